@@ -23,6 +23,8 @@
 #include <cstdlib>
 #include <deque>
 #include <map>
+#include <set>
+#include <tuple>
 #include <unordered_map>
 
 namespace ptxasw::inline synth {
@@ -81,7 +83,7 @@ private:
   void add_source(std::size_t load, std::size_t position);
   bool hoist_a_source(std::size_t load);
   std::optional<int> lanes_between(std::size_t source, std::size_t load) const;
-  bool loop_carried(std::size_t load) const;
+  bool loop_carried(std::size_t load);
   bool has_joined_address(std::size_t load) const;
 
   const Instruction &instruction(std::size_t access) const {
@@ -113,6 +115,8 @@ private:
   std::unordered_map<std::size_t, std::deque<Group>> groups_; ///< by hash
   std::vector<LoadInfo> loads_;                               ///< by trace index
   std::unordered_map<std::size_t, unsigned> uses_;            ///< of sources
+  /// Loops, groups, constants and bytes of what loads read an iteration earlier; made when needed.
+  std::optional<std::set<std::tuple<LoopId, const Group *, std::uint64_t, unsigned>>> read_before_;
   Detection result_;
 };
 
@@ -416,25 +420,34 @@ bool Detector::hoist_a_source(std::size_t first) {
   return true;
 }
 
-// True if a load of the same loop read this address in the previous iteration.
-bool Detector::loop_carried(std::size_t load) const {
+// True if a load of the same loop read this address in the previous iteration: what it reads as the
+// loop's count is one less.
+bool Detector::loop_carried(std::size_t load) {
   const ControlFlowGraph &cfg = emulation_.cfg();
   const auto &trace = emulation_.trace();
+  if (!read_before_) {
+    read_before_.emplace();
+    ExprPool &pool = emulation_.pool();
+    std::map<LoopId, Substitution> previous;
+    for (std::size_t other = 0; other < loads_.size(); ++other) {
+      const LoopId loop = cfg.loop_of(trace[other].block);
+      if (!loads_[other].group || loop == no_index)
+        continue;
+      const Expr trips = emulation_.trip_count(loop),
+                 address = emulation_.expand(trace[other].address);
+      const auto [there, is_new] = previous.try_emplace(loop, pool);
+      if (is_new)
+        there->second.map(trips, pool.sub(trips, pool.constant(trips->width, 1)));
+      const Expr before = there->second(address);
+      if (before == address)
+        continue;
+      const LinearForm form = form_of(before);
+      read_before_->insert({loop, find_group(form), form.constant, element_bytes(other)});
+    }
+  }
   const LoopId loop = cfg.loop_of(trace[load].block);
-  if (loop == no_index)
-    return false;
-  const Group &group = *loads_[load].group;
-  const Expr trips = emulation_.trip_count(loop);
-  std::uint64_t step = 0;
-  for (const auto &[atom, factor] : group.form.terms)
-    if (atom == trips || (atom->kind == ExprKind::extract && atom->children[0] == trips))
-      step += factor;
-  if (step == 0)
-    return false;
-  return std::any_of(group.members.begin(), group.members.end(), [&](std::size_t other) {
-    return cfg.loop_of(trace[other].block) == loop && element_bytes(other) == element_bytes(load) &&
-           loads_[other].constant - step == loads_[load].constant;
-  });
+  return read_before_->contains(
+      {loop, loads_[load].group, loads_[load].constant, element_bytes(load)});
 }
 
 // True if the address has a part that several ways to the load, or rounds of a loop, make in ways
