@@ -154,10 +154,13 @@ private:
         const bool comparable = spaces == Spaces::comparable;
         auto found = comparable ? values_.meets(source, i, rounds) : std::nullopt;
         if (found && forwarded(module_, function_, source, i) &&
-            (load != source || is_sure(*found)))
+            (load != source || is_sure(*found))) {
           (rounds == 0 ? result.to_the_place : result.to_the_place_before).push_back(i);
-        else
+          if (load == source)
+            continue; // one address is one place, whatever it is
+        } else {
           found = comparable ? values_.apart(source, i, rounds) : std::nullopt;
+        }
         if (!found)
           return tl::unexpected(refusal::ranges.at(function_.instructions[i].line));
         needed->insert(needed->end(), found->begin(), found->end());
