@@ -237,14 +237,8 @@ private:
   }
 
   std::uint64_t value(const Polynomial &polynomial) const {
-    std::uint64_t sum = 0;
-    for (const auto &[product, coefficient] : polynomial.terms()) {
-      std::uint64_t term = coefficient;
-      for (const unsigned symbol : product)
-        term *= values_[symbol];
-      sum += term;
-    }
-    return sum % modulus;
+    return polynomial.worth<std::uint64_t>([&](AtomId symbol) { return values_[symbol]; }) %
+           modulus;
   }
 
   // 0 if a lane would not be naturally aligned.

@@ -76,22 +76,13 @@ bool Guess::is_zero(const Polynomial &sum, const Atoms &atoms) const {
 }
 
 std::uint64_t Guess::value(const Polynomial &sum, const Atoms &atoms, Example &example) const {
-  std::uint64_t result = 0;
-  for (const auto &[product, factor] : sum.terms()) {
-    std::uint64_t term = factor;
-    for (const AtomId one : product) {
-      const Atom &atom = atoms[one];
-      if (atom.kind == Atom::Kind::rounds)
-        term *= static_cast<std::uint64_t>(
-            std::max<std::int64_t>(static_cast<std::int64_t>(value(atom.distance, atoms, example)),
-                                   0) /
-            atom.step);
-      else
-        term *= at_entry(atom.leaf, example);
-    }
-    result += term;
-  }
-  return result;
+  return sum.worth<std::uint64_t>([&](AtomId one) {
+    const Atom &atom = atoms[one];
+    if (atom.kind != Atom::Kind::rounds)
+      return at_entry(atom.leaf, example);
+    const auto distance = static_cast<std::int64_t>(value(atom.distance, atoms, example));
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(distance, 0) / atom.step);
+  });
 }
 
 std::uint64_t Guess::at_entry(RegisterId reg, Example &example) const {

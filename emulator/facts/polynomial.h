@@ -63,6 +63,17 @@ public:
       result.add(monomial, change(coefficient));
     return result;
   }
+  /// What it is worth where each atom is worth what `of` says.
+  template <class Value, class Of> Value worth(Of of) const {
+    Value sum{};
+    for (const auto &[monomial, coefficient] : terms_) {
+      auto product = static_cast<Value>(static_cast<Number>(coefficient));
+      for (const AtomId atom : monomial)
+        product = product * of(atom);
+      sum += product;
+    }
+    return sum;
+  }
   bool operator==(const PolynomialOver &) const = default;
   bool operator<(const PolynomialOver &other) const { return terms_ < other.terms_; }
 

@@ -57,8 +57,10 @@ const std::set<Origin> &Writers::origins(std::uint32_t access, std::size_t opera
   return found->second;
 }
 
-std::optional<Conflict> Writers::conflict(std::uint32_t load) {
+std::optional<Conflict> Writers::conflict(std::uint32_t load, bool apart) {
   for (const std::uint32_t store : stores_) {
+    if (!apart)
+      return Conflict{store};
     const std::set<Origin> &read = origins(load, 1), &written = origins(store, 0);
     if (!Origins::are_apart(read, written))
       return Conflict{store, !Origins::are_one(written) ? store

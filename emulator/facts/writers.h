@@ -28,9 +28,9 @@ public:
   std::optional<std::uint32_t> unknown() const { return unknown_; }
   /// Instructions that write global memory, or may: their first operand is the address.
   const std::vector<std::uint32_t> &stores() const { return stores_; }
-  /// The first store that may write what a load reads, where arrays that different parameters lead
-  /// to do not overlap, nor do they overlap variables.
-  std::optional<Conflict> conflict(std::uint32_t load);
+  /// The first store that may write what a load reads. `apart`: arrays that different parameters
+  /// lead to do not overlap, nor do they overlap variables; else any store may.
+  std::optional<Conflict> conflict(std::uint32_t load, bool apart = true);
 
 private:
   const std::set<Origin> &origins(std::uint32_t access, std::size_t operand);

@@ -12,47 +12,13 @@
 
 #include "synth/ahead/ahead.h"
 
-#include "emulator/semantics/effects.h"
 #include "synth/prove/walk.h"
-#include "synth/same_launch.h"
-
-#include <set>
-#include <string_view>
 
 namespace ptxasw::inline synth {
-namespace {
-
-/// Lets the other function branch by registers of its own, and leaves out nothing.
-class OwnBranches : public proof::Omissions {
-public:
-  OwnBranches(const proof::Side &kernel, const proof::Side &other) {
-    std::set<std::string_view> own;
-    for (const Register &reg : kernel.function.registers)
-      own.insert(reg.name);
-    for (RegisterId reg = 0; reg < other.function.registers.size(); ++reg)
-      if (!own.contains(other.function.registers[reg].name))
-        added_.insert(reg);
-  }
-
-  std::size_t values() const override { return 0; }
-  void went(std::uint32_t, std::uint32_t, proof::Knowledge &) override {}
-  void done(std::uint32_t, const proof::Knowledge &, proof::Knowledge &) override {}
-  bool tests(RegisterId reg) const override { return added_.contains(reg); }
-  bool leave_out(std::uint32_t, proof::Knowledge &) override { return false; }
-  bool lags() const override { return true; }
-
-private:
-  std::set<RegisterId> added_;
-};
-
-} // namespace
 
 std::string prove_loads_ahead(const Module &before, const Function &kernel, const Module &after,
                               const Function &changed) {
-  return proof::prove_same(before, kernel, after, changed,
-                           [](const proof::Side &own, const proof::Side &other, std::size_t) {
-                             return std::make_unique<OwnBranches>(own, other);
-                           });
+  return proof::prove_same(before, kernel, after, changed, {.own_branches = true, .lags = true});
 }
 
 } // namespace ptxasw::synth

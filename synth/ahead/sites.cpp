@@ -6,6 +6,7 @@
 
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
+#include "grammar/next.h"
 #include "grammar/roles.h"
 
 #include <algorithm>
@@ -100,13 +101,7 @@ private:
   const Refusal *find_back() {
     result_.back = result_.steps.back().instruction;
     const Instruction &last = function_.instructions[result_.back];
-    const auto operands = module_.operands(last);
-    if (module_.opcode(last).op != Op::bra || operands.size() != 1 ||
-        operands[0].kind != Operand::Kind::symbol || operands[0].value != 0)
-      return &refusal::shape;
-    const Label *label = function_.find_label(module_.symbol(operands[0]).name, last.scope);
-    return label && label->position == result_.header && label->scope == 0 ? nullptr
-                                                                           : &refusal::shape;
+    return branch_target(module_, function_, last) == result_.header ? nullptr : &refusal::shape;
   }
 
   /// What one instruction does.

@@ -12,8 +12,6 @@
 namespace ptxasw::inline synth {
 namespace {
 
-constexpr std::string_view before_nc = "ld.global";
-
 bool needs_promise(std::string_view variant) { return variant == "nc-apart"; }
 
 /// The loads of a kernel that a variant makes `.nc`; none if it is not for this kernel.
@@ -31,7 +29,8 @@ std::optional<std::string> requalified(const KernelContext &context, std::string
     return std::nullopt;
   Edits edits;
   for (const std::uint32_t load : loads)
-    edits.insert(context.kernel.instructions[load].opcode_span.begin + before_nc.size(), ".nc");
+    edits.insert(context.kernel.instructions[load].opcode_span.begin + cache::before_nc.size(),
+                 ".nc");
   return edits.apply(context.module.text());
 }
 

@@ -17,93 +17,68 @@
 
 #include "emulator/facts/writers.h"
 #include "emulator/semantics/global_load.h"
+#include "grammar/edits.h"
 #include "synth/cache/sites.h"
 #include "synth/prove/header.h"
 #include "synth/same_launch.h"
 
-#include <algorithm>
 #include <fmt/core.h>
+#include <tl/expected.hpp>
+#include <vector>
 
 namespace ptxasw::inline synth {
 namespace {
 
-/// What is to be shown of a pair of functions.
-class Requalification {
-public:
-  Requalification(const Module &before, const Function &kernel, const Module &after,
-                  const Function &other, bool apart)
-      : before_(before), kernel_(kernel), after_(after), other_(other), apart_(apart) {}
-
-  /// What is not proved; empty: all is.
-  std::string fault();
-
-private:
-  std::string fault_at(std::size_t i);
-  /// What may write what a load reads.
-  std::optional<std::uint32_t> writer_of(std::uint32_t load, facts::Writers &writers) const;
-
-  const Module &before_;
-  const Function &kernel_;
-  const Module &after_;
-  const Function &other_;
-  const bool apart_;
-  std::vector<std::uint32_t> became_nc_;
-};
-
-std::string Requalification::fault() {
-  if (kernel_.instructions.size() != other_.instructions.size())
-    return "it has more instructions, or fewer";
-  std::uint32_t mine = kernel_.body.begin, theirs = other_.body.begin;
-  for (std::size_t i = 0; i < kernel_.instructions.size(); ++i) {
-    const Instruction &a = kernel_.instructions[i], &b = other_.instructions[i];
-    if (before_.text({mine, a.opcode_span.begin}) != after_.text({theirs, b.opcode_span.begin}))
-      return fmt::format("line {}: something else than an opcode is another one", b.line);
-    if (std::string why = fault_at(i); !why.empty())
-      return fmt::format("line {}: {}", b.line, why);
-    mine = a.opcode_span.end;
-    theirs = b.opcode_span.end;
+/// The loads that became `.nc` in another function, whose body is else the kernel's.
+tl::expected<std::vector<std::uint32_t>, std::string> requalified_loads(const Module &before,
+                                                                        const Function &kernel,
+                                                                        const Module &after,
+                                                                        const Function &other) {
+  const auto refused = [](std::uint32_t line, std::string_view why) {
+    return tl::unexpected(fmt::format("line {}: {}", line, why));
+  };
+  if (kernel.instructions.size() != other.instructions.size())
+    return refused(other.line, "it has more instructions, or fewer");
+  std::vector<std::uint32_t> loads;
+  Edits back; // to the kernel's opcodes
+  for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
+    const Instruction &a = kernel.instructions[i], &b = other.instructions[i];
+    const std::string_view was = before.text(a.opcode_span), now = after.text(b.opcode_span);
+    if (was == now)
+      continue;
+    const auto load = qualified_load(before.opcode(a));
+    if (!load || load->hinted || load->nc || !a.well_formed || !b.well_formed ||
+        !was.starts_with(cache::before_nc) ||
+        now != fmt::format("{}.nc{}", cache::before_nc, was.substr(cache::before_nc.size())))
+      return refused(b.line, "an opcode changed that must not");
+    if (const std::string_view old = cache::too_old_for_nc(after); !old.empty())
+      return refused(b.line, old);
+    loads.push_back(i);
+    back.replace({b.opcode_span.begin - other.body.begin, b.opcode_span.end - other.body.begin},
+                 std::string(was));
   }
-  if (before_.text({mine, kernel_.body.end}) != after_.text({theirs, other_.body.end}))
-    return "its end is another one";
-  facts::Writers writers(before_, kernel_);
-  for (const std::uint32_t load : became_nc_)
-    if (const auto by = writer_of(load, writers))
-      return fmt::format("line {}: line {} may write what it reads", other_.instructions[load].line,
-                         kernel_.instructions[*by].line);
-  return "";
-}
-
-std::optional<std::uint32_t> Requalification::writer_of(std::uint32_t load,
-                                                        facts::Writers &writers) const {
-  if (writers.unknown() || writers.stores().empty())
-    return writers.unknown();
-  const auto conflict = apart_ ? writers.conflict(load) : facts::Conflict{writers.stores().front()};
-  return conflict ? std::optional(conflict->store) : std::nullopt;
-}
-
-std::string Requalification::fault_at(std::size_t i) {
-  const Instruction &a = kernel_.instructions[i], &b = other_.instructions[i];
-  if (before_.text(a.opcode_span) == after_.text(b.opcode_span))
-    return "";
-  const auto was = qualified_load(before_.opcode(a));
-  if (!was || was->hinted || was->nc || !a.well_formed || !b.well_formed)
-    return "an opcode changed that must not";
-  constexpr std::string_view space = "ld.global";
-  std::string wanted(before_.text(a.opcode_span));
-  if (!wanted.starts_with(space) ||
-      after_.text(b.opcode_span) != wanted.insert(space.size(), ".nc"))
-    return "it loads something else";
-  if (const std::string_view old = cache::too_old_for_nc(after_); !old.empty())
-    return std::string(old);
-  became_nc_.push_back(static_cast<std::uint32_t>(i));
-  return "";
+  if (back.apply(after.text(other.body)) != before.text(kernel.body))
+    return refused(other.line, "something else than an opcode is another one");
+  return loads;
 }
 
 std::string fault_between(const Module &before, const Function &kernel, const Module &after,
                           const Function &other, bool apart) {
   if (std::string fault = same_launch_header_fault(before, kernel, after, other); !fault.empty())
     return fault;
-  return Requalification(before, kernel, after, other, apart).fault();
+  const auto loads = requalified_loads(before, kernel, after, other);
+  if (!loads)
+    return loads.error();
+  facts::Writers writers(before, kernel);
+  for (const std::uint32_t load : *loads) {
+    const auto conflict = writers.conflict(load, apart);
+    if (const auto by = writers.unknown() ? writers.unknown()
+                        : conflict        ? std::optional(conflict->store)
+                                          : std::nullopt)
+      return fmt::format("line {}: line {} may write what it reads", other.instructions[load].line,
+                         kernel.instructions[*by].line);
+  }
+  return "";
 }
 
 } // namespace

@@ -50,11 +50,7 @@ std::optional<Refusal> LoadFinder::conflict_of(std::uint32_t load) {
   const auto &all = kernel_.instructions;
   if (const auto unknown = writers_.unknown())
     return refusal::ordered.at(all[*unknown].line);
-  if (writers_.stores().empty())
-    return std::nullopt;
-  if (!apart_)
-    return refusals::may_be_written.at(all[writers_.stores().front()].line);
-  const auto conflict = writers_.conflict(load);
+  const auto conflict = writers_.conflict(load, apart_);
   if (!conflict)
     return std::nullopt;
   return conflict->unknown == no_index ? refusals::may_be_written.at(all[conflict->store].line)

@@ -11,6 +11,9 @@
 
 namespace ptxasw::inline synth::cache {
 
+/// What an opcode has before its `.nc`.
+inline constexpr std::string_view before_nc = "ld.global";
+
 /// Why a module must not have such loads: its PTX version or target has none (PTX ISA 9.7.9.9);
 /// empty: it may.
 std::string_view too_old_for_nc(const Module &module);

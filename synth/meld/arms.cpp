@@ -144,7 +144,7 @@ private:
       return std::nullopt;
     for (const std::uint32_t i : computing(block)) {
       Unit unit;
-      unit.parts.push_back({{i}, no_index, leaves_unit, leaves_unit});
+      unit.parts.push_back({{i}});
       unit.weight = weight_of(module_.opcode(function_.instructions[i]));
       units.push_back(std::move(unit));
     }
@@ -173,13 +173,8 @@ private:
       for (const BlockId successor : cfg_.blocks()[one].successors)
         open.push_back(successor);
     }
-    Unit unit;
-    unit.after = after;
-    unit.parts.push_back({{}, cfg_.blocks()[block].branch, leaves_unit, leaves_unit});
-    if (!add_parts(unit, block, {inside.begin(), inside.end()}))
-      return std::nullopt;
-    units.push_back(std::move(unit));
-    return after;
+    return add(units, {{}, cfg_.blocks()[block].branch}, block, {inside.begin(), inside.end()},
+               after);
   }
 
   std::optional<BlockId> whole_loop(LoopId loop, std::vector<Unit> &units) {
@@ -207,22 +202,19 @@ private:
       refuse(refusal::shape);
       return std::nullopt;
     }
-    Unit unit;
-    unit.after = *after;
-    unit.parts.push_back(
-        {computing(header), cfg_.blocks()[header].branch, leaves_unit, leaves_unit});
-    if (!add_parts(unit, header, blocks))
-      return std::nullopt;
-    units.push_back(std::move(unit));
-    return after;
+    return add(units, {computing(header), cfg_.blocks()[header].branch}, header, blocks, *after);
   }
 
-  /// Adds blocks to a unit whose first part is the end of `first`, and connects them.
-  bool add_parts(Unit &unit, BlockId first, const std::vector<BlockId> &blocks) {
+  /// Adds a unit of what `head` has of a first block, and of other blocks, and connects them;
+  /// returns what follows it.
+  std::optional<BlockId> add(std::vector<Unit> &units, Part head, BlockId first,
+                             const std::vector<BlockId> &blocks, BlockId after) {
+    Unit unit;
+    unit.after = after;
+    unit.parts.push_back(std::move(head));
     std::vector<BlockId> all{first};
     for (const BlockId block : blocks) {
-      unit.parts.push_back(
-          {computing(block), cfg_.blocks()[block].branch, leaves_unit, leaves_unit});
+      unit.parts.push_back({computing(block), cfg_.blocks()[block].branch});
       all.push_back(block);
     }
     const auto part_of = [&](BlockId block) {
@@ -235,14 +227,17 @@ private:
       const BasicBlock &range = cfg_.blocks()[all[i]];
       Part &part = unit.parts[i];
       if (range.successors.empty() || range.successors.size() > 2 ||
-          (range.successors.size() == 2) != (part.branch != no_index))
-        return refuse(refusal::shape, range.end - 1);
+          (range.successors.size() == 2) != (part.branch != no_index)) {
+        refuse(refusal::shape, range.end - 1);
+        return std::nullopt;
+      }
       if (part.branch != no_index)
         part.taken = part_of(range.successors[0]);
       part.next = part_of(range.successors.back());
       weigh(unit, part, all[i]);
     }
-    return true;
+    units.push_back(std::move(unit));
+    return after;
   }
 
   void weigh(Unit &unit, const Part &part, BlockId block) const {

@@ -16,7 +16,9 @@
 
 #include "synth/meld/write.h"
 
+#include "grammar/code_writer.h"
 #include "grammar/edits.h"
+#include "grammar/next.h"
 #include "grammar/roles.h"
 
 #include <algorithm>
@@ -42,7 +44,7 @@ public:
     while (module.text().find(prefix_) != std::string_view::npos);
     for (const Register &reg : function.registers)
       for (auto *arm : {&when_, &otherwise_})
-        arm->emplace_back(reg.name);
+        arm->registers.emplace_back(reg.name);
   }
 
   std::optional<std::string> run() {
@@ -58,7 +60,7 @@ public:
   }
 
 private:
-  using Names = std::vector<std::string>;
+  using Names = Renaming;
 
   std::string fresh(const std::string &type) {
     return fmt::format("%{}{}_{}", prefix_, type, count_[type]++);
@@ -108,38 +110,13 @@ private:
     return edits.apply(module_.text({origin, instruction.span.end})).value_or("");
   }
 
-  /// The places of a single instruction's registers, named as an arm names them.
-  std::string renamed_in(const Instruction &instruction, const Names &names) const {
-    std::vector<std::pair<Span, std::string>> places;
-    collect(module_.operands(instruction), names, places);
-    return filled(instruction, places);
-  }
-
-  void collect(std::span<const Operand> operands, const Names &names,
-               std::vector<std::pair<Span, std::string>> &places) const {
-    for (const Operand &operand : operands) {
-      if (operand.kind == Operand::Kind::reg) {
-        const std::string_view text = module_.text(operand.span);
-        const auto begin = static_cast<std::uint32_t>(text.find_first_not_of("! \t\r\n"));
-        const std::size_t end = std::min(text.find('.', begin), text.size());
-        places.emplace_back(
-            Span{operand.span.begin + begin, operand.span.begin + static_cast<std::uint32_t>(end)},
-            names[operand.reg]);
-      }
-      collect(module_.children(operand), names, places);
-    }
-  }
-
   static std::string guard_text(const Instruction &instruction, const std::string &name) {
     return fmt::format("@{}{} ", instruction.guard_negated ? "!" : "", name);
   }
 
   void put(std::uint32_t i, const Names &names) {
-    const Instruction &instruction = function_.instructions[i];
     pragmas_before(i);
-    line((instruction.guard == no_register ? ""
-                                           : guard_text(instruction, names[instruction.guard])) +
-         renamed_in(instruction, names));
+    line(renamed(module_, function_.instructions[i], names));
   }
 
   /// `for_both`: the instruction will be that of the other arm, too, and what a load's bytes are
@@ -185,7 +162,7 @@ private:
         },
         [&](std::uint32_t branch) {
           const Instruction &instruction = function_.instructions[branch];
-          return guard_text(instruction, names[instruction.guard]);
+          return guard_text(instruction, names.registers[instruction.guard]);
         });
   }
 
@@ -203,11 +180,11 @@ private:
     if (predicated) {
       for (const std::size_t i : step.when)
         line(fmt::format("@{} {}", predicate_,
-                         renamed_in(function_.instructions[site_.when[i].single()], when_)));
+                         renamed(module_, function_.instructions[site_.when[i].single()], when_)));
       for (const std::size_t i : step.otherwise)
         line(fmt::format(
             "@!{} {}", predicate_,
-            renamed_in(function_.instructions[site_.otherwise[i].single()], otherwise_)));
+            renamed(module_, function_.instructions[site_.otherwise[i].single()], otherwise_)));
       return;
     }
     const bool first = !step.when.empty(), second = !step.otherwise.empty();
@@ -227,7 +204,7 @@ private:
   // --- Units that become one ---
 
   std::string name_of(const Source &source, const Names &names) const {
-    return source.reg == no_register ? source.text : names[source.reg];
+    return source.reg == no_register ? source.text : names.registers[source.reg];
   }
 
   /// What holds a pair that nothing in the unit writes: a register that has it anyway, or a new
@@ -272,15 +249,15 @@ private:
         continue;
       const std::string name = fresh(leaf.pair.type);
       if (pair.guard)
-        choose(name, leaf.pair.type, when_[leaf.pair.when.reg],
-               otherwise_[leaf.pair.otherwise.reg]);
+        choose(name, leaf.pair.type, when_.registers[leaf.pair.when.reg],
+               otherwise_.registers[leaf.pair.otherwise.reg]);
       places.emplace_back(leaf.span, name);
       written.emplace_back(&leaf.pair, name);
     }
     line(guard + filled(instruction, places));
     for (const auto &[to, name] : written) {
-      when_[to->when.reg] = name;
-      otherwise_[to->otherwise.reg] = name;
+      when_.registers[to->when.reg] = name;
+      otherwise_.registers[to->otherwise.reg] = name;
     }
   }
 
@@ -345,9 +322,9 @@ private:
                             held.names.at(*by_instruction.at(branch)->guard));
         });
     for (const auto &[reg, name] : last_when)
-      when_[reg] = name;
+      when_.registers[reg] = name;
     for (const auto &[reg, name] : last_otherwise)
-      otherwise_[reg] = name;
+      otherwise_.registers[reg] = name;
   }
 
   /// For each register that an arm writes in the unit and reads after it, a pair that stands for it
@@ -370,30 +347,22 @@ private:
     return result;
   }
 
-  bool live_at(const Unit &unit, RegisterId reg) const {
-    const std::uint32_t first = unit.first();
-    const BlockId block = cfg_.block_of(first);
-    bool live = liveness_.live_out(block, reg);
-    for (std::uint32_t i = cfg_.blocks()[block].end; i-- > first;) {
-      bool reads = false, writes = false;
-      for_each_register(module_, function_.instructions[i], [&](RegisterId one, RegisterUse use) {
-        reads = reads || (one == reg && use != RegisterUse::written);
-        writes = writes || (one == reg && use == RegisterUse::written);
-      });
-      live = reads || (live && !writes);
-    }
-    return live;
-  }
-
   /// Gives pairs that are written somewhere in the unit what they have before it.
   void enter(const Unit &unit, const Unit &other, const std::set<RegisterId> &writes_when,
              const std::set<RegisterId> &writes_otherwise, const Held &held) {
+    const auto has = [&](const Unit &of) {
+      return [live = live_before(module_, function_, cfg_, liveness_, of.first())](
+                 const Source &source) {
+        return source.reg == no_register ||
+               std::binary_search(live.begin(), live.end(), source.reg);
+      };
+    };
+    const auto is_live = has(unit), is_live_otherwise = has(other);
     for (const auto &[pair, name] : held.names) {
       if (!held.followed.contains(pair) ||
           (!writes_when.contains(pair.when.reg) && !writes_otherwise.contains(pair.otherwise.reg)))
         continue;
-      const bool first = pair.when.reg == no_register || live_at(unit, pair.when.reg);
-      const bool second = pair.otherwise.reg == no_register || live_at(other, pair.otherwise.reg);
+      const bool first = is_live(pair.when), second = is_live_otherwise(pair.otherwise);
       const std::string when = name_of(pair.when, when_);
       const std::string otherwise = name_of(pair.otherwise, otherwise_);
       if (first && second)
@@ -432,12 +401,13 @@ private:
   void restore() {
     for (RegisterId reg = 0; reg < function_.registers.size(); ++reg) {
       const std::string own(function_.registers[reg].name);
-      if ((when_[reg] == own && otherwise_[reg] == own) || !liveness_.live_in(site_.join, reg))
+      if ((when_.registers[reg] == own && otherwise_.registers[reg] == own) ||
+          !liveness_.live_in(site_.join, reg))
         continue;
       const Register &declared = function_.registers[reg];
       const std::string type =
           declared.type == ScalarType::pred ? "pred" : fmt::format("b{}", bit_width(declared.type));
-      choose(own, type, when_[reg], otherwise_[reg]);
+      choose(own, type, when_.registers[reg], otherwise_.registers[reg]);
     }
   }
 

@@ -21,13 +21,13 @@
 // A load on which the end of the loop may depend is done each time: it may be polling. And what is
 // kept of a load counts in one activation of its loop.
 
-#include "synth/promote/prove.h"
+#include "synth/promote/promote.h"
 
 #include "emulator/facts/waiting.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/symbolic/generic.h"
-#include "synth/promote/promote.h"
 #include "synth/promote/sites.h"
+#include "synth/prove/walk.h"
 
 #include <algorithm>
 #include <map>
@@ -40,6 +40,7 @@ using proof::Knowledge;
 using proof::Side;
 using proof::Term;
 using proof::term_mark;
+using proof::TermKind;
 using proof::Terms;
 
 constexpr double exact_limit = 9e18;     ///< less than 2^63
@@ -72,7 +73,8 @@ public:
   /// computed: `setp` may give two results.
   std::optional<std::vector<Term>> made_by(std::string_view opcode, Term term) {
     const proof::TermKey &key = terms_.key(term);
-    if (key[0] != 3 || key[1] != terms_.text(opcode) || key.size() < 3 || key[2] == 0)
+    if (terms_.kind(term) != TermKind::computed || key[1] != terms_.text(opcode) ||
+        key.size() < 3 || key[2] == 0)
       return std::nullopt;
     const std::size_t end = 3 + 4 * (key[2] - 1); // of the sources; then Side::shape(), part, width
     if (key.size() != end + 5 || key[end] != static_cast<std::uint64_t>(Operand::Kind::reg) ||
@@ -83,23 +85,14 @@ public:
       const std::size_t at = 3 + 4 * (i - 1);
       if (key[at] != 0 || key[at + 1] != 0 || key[at + 2] != 100 || (key[at + 3] & term_mark) == 0)
         return std::nullopt;
-      from.push_back(static_cast<Term>(key[at + 3] & ~term_mark));
+      from.push_back(Terms::part(key[at + 3]));
     }
     return from;
-  }
-
-  /// A term as another one plus a number.
-  std::pair<Term, std::int64_t> with_number(Term term) const {
-    const proof::TermKey &key = terms_.key(term);
-    return key[0] == 4 ? std::pair(part(key[1]), static_cast<std::int64_t>(key[2] << 32 | key[3]))
-                       : std::pair(term, std::int64_t{0});
   }
 
   Atoms atoms;
 
 private:
-  static Term part(std::uint64_t word) { return static_cast<Term>(word & ~term_mark); }
-
   /// x of max(x, 0).
   std::optional<Term> at_least_zero(Term term) {
     const auto from = made_by("max.s64", term);
@@ -111,11 +104,12 @@ private:
   Polynomial taken_apart(Term term) {
     if (const auto number = terms_.number_of(term))
       return Polynomial(*number);
-    const proof::TermKey key = terms_.key(term);
-    if (key[0] == 4)
-      return wide(part(key[1])) + Polynomial(with_number(term).second);
-    if (key[0] == 5)
-      return wide(part(key[1])) + wide(part(key[2]));
+    if (const auto [base, offset] = terms_.with_number(term); offset != 0)
+      return wide(base) + Polynomial(offset);
+    if (terms_.kind(term) == TermKind::sum) {
+      const proof::TermKey key = terms_.key(term);
+      return wide(Terms::part(key[1])) + wide(Terms::part(key[2]));
+    }
     if (const auto from = made_by("sub.s64", term))
       return wide((*from)[0]) - wide((*from)[1]);
     if (const auto from = made_by("mul.lo.s64", term))
@@ -203,19 +197,16 @@ private:
 
   /// Returns true if it is a negative number less the rounds of a loop.
   bool may_wrap_around(const Polynomial &value) const {
-    const auto number = value.terms().find({});
-    if (number == value.terms().end() || static_cast<std::int64_t>(number->second) >= 0)
-      return false;
-    const auto rest =
-        (Polynomial() - value + Polynomial(static_cast<std::int64_t>(number->second))).atom();
-    return rest && reader_.atoms[*rest].kind == Atom::Kind::rounds;
+    const std::int64_t number = value.constant();
+    const auto rest = (Polynomial(number) - value).atom();
+    return number < 0 && rest && reader_.atoms[*rest].kind == Atom::Kind::rounds;
   }
 
   /// limit = opcode(way, 0) + bytes, or bytes alone where there is no way; how many bytes.
   std::optional<std::int64_t> bytes_of(Term limit, std::string_view opcode, const Polynomial &way) {
     if (const auto number = terms_.number_of(limit))
       return way.is_zero() ? number : std::nullopt;
-    const auto [base, bytes] = reader_.with_number(limit);
+    const auto [base, bytes] = terms_.with_number(limit);
     const auto from = reader_.made_by(opcode, base);
     return from && from->size() == 2 && terms_.number_of((*from)[1]) == 0 &&
                    reader_.wide((*from)[0]) == way
@@ -262,18 +253,13 @@ public:
     for (LoopId loop = 0; loop < cfg_.loops().size(); ++loop)
       if (is_plain(kernel.module, kernel.function, cfg_, loop))
         look_at(loop);
-    std::set<std::string_view> own;
-    for (const Register &reg : kernel.function.registers)
-      own.insert(reg.name);
-    for (RegisterId reg = 0; reg < other.function.registers.size(); ++reg)
-      if (!own.contains(other.function.registers[reg].name))
+    for (RegisterId reg = 0; reg < other.is_added.size(); ++reg)
+      if (other.is_added[reg])
         added_.push_back(reg);
-    std::set<RegisterId> predicates;
     for (const Instruction &one : other.function.instructions)
       if (one.guard != no_register && other.module.opcode(one).op == Op::bra &&
-          !own.contains(other.function.registers[one.guard].name))
-        predicates.insert(one.guard);
-    predicates_.assign(predicates.begin(), predicates.end());
+          other.is_added[one.guard])
+        predicates_.insert(one.guard);
   }
 
   std::size_t values() const override { return next_ - first_; }
@@ -306,15 +292,13 @@ public:
           stored(load, slot, at, before, known);
     for (const LoadState &load : loads_)
       if (load.instruction == at)
-        has_read(load, *address_of(at, before), known);
-  }
-
-  bool tests(RegisterId reg) const override {
-    return std::find(predicates_.begin(), predicates_.end(), reg) != predicates_.end();
+        has_read(load, address_of(at, before), known);
   }
 
   bool leave_out(std::uint32_t at, Knowledge &known) override {
     const auto address = address_of(at, known);
+    if (!address)
+      return false;
     std::optional<std::vector<Term>> parts;
     for (const LoadState &load : loads_) {
       if (load.instruction != at || load.decides_end)
@@ -335,25 +319,21 @@ public:
     }
     if (!parts)
       return false;
-    std::vector<RegisterId> to;
-    kernel_.written(kernel_.module.operands(kernel_.function.instructions[at])[0], to);
-    kernel_.write(to, *parts, kernel_.function.instructions[at], known, false);
+    const Instruction &left_out = kernel_.function.instructions[at];
+    kernel_.write(kernel_.written(left_out), *parts, left_out, known, false);
     for (const LoadState &load : loads_)
       if (load.instruction == at)
-        has_read(load, *address, known);
+        has_read(load, address, known);
     return true;
   }
 
 private:
-  /// Registers of the kernel, and where a value of each is kept.
-  using Places = std::vector<std::pair<RegisterId, std::size_t>>;
-
   struct LoopState {
     LoopId id = 0;
-    std::uint32_t header = 0; ///< its first instruction
-    std::size_t token = 0;    ///< where its activation is kept
-    std::size_t round = 0;    ///< where its round is
-    Places at_entry;
+    std::uint32_t header = 0;                   ///< its first instruction
+    std::size_t token = 0;                      ///< where its activation is kept
+    std::size_t round = 0;                      ///< where its round is
+    std::map<RegisterId, std::size_t> at_entry; ///< where what registers held then is kept
   };
 
   /// By store, under which conditions the law says something.
@@ -395,12 +375,12 @@ private:
     for (std::uint32_t i = 0; i < kernel_.end(); ++i) {
       const Instruction &one = kernel_.function.instructions[i];
       if (!contains(id, i) || !is_repeatable(kernel_.module.opcode(one)) ||
-          one.guard != no_register || !has_wide_address(i))
+          one.guard != no_register)
         continue;
       LoadState load;
       load.instruction = i;
       load.loop = loops_.size();
-      kernel_.written(kernel_.module.operands(one)[0], load.to);
+      load.to = kernel_.written(one);
       std::vector<Condition> ignored;
       const auto address = values.address(i, ignored);
       load.moves = address && !address->step.is_zero();
@@ -417,7 +397,7 @@ private:
         add_slot(id, load, 1, values, leaves);
     }
     for (const RegisterId reg : leaves)
-      loop.at_entry.emplace_back(reg, place());
+      loop.at_entry.emplace(reg, place());
     loops_.push_back(std::move(loop));
   }
 
@@ -483,27 +463,11 @@ private:
       }
   }
 
-  const Operand *address_operand(std::uint32_t at) const {
-    for (const Operand &one : kernel_.module.operands(kernel_.function.instructions[at]))
-      if (one.kind == Operand::Kind::address)
-        return &one;
-    return nullptr;
-  }
-
-  bool has_wide_address(std::uint32_t at) const {
-    const Operand *const place = address_operand(at);
-    if (!place)
-      return false;
-    const Operand &base = kernel_.module.children(*place)[0];
-    return base.kind == Operand::Kind::reg && base.selector == 0 && !base.negated &&
-           Side::width(kernel_.function.registers[base.reg]) == 64;
-  }
-
   std::optional<Term> address_of(std::uint32_t at, const Knowledge &known) const {
-    if (!has_wide_address(at))
-      return std::nullopt;
-    const Operand &place = *address_operand(at);
-    return kernel_.terms.plus(kernel_.value(kernel_.module.children(place)[0], known), place.value);
+    for (const Operand &one : kernel_.module.operands(kernel_.function.instructions[at]))
+      if (const auto address = kernel_.address(one, known))
+        return address;
+    return std::nullopt;
   }
 
   void forget(const Slot &slot, Knowledge &known) const {
@@ -512,9 +476,9 @@ private:
   }
 
   /// A load has read, or would have, what its registers hold now.
-  void has_read(const LoadState &load, Term address, Knowledge &known) const {
+  void has_read(const LoadState &load, std::optional<Term> address, Knowledge &known) const {
     const Slot &slot = load.slots[0];
-    known.values[slot.address] = address;
+    known.values[slot.address] = address ? *address : kernel_.terms.fresh();
     known.values[slot.token] = known.values[loops_[load.loop].token];
     known.values[slot.round] = known.values[loops_[load.loop].round];
     for (std::size_t i = 0; i < load.to.size(); ++i)
@@ -677,24 +641,13 @@ private:
   /// What the kernel's registers held when the loop was entered stands for them.
   Polynomial in_terms(const Polynomial &value, const LoopState &loop, const Knowledge &known,
                       TermReader &reader) const {
-    Polynomial sum;
-    for (const auto &[product, factor] : value.terms()) {
-      Polynomial term(static_cast<std::int64_t>(factor));
-      for (const AtomId one : product)
-        term = term * in_terms(atoms_[one], loop, known, reader);
-      sum = sum + term;
-    }
-    return sum;
-  }
-
-  Polynomial in_terms(const Atom &atom, const LoopState &loop, const Knowledge &known,
-                      TermReader &reader) const {
-    if (atom.kind == Atom::Kind::rounds)
-      return reader.atoms.rounds(in_terms(atom.distance, loop, known, reader), atom.step);
-    const auto found = std::find_if(loop.at_entry.begin(), loop.at_entry.end(),
-                                    [&](const auto &one) { return one.first == atom.leaf; });
-    const Term term = known.values[found->second];
-    return atom.kind == Atom::Kind::word ? reader.wide(term) : reader.narrow(term);
+    return value.worth<Polynomial>([&](AtomId one) {
+      const Atom &atom = atoms_[one];
+      if (atom.kind == Atom::Kind::rounds)
+        return reader.atoms.rounds(in_terms(atom.distance, loop, known, reader), atom.step);
+      const Term term = known.values[loop.at_entry.at(atom.leaf)];
+      return atom.kind == Atom::Kind::word ? reader.wide(term) : reader.narrow(term);
+    });
   }
 
   const Side &kernel_;
@@ -706,17 +659,11 @@ private:
   Atoms atoms_;
   std::vector<LoopState> loops_;
   std::vector<LoadState> loads_;
-  std::vector<RegisterId> predicates_; ///< by which the version alone branches
-  std::vector<RegisterId> added_;      ///< registers that it alone has
+  std::set<RegisterId> predicates_; ///< by which the version alone branches
+  std::vector<RegisterId> added_;   ///< registers that it alone has
 };
 
 } // namespace
-
-std::unique_ptr<proof::Omissions> repeated_loads(const proof::Side &kernel,
-                                                 const proof::Side &other, std::size_t first) {
-  return std::make_unique<RepeatedLoads>(kernel, other, first);
-}
-
 } // namespace ptxasw::synth::promote
 
 namespace ptxasw::inline synth {
@@ -726,7 +673,12 @@ std::string prove_promoted(const Module &before, const Function &kernel, const M
   for (const Instruction &instruction : kernel.instructions)
     if (asks_which_lanes(before.opcode(instruction)))
       return "the kernel asks which lanes are together";
-  return proof::prove_same(before, kernel, after, promoted, promote::repeated_loads);
+  return proof::prove_same(
+      before, kernel, after, promoted,
+      {.own_branches = true,
+       .omissions = [](const proof::Side &own, const proof::Side &other, std::size_t first) {
+         return std::make_unique<promote::RepeatedLoads>(own, other, first);
+       }});
 }
 
 } // namespace ptxasw::synth

@@ -50,12 +50,7 @@ bool is_copyable(const Module &module, const Function &function, const ControlFl
                  LoopId loop, const std::vector<std::uint32_t> &body) {
   for (const BlockId latch : cfg.loops()[loop].latches) {
     const Instruction &last = function.instructions[cfg.blocks()[latch].end - 1];
-    const auto operands = module.operands(last);
-    if (module.opcode(last).op != Op::bra || operands.size() != 1 ||
-        operands[0].kind != Operand::Kind::symbol)
-      return false;
-    const Label *label = function.find_label(module.symbol(operands[0]).name, last.scope);
-    if (!label || label->position != cfg.blocks()[cfg.loops()[loop].header].first)
+    if (branch_target(module, function, last) != cfg.blocks()[cfg.loops()[loop].header].first)
       return false;
   }
   return function.target_lists.empty() &&
@@ -89,46 +84,20 @@ public:
         body_(instructions_of(cfg, loop)), all_global_(generic_is_global(module)) {}
 
   /// What a load needs to be promoted; or why it is not.
-  tl::expected<RepeatedLoad, Refusal> look_at(std::uint32_t load,
-                                              std::vector<Condition> &conditions) {
-    const Instruction &instruction = function_.instructions[load];
-    std::vector<Condition> own;
-    const auto place = values_.address(load, own);
-    if (!values_.runs_in_each_round(load) || !place || !place->step.is_zero() ||
-        !is_simple(module_, function_, instruction))
+  tl::expected<RepeatedLoad, Refusal> repeated(std::uint32_t load,
+                                               std::vector<Condition> &conditions) {
+    const auto place = place_of(load);
+    if (!values_.runs_in_each_round(load) || !place || !place->step.is_zero())
       return tl::unexpected(refusal::none);
-    RepeatedLoad result;
-    result.instruction = result.source = load;
-    for (const std::uint32_t i : body_) {
-      const Spaces spaces = spaces_to(load, i);
-      if (spaces == Spaces::apart)
-        continue;
-      std::vector<Condition> ignored;
-      const auto to = spaces == Spaces::comparable ? values_.address(i, ignored) : std::nullopt;
-      if (to && to->step.is_zero() && to->first == place->first &&
-          forwarded(module_, function_, load, i)) {
-        result.to_the_place.push_back(i);
-        continue;
-      }
-      auto needed = to ? values_.apart(load, i) : std::nullopt;
-      if (!needed)
-        return tl::unexpected(refusal::ranges.at(function_.instructions[i].line));
-      own.insert(own.end(), needed->begin(), needed->end());
-    }
-    conditions.insert(conditions.end(), own.begin(), own.end());
-    return result;
+    return kept(load, load, 0, conditions);
   }
 
   /// What a load needs to be carried; or why it is not.
   tl::expected<RepeatedLoad, Refusal> carried(std::uint32_t load,
                                               std::vector<Condition> &conditions) {
     Refusal why = refusal::new_places;
-    if (function_.instructions[load].guard != no_register ||
-        !is_simple(module_, function_, function_.instructions[load]))
-      return tl::unexpected(why);
-    std::vector<Condition> ignored;
-    const auto place = values_.address(load, ignored);
-    if (!place || place->step.is_zero())
+    const auto place = place_of(load);
+    if (function_.instructions[load].guard != no_register || !place || place->step.is_zero())
       return tl::unexpected(why);
     for (const unsigned ago : {0U, 1U})
       for (const std::uint32_t source : body_) {
@@ -137,15 +106,11 @@ public:
             !(ago == 0 ? values_.precedes(source, load) : values_.runs_in_each_round(source)) ||
             !reads_alike(module_, function_, source, load))
           continue;
-        auto same = values_.meets(source, load, ago);
-        if (!same)
-          continue;
-        auto result = carried_from(source, load, ago, *same);
-        if (result) {
-          conditions.insert(conditions.end(), same->begin(), same->end());
+        auto result = kept(source, load, ago, conditions);
+        if (result)
           return result;
-        }
-        why = result.error();
+        if (result.error().reason != refusal::new_places.reason)
+          why = result.error();
       }
     return tl::unexpected(why);
   }
@@ -161,29 +126,47 @@ private:
                : Spaces::apart;
   }
 
-  tl::expected<RepeatedLoad, Refusal> carried_from(std::uint32_t source, std::uint32_t load,
-                                                   unsigned ago,
-                                                   std::vector<Condition> &conditions) {
+  /// Where a load goes whose destination can be copied.
+  std::optional<facts::Progress> place_of(std::uint32_t load) {
+    std::vector<Condition> ignored;
+    return is_simple(module_, function_, function_.instructions[load])
+               ? values_.address(load, ignored)
+               : std::nullopt;
+  }
+
+  /// Returns true if two places are seen to be one, so that this is not tested.
+  static bool is_sure(const std::vector<Condition> &conditions) {
+    return std::none_of(conditions.begin(), conditions.end(),
+                        [](const Condition &one) { return one.kind == Condition::Kind::zero; });
+  }
+
+  /// What it needs that `source` has read `ago` rounds before what a load would read, and that this
+  /// is still there.
+  tl::expected<RepeatedLoad, Refusal> kept(std::uint32_t source, std::uint32_t load, unsigned ago,
+                                           std::vector<Condition> &conditions) {
+    auto needed = values_.meets(source, load, ago);
+    if (!needed)
+      return tl::unexpected(refusal::new_places);
     RepeatedLoad result{load, source, ago, {}, {}};
-    const auto add = [&](const std::vector<Condition> &more) {
-      conditions.insert(conditions.end(), more.begin(), more.end());
-    };
     for (const std::uint32_t i : body_) {
       const Spaces spaces = spaces_to(source, i);
       for (unsigned rounds = 0; rounds <= ago && spaces != Spaces::apart; ++rounds) {
         const bool comparable = spaces == Spaces::comparable;
-        if (const auto same = comparable ? values_.meets(source, i, rounds) : std::nullopt;
-            same && forwarded(module_, function_, source, i)) {
-          add(*same);
+        auto found = comparable ? values_.meets(source, i, rounds) : std::nullopt;
+        if (found && forwarded(module_, function_, source, i) &&
+            (load != source || is_sure(*found))) {
           (rounds == 0 ? result.to_the_place : result.to_the_place_before).push_back(i);
-          continue;
+          if (load == source)
+            continue; // one address is one place, whatever it is
+        } else {
+          found = comparable ? values_.apart(source, i, rounds) : std::nullopt;
         }
-        const auto away = comparable ? values_.apart(source, i, rounds) : std::nullopt;
-        if (!away)
+        if (!found)
           return tl::unexpected(refusal::ranges.at(function_.instructions[i].line));
-        add(*away);
+        needed->insert(needed->end(), found->begin(), found->end());
       }
     }
+    conditions.insert(conditions.end(), needed->begin(), needed->end());
     return result;
   }
 
@@ -278,7 +261,7 @@ tl::expected<Promotion, Refusal> promotion_of(const Module &module, const Functi
     if (!is_repeatable(module.opcode(function.instructions[i])))
       continue;
     std::vector<Condition> needed;
-    auto load = one.look_at(i, needed);
+    auto load = one.repeated(i, needed);
     if (!load && wanted == Wanted::carried)
       load = one.carried(i, needed);
     if (!load) {

@@ -35,6 +35,7 @@
 #include "synth/promote/write.h"
 
 #include "grammar/edits.h"
+#include "grammar/next.h"
 #include "synth/test_writer.h"
 
 #include <algorithm>
@@ -62,10 +63,7 @@ public:
 
   std::optional<std::string> run() {
     for (const RepeatedLoad &load : promotion_.loads)
-      if (load.is_carried())
-        carry(load);
-      else
-        keep(load);
+      keep(load);
     test();
     turn_back();
     copy();
@@ -118,33 +116,21 @@ private:
                        module_.text(forwarded(module_, function_, load, store)->span));
   }
 
-  /// What a load reads is kept where it runs and where the loop writes to its place.
-  void keep(const RepeatedLoad &load) {
-    std::string kept;
-    for (const RegisterId reg : destinations(load.instruction)) {
-      const std::string type = type_of(reg);
-      kept = fresh(type);
-      behind_[load.instruction] += fmt::format("\n\tmov.{} {}, {};", type, kept, own(reg));
-      instead_[load.instruction] += fmt::format("\tmov.{} {}, {};\n", type, own(reg), kept);
-    }
-    for (const std::uint32_t store : load.to_the_place)
-      behind_[store] += forward(load.instruction, store, kept);
-  }
-
   /// What a source has read: in this round, and in the one before.
   struct Kept {
     std::vector<std::string> now, before;
     std::set<std::uint32_t> stores, stores_before; ///< that write to the place, as far as written
   };
 
-  /// What another load has read stands for a load.
-  void carry(const RepeatedLoad &load) {
+  /// What a load reads is kept where it runs, in both loops if it is there for another one, and
+  /// where the loop writes to its place.
+  void keep(const RepeatedLoad &load) {
     const std::vector<RegisterId> from = destinations(load.source);
     Kept &kept = kept_[load.source];
     if (kept.now.empty())
       for (const RegisterId reg : from) {
         kept.now.push_back(fresh(type_of(reg)));
-        own_kept_[load.source] +=
+        (load.is_carried() ? own_kept_ : behind_)[load.source] +=
             fmt::format("\n\tmov.{} {}, {};", type_of(reg), kept.now.back(), own(reg));
       }
     if (load.ago == 1 && kept.before.empty())
@@ -250,13 +236,11 @@ private:
       return;
     }
     std::string text(module_.text(instruction.span));
-    if (module_.opcode(instruction).op == Op::bra) {
-      const Operand &target = module_.operands(instruction)[0];
-      const Label *label = function_.find_label(module_.symbol(target).name, instruction.scope);
-      if (label && label->position < function_.instructions.size() &&
-          contains(cfg_.block_of(label->position)))
-        text.replace(target.span.begin - instruction.span.begin, target.span.size(),
-                     copy_of(cfg_.block_of(label->position)));
+    const auto target = branch_target(module_, function_, instruction);
+    if (target && *target < function_.instructions.size() && contains(cfg_.block_of(*target))) {
+      const Span span = module_.operands(instruction)[0].span;
+      text.replace(span.begin - instruction.span.begin, span.size(),
+                   copy_of(cfg_.block_of(*target)));
     }
     added_ +=
         fmt::format("\t{}{}{}{}\n", text, behind(behind_), behind(own_kept_), behind(behind_copy_));

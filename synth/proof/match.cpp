@@ -22,19 +22,28 @@ bool ends_block(const Opcode &opcode) {
          opcode.op == Op::exit || opcode.op == Op::trap;
 }
 
-std::vector<std::string_view> words_of(std::string_view text) {
+/// The words of a function except for those of some instructions.
+std::vector<std::string_view> words_of(const Module &module, const Function &function,
+                                       const std::vector<bool> &without) {
   std::vector<std::string_view> words;
+  const auto &all = function.instructions;
+  const std::string_view text = module.text(function.span);
   Scanner scanner(text);
-  for (Token token = scanner.next(); token.kind != TokenKind::end_of_file; token = scanner.next())
-    words.push_back(text.substr(token.span.begin, token.span.size()));
+  std::size_t i = 0;
+  for (Token token = scanner.next(); token.kind != TokenKind::end_of_file; token = scanner.next()) {
+    const std::uint32_t at = function.span.begin + token.span.begin;
+    while (i < all.size() && all[i].span.end <= at)
+      ++i;
+    if (i == all.size() || at < all[i].span.begin || !without[i])
+      words.push_back(text.substr(token.span.begin, token.span.size()));
+  }
   return words;
 }
 
-/// Returns true if `after` is `before` except for declarations of registers whose names do not
-/// occur in `function`.
-bool same_but_declarations(std::string_view before, std::string_view after,
-                           std::string_view function) {
-  const std::vector<std::string_view> a = words_of(before), b = words_of(after);
+/// Returns true if `b` is `a` except for declarations of registers whose names do not occur in
+/// `function`.
+bool same_but_declarations(const std::vector<std::string_view> &a,
+                           const std::vector<std::string_view> &b, std::string_view function) {
   std::size_t i = 0, j = 0;
   while (j < b.size()) {
     if (b[j] == ".reg") {
@@ -150,40 +159,13 @@ private:
     return no_index;
   }
 
-  // Between two instructions that stayed where they were nothing changed except for what was added.
-  bool same_text() {
-    std::uint32_t i = 0, j = 0;
-    const auto rest = [](const Module &module, const Function &function, std::uint32_t first,
-                         std::uint32_t end) {
-      // The text behind instruction first - 1 up to instruction `end`, without those in between.
-      std::string text;
-      std::uint32_t at =
-          first == 0 ? function.span.begin : function.instructions[first - 1].span.end;
-      for (std::uint32_t k = first; k < end; ++k) {
-        text += module.text({at, function.instructions[k].span.begin});
-        text += '\n';
-        at = function.instructions[k].span.end;
-      }
-      text += module.text({at, end < function.instructions.size()
-                                   ? function.instructions[end].span.begin
-                                   : function.span.end});
-      return text;
-    };
-    while (true) {
-      std::uint32_t next_i = i, next_j = j;
-      for (; next_i < count_a() && gone_[next_i]; ++next_i)
-        ;
-      for (; next_j < count_b() && (result_.original[next_j] == no_index || result_.moved[next_j]);
-           ++next_j)
-        ;
-      const std::string before = rest(a_, fa_, i, next_i), now = rest(b_, fb_, j, next_j);
-      if (before != now && !same_but_declarations(before, now, a_.text(fa_.span)))
-        return false;
-      if (next_i == count_a() || next_j == count_b())
-        return next_i == count_a() && next_j == count_b();
-      i = next_i + 1;
-      j = next_j + 1;
-    }
+  // Nothing changed except for what was added, and what is gone.
+  bool same_text() const {
+    std::vector<bool> more(count_b());
+    for (std::uint32_t j = 0; j < count_b(); ++j)
+      more[j] = result_.original[j] == no_index || result_.moved[j];
+    return same_but_declarations(words_of(a_, fa_, gone_), words_of(b_, fb_, more),
+                                 a_.text(fa_.span));
   }
 
   bool pair(RegisterId a, RegisterId b) {

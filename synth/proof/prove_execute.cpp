@@ -5,7 +5,6 @@
 
 #include "synth/proof/prove_implementation.h"
 
-#include "emulator/semantics/instructions.h"
 #include "grammar/roles.h"
 
 #include <algorithm>
@@ -155,10 +154,8 @@ bool FunctionProver::execute(const Instruction &instruction) {
     return shuffle(instruction, guard);
   if (opcode.op == Op::ld)
     return load(instruction, guard);
-  bool done = false;
-  if (opcode.op == Op::mov && !move_vector(instruction, guard, done))
-    return false;
-  return done || compute(instruction, guard);
+  const auto vectors = vector_move(b_, instruction);
+  return vectors ? move(*vectors, guard) : compute(instruction, guard);
 }
 
 // shfl.sync.up, .down and .bfly by a constant over the whole warp (PTX ISA 9.7.9.6). All lanes of
@@ -304,36 +301,20 @@ bool FunctionProver::load(const Instruction &instruction, Expr guard) {
   return fail({Obligation::no_other_effect, "a load was added that no replaced load accounts for"});
 }
 
-// mov packs and unpacks vectors: the first element is the lowest.
-bool FunctionProver::move_vector(const Instruction &instruction, Expr guard, bool &done) {
-  const auto operands = b_.operands(instruction);
-  const unsigned width = bit_width(b_.opcode(instruction).type);
-  if (operands.size() != 2 || width == 0 || width > 64)
+// A mov that packs or unpacks vectors.
+bool FunctionProver::move(const MoveOperands &operands, Expr guard) {
+  if (!operands.fits() || operands.width > 64)
     return false;
-  const bool packs = operands[1].kind == Operand::Kind::vector;
-  const bool unpacks = operands[0].kind == Operand::Kind::vector;
-  if (!packs && !unpacks)
-    return true;
-  const auto parts = b_.children(operands[packs ? 1 : 0]);
-  if (packs == unpacks || parts.empty() || width % parts.size() != 0)
-    return false;
-  const auto piece = static_cast<unsigned>(width / parts.size());
-  done = true;
-  if (packs) {
-    Expr value = nullptr;
-    for (const Operand &part : parts) {
-      const Expr next = value_of(part, piece);
-      if (!next)
-        return false;
-      value = value ? pool().concat(next, value) : next;
-    }
-    return write(operands[0], value, false, guard);
+  std::vector<Expr> parts;
+  for (const Operand &source : operands.sources) {
+    parts.push_back(value_of(source, operands.source_width()));
+    if (!parts.back())
+      return false;
   }
-  const Expr value = value_of(operands[1], width);
-  if (!value)
-    return false;
-  for (unsigned i = 0; i < parts.size(); ++i)
-    if (!write(parts[i], pool().extract(value, i * piece, piece), false, guard))
+  const Expr whole = semantics::pack(pool(), Args<ExprPool>(parts));
+  for (std::size_t i = 0; i < operands.destinations.size(); ++i)
+    if (!write(operands.destinations[i],
+               semantics::unpack(pool(), whole, i, operands.destination_width()), false, guard))
       return false;
   return true;
 }
@@ -345,22 +326,23 @@ bool FunctionProver::compute(const Instruction &instruction, Expr guard) {
   if (is_new && is_pure(opcode))
     found->second = find_line<ExprPool>(opcode);
   const Line<ExprPool> *const line = found->second;
-  if (!line || line->shape[0] == 'K' || line->shape.find('C') != std::string_view::npos)
+  if (!line)
     return false;
   const Form form = decode(opcode);
-  const auto operands = b_.operands(instruction);
-  const std::string_view letters = line->shape.substr(2);
-  if (operands.size() != letters.size() + 1)
+  const auto operands = line_operands(b_, instruction, line->shape, form);
+  if (!operands || operands->takes_carry || operands->gives_carry ||
+      operands->destinations.size() != 1)
     return false;
   const bool moves = opcode.op == Op::mov || opcode.op == Op::cvt;
   std::vector<Expr> sources;
-  for (std::size_t i = 0; i < letters.size(); ++i) {
-    const Expr value = value_of(operands[i + 1], shape_width(letters[i], form));
+  for (std::size_t i = 0; i < operands->sources.size(); ++i) {
+    const Expr value = value_of(operands->sources[i], shape_width(operands->letters[i], form));
     if (!value)
       return false;
     sources.push_back(moves ? value : as_emulated(value));
   }
-  return write(operands[0], line->evaluate(pool(), form, sources), form.is_signed, guard);
+  return write(operands->destinations[0], line->evaluate(pool(), form, sources), form.is_signed,
+               guard);
 }
 
 } // namespace ptxasw::synth

@@ -8,7 +8,7 @@
 
 #include "synth/proof/prove.h"
 
-#include "emulator/semantics/instructions.h"
+#include "emulator/semantics/evaluator.h"
 #include "emulator/symbolic/address.h"
 #include "emulator/symbolic/emulate.h"
 #include "emulator/symbolic/generic.h"
@@ -98,7 +98,7 @@ private:
   bool execute(const Instruction &instruction);
   bool shuffle(const Instruction &instruction, Expr guard);
   bool load(const Instruction &instruction, Expr guard);
-  bool move_vector(const Instruction &instruction, Expr guard, bool &done);
+  bool move(const MoveOperands &operands, Expr guard);
   bool compute(const Instruction &instruction, Expr guard);
 
   Expr value_of(const Operand &operand, unsigned width);

@@ -6,27 +6,45 @@
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
 #include "grammar/roles.h"
+#include "synth/prove/not_proved.h"
 
-#include <algorithm>
+#include <set>
+#include <string_view>
 
 namespace ptxasw::proof {
+
+Side::Side(const Module &of, const Function &one, std::size_t offset, Terms &all,
+           const Function &kernel)
+    : module(of), function(one), first(offset), terms(all) {
+  for (const Instruction &instruction : one.instructions)
+    computes_.push_back(only_computes(instruction));
+  std::set<std::string_view> own;
+  for (const Register &reg : kernel.registers)
+    own.insert(reg.name);
+  for (const Register &reg : one.registers)
+    is_added.push_back(!own.contains(reg.name));
+}
 
 std::uint32_t Side::run(std::uint32_t position, Knowledge &known, std::size_t &budget) const {
   while (position < end()) {
     if (budget < instruction_effort)
-      throw NotSame{"it takes too long"};
+      throw NotProved{"it takes too long"};
     budget -= instruction_effort;
     const Instruction &instruction = function.instructions[position];
     const std::optional<bool> runs = decided(instruction, known);
     const Opcode &opcode = module.opcode(instruction);
     std::uint32_t next = position + 1;
-    if (opcode.op == Op::bra || ends(opcode)) {
+    if (is_way(opcode)) {
       if (instruction.guard != no_register && wants_agreement(opcode))
-        throw NotSame{"a branch on which lanes must agree, whichever are together"};
+        throw NotProved{"a branch on which lanes must agree, whichever are together"};
       if (!runs)
         return position;
-      if (*runs)
-        next = ends(opcode) ? end() : target(instruction);
+      if (*runs) {
+        const auto target = branch_target(module, function, instruction);
+        if (!target && !returns(opcode))
+          throw NotProved{"a branch is not understood"};
+        next = target.value_or(end());
+      }
     } else if (runs != false) {
       if (!computes_[position])
         return position;
@@ -46,11 +64,6 @@ std::optional<bool> Side::decided(const Instruction &instruction, const Knowledg
   return holds ? std::optional(*holds != instruction.guard_negated) : std::nullopt;
 }
 
-bool Side::is_branch(std::uint32_t position) const {
-  const Opcode &opcode = module.opcode(function.instructions[position]);
-  return opcode.op == Op::bra || ends(opcode);
-}
-
 Term Side::guard(const Instruction &instruction, const Knowledge &known) const {
   return known.values[first + instruction.guard];
 }
@@ -68,9 +81,9 @@ void Side::read(const Operand &operand, const Knowledge &known,
   }
   key.push_back(static_cast<std::uint64_t>(operand.kind));
   if (operand.kind == Is::other)
-    throw NotSame{"an operand is not understood"};
-  if (operand.kind == Is::address && is_wide_register(module.children(operand)[0])) {
-    key.push_back(term_mark | terms.plus(value(module.children(operand)[0], known), operand.value));
+    throw NotProved{"an operand is not understood"};
+  if (const auto place = address(operand, known)) {
+    key.push_back(term_mark | *place);
     return;
   }
   if (operand.kind == Is::symbol) { // scopes may give one name to several variables
@@ -87,11 +100,20 @@ void Side::read(const Operand &operand, const Knowledge &known,
     read(child, known, key);
 }
 
-void Side::written(const Operand &operand, std::vector<RegisterId> &registers) const {
-  if (operand.kind == Operand::Kind::reg)
-    registers.push_back(operand.reg);
-  for (const Operand &child : module.children(operand))
-    written(child, registers);
+std::vector<RegisterId> Side::written(const Instruction &instruction) const {
+  const FirstOperand role = first_operand(module.opcode(instruction));
+  const auto operands = module.operands(instruction);
+  std::vector<RegisterId> registers;
+  const auto add = [&](const auto &self, const Operand &operand) -> void {
+    if (operand.kind == Operand::Kind::reg)
+      registers.push_back(operand.reg);
+    for (const Operand &child : module.children(operand))
+      self(self, child);
+  };
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    if (is_written(role, i))
+      add(add, operands[i]);
+  return registers;
 }
 
 // The guard is what it was before: an instruction may write its own.
@@ -123,18 +145,15 @@ std::optional<bool> Side::truth(Term term, const Knowledge &known) const {
   return found == known.truth.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::uint32_t Side::target(const Instruction &instruction) const {
-  const auto operands = module.operands(instruction);
-  if (operands.size() == 1 && operands[0].kind == Operand::Kind::symbol && operands[0].value == 0)
-    if (const Label *label =
-            function.find_label(module.symbol(operands[0]).name, instruction.scope))
-      return label->position;
-  throw NotSame{"a branch is not understood"};
-}
-
 bool Side::is_wide_register(const Operand &base) const {
   return base.kind == Operand::Kind::reg && base.selector == 0 && !base.negated &&
          width(function.registers[base.reg]) == 64;
+}
+
+std::optional<Term> Side::address(const Operand &operand, const Knowledge &known) const {
+  if (operand.kind != Operand::Kind::address || !is_wide_register(module.children(operand)[0]))
+    return std::nullopt;
+  return terms.plus(value(module.children(operand)[0], known), operand.value);
 }
 
 Term Side::value(const Operand &operand, const Knowledge &known) const {
@@ -201,9 +220,7 @@ std::optional<Term> Side::simple(const Instruction &instruction, const Knowledge
 
 void Side::compute(const Instruction &instruction, Knowledge &known, bool maybe) const {
   const auto operands = module.operands(instruction);
-  std::vector<RegisterId> registers;
-  if (!operands.empty())
-    written(operands[0], registers);
+  const std::vector<RegisterId> registers = written(instruction);
   if (const auto result = simple(instruction, known)) {
     write(registers, {*result}, instruction, known, maybe);
     return;

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ptxasw::proof {
@@ -21,24 +22,30 @@ using Term = std::uint32_t;
 using TermKey = std::vector<std::uint64_t>;
 inline constexpr std::uint64_t term_mark = std::uint64_t{1} << 63;
 
+/// What the first word of a key says.
+enum class TermKind : std::uint8_t { fresh, number, real, computed, offset, sum, choice };
+
+/// What is known where two functions stand: the terms of their registers, and which predicates are
+/// decided.
+struct Knowledge {
+  std::vector<Term> values; ///< of the first function's registers, then of the second's
+  std::map<Term, bool> truth;
+};
+
 class Terms {
 public:
   /// `add.s64` is as good as any other instruction: (a + 4) + 4 is not a + 8.
   bool sums_as_written = false;
   /// One that is equal to itself alone.
-  Term fresh() { return made({0, next_++}); }
-  Term number(std::int64_t value) { return made({1, static_cast<std::uint64_t>(value)}); }
+  Term fresh() { return made(TermKind::fresh, {next_++}); }
+  Term number(std::int64_t value) {
+    return made(TermKind::number, {static_cast<std::uint64_t>(value)});
+  }
   Term real(std::uint64_t bits, ScalarType type) {
-    return made({2, bits, static_cast<std::uint64_t>(type)});
+    return made(TermKind::real, {bits, static_cast<std::uint64_t>(type)});
   }
   /// What an instruction makes of other terms; `key` says which and of what.
-  Term computed(TermKey key) {
-    key.insert(key.begin(), 3);
-    return made(std::move(key));
-  }
-  /// The term of a key that key() gave.
-  Term made(TermKey key);
-  const TermKey &key(Term term) const { return keys_[term]; }
+  Term computed(TermKey key) { return made(TermKind::computed, std::move(key)); }
   /// base + offset, 64 bits.
   Term plus(Term base, std::int64_t offset);
   /// a + b, 64 bits.
@@ -48,53 +55,39 @@ public:
   /// The same term where it is known if a predicate holds: without choices by it. `known` are the
   /// answers for that predicate so far.
   Term decided(Term term, Term predicate, bool holds, std::map<Term, Term> &known);
+
+  const TermKey &key(Term term) const { return keys_[term]; }
+  TermKind kind(Term term) const { return static_cast<TermKind>(keys_[term][0]); }
+  /// The term that a word of a key is.
+  static Term part(std::uint64_t word) { return static_cast<Term>(word & ~term_mark); }
   /// The number that a term is, if it is one.
   std::optional<std::int64_t> number_of(Term term) const;
-  /// Returns true if a term is a number, of either kind.
-  bool is_constant(Term term) const { return keys_[term][0] == 1 || keys_[term][0] == 2; }
+  /// A term as another one, that is no sum with a number, plus a number.
+  std::pair<Term, std::int64_t> with_number(Term term) const;
   /// A number for a text, the same for equal texts.
   std::uint64_t text(std::string_view text);
 
+  /// What holds on either of two ways that meet: which registers are equal, which of them are
+  /// constant or decided, and what they were computed from. What is made from registers in more
+  /// than `depth` steps counts as made from something else.
+  struct Met {
+    Knowledge known;
+    bool is_less = false; ///< than `a`
+  };
+  Met meet(const Knowledge &a, const Knowledge &b, unsigned depth);
+
 private:
+  class Meeting;
+
+  Term made(TermKind kind, TermKey rest);
+  Term made(TermKey key);
+  /// The term of a key, some terms in which became others.
+  Term made_anew(TermKey key);
+
   std::map<TermKey, Term> terms_;
   std::vector<TermKey> keys_;
   std::map<std::string, std::uint64_t, std::less<>> texts_;
   std::uint64_t next_ = 0;
-};
-
-/// What is known where two functions stand: the terms of their registers, and which predicates are
-/// decided.
-struct Knowledge {
-  std::vector<Term> values; ///< of the first function's registers, then of the second's
-  std::map<Term, bool> truth;
-};
-
-/// The same without terms: which registers are equal, which of them are constant or decided, and
-/// what they were computed from, as far as that is still known.
-class Classes {
-public:
-  Classes() = default;
-  /// What is made from registers in more than `depth` steps counts as made from something else.
-  Classes(const Knowledge &known, const Terms &terms, unsigned depth);
-  /// Only what also holds here; returns true if that is less than before.
-  bool meet(const Knowledge &known, const Terms &terms);
-  /// Terms for the classes.
-  Knowledge knowledge(Terms &terms) const;
-
-private:
-  using ClassId = std::uint32_t;
-  struct Class {
-    std::optional<Term> constant;
-    std::optional<bool> truth;
-    TermKey made_from; ///< with classes in place of terms; empty: not known
-    bool operator==(const Class &) const = default;
-  };
-  class Builder;
-  class Meeting;
-
-  unsigned depth_ = 0;
-  std::vector<ClassId> class_of_; ///< by register
-  std::vector<Class> classes_;
 };
 
 } // namespace ptxasw::proof

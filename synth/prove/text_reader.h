@@ -4,6 +4,7 @@
 // instruction by instruction, and tells whether all else is the kernel's.
 
 #include "grammar/module.h"
+#include "synth/prove/not_proved.h"
 
 #include <map>
 #include <set>
@@ -12,11 +13,6 @@
 #include <vector>
 
 namespace ptxasw::proof {
-
-/// Thrown where a proof stops; caught where it was begun.
-struct NotProved {
-  std::string why;
-};
 
 /// An instruction's text with single blanks, without its semicolon.
 std::string plain_text(std::string_view text);

@@ -25,6 +25,7 @@
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
 #include "synth/prove/header.h"
+#include "synth/prove/not_proved.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -46,12 +47,14 @@ constexpr unsigned usual_depth = 6, longest_lag = 240;
 class SameProof {
 public:
   SameProof(const Module &before, const Function &kernel, const Module &after,
-            const Function &other, const MakeOmissions &omissions)
-      : kernel_(before, kernel, 0, terms_), other_(after, other, kernel.registers.size(), terms_) {
-    if (!omissions)
+            const Function &other, const Liberties &liberties)
+      : own_branches_(liberties.own_branches), kernel_(before, kernel, 0, terms_, kernel),
+        other_(after, other, kernel.registers.size(), terms_, kernel) {
+    terms_.sums_as_written = liberties.lags;
+    if (!liberties.omissions)
       return;
-    omissions_ = omissions(kernel_, other_, kernel.registers.size() + other.registers.size());
-    terms_.sums_as_written = omissions_->lags();
+    omissions_ =
+        liberties.omissions(kernel_, other_, kernel.registers.size() + other.registers.size());
     kernel_.went = [this](Position from, Position to, Knowledge &known) {
       omissions_->went(from, to, known);
     };
@@ -65,7 +68,7 @@ public:
     while (!open_.empty()) {
       const auto [mine, theirs] = *open_.begin();
       open_.erase(open_.begin());
-      step(mine, theirs, known_.at({mine, theirs}).knowledge(terms_));
+      step(mine, theirs, known_.at({mine, theirs}));
     }
   }
 
@@ -74,7 +77,7 @@ private:
 
   [[noreturn]] void fail(Position theirs, std::string_view why) const {
     const auto &list = other_.function.instructions;
-    throw NotSame{fmt::format("line {}: {}", theirs < list.size() ? list[theirs].line : 0, why)};
+    throw NotProved{fmt::format("line {}: {}", theirs < list.size() ? list[theirs].line : 0, why)};
   }
 
   bool branches(const Side &side, Position at) const {
@@ -119,16 +122,17 @@ private:
     if (mine == stood && branches(other_, theirs))
       go_alone(mine, from, theirs);
     if (!branches(kernel_, mine)) {
-      if (branches(other_, theirs) ? !omissions_ : ends != other_ends)
+      if (branches(other_, theirs) ? !own_branches_ : ends != other_ends)
         fail(theirs, ends != other_ends ? "the thread ends elsewhere"
                                         : "it branches where the kernel does not");
     }
     spend(known.values.size());
-    const auto [found, added] = known_.try_emplace({mine, theirs});
-    if (added)
-      found->second = Classes(known, terms_, depth());
-    if (added || found->second.meet(known, terms_))
-      open_.insert({mine, theirs});
+    const auto [found, added] = known_.try_emplace({mine, theirs}, known);
+    Terms::Met met = terms_.meet(found->second, known, depth());
+    if (!added && !met.is_less)
+      return;
+    found->second = std::move(met.known);
+    open_.insert({mine, theirs});
   }
 
   /// Returns true if the other function does not do what the kernel, which is at no branch, does
@@ -138,8 +142,8 @@ private:
   }
 
   bool is_test(Position theirs) const {
-    return omissions_ && branches(other_, theirs) &&
-           omissions_->tests(other_.function.instructions[theirs].guard);
+    return own_branches_ && branches(other_, theirs) &&
+           other_.is_added[other_.function.instructions[theirs].guard];
   }
 
   /// From one branch to another while the kernel stands still: never in a circle, or a thread may
@@ -232,19 +236,15 @@ private:
       if (pragma.position == theirs && pragma.text != harmless_pragma && !has_pragma(mine, pragma))
         return "a pragma of its own";
     const FirstOperand role = first_operand(opcode);
-    std::vector<RegisterId> to, other_to;
     for (std::size_t i = 0; i < left.size(); ++i) {
-      const bool writes = is_written(role, i);
-      if (writes) {
-        kernel_.written(left[i], to);
-        other_.written(right[i], other_to);
-        if (!same_shape(left[i], right[i]))
-          return "it writes something else";
-      }
+      const bool writes = Side::is_written(role, i);
+      if (writes && !same_shape(left[i], right[i]))
+        return "it writes something else";
       if ((!writes || role == FirstOperand::unknown || opcode.op == Op::wgmma) &&
           !same_operand(left[i], right[i], known))
         return "with another operand";
     }
+    const std::vector<RegisterId> to = kernel_.written(a), other_to = other_.written(b);
     if (to.size() != other_to.size())
       return "it writes something else";
     for (std::size_t i = 0; i < to.size(); ++i) {
@@ -263,27 +263,16 @@ private:
         [&](const Pragma &own) { return own.position == instruction && own.text == pragma.text; });
   }
 
-  static bool is_written(FirstOperand role, std::size_t i) {
-    return role == FirstOperand::unknown || (i == 0 && role == FirstOperand::destination);
-  }
-
   /// Both do the same, and get the same.
   void perform(Position mine, Position theirs, Knowledge &known) {
     const Instruction &a = kernel_.function.instructions[mine];
     const Instruction &b = other_.function.instructions[theirs];
     const bool maybe = !kernel_.decided(a, known);
-    const FirstOperand role = first_operand(kernel_.module.opcode(a));
-    const auto left = kernel_.module.operands(a), right = other_.module.operands(b);
-    std::vector<RegisterId> to, other_to;
-    for (std::size_t i = 0; i < left.size(); ++i)
-      if (is_written(role, i)) {
-        kernel_.written(left[i], to);
-        other_.written(right[i], other_to);
-      }
+    const std::vector<RegisterId> to = kernel_.written(a);
     std::vector<Term> results(to.size());
     std::generate(results.begin(), results.end(), [&] { return terms_.fresh(); });
     kernel_.write(to, results, a, known, maybe);
-    other_.write(other_to, results, b, known, maybe);
+    other_.write(other_.written(b), results, b, known, maybe);
   }
 
   bool same_operand(const Operand &mine, const Operand &theirs, const Knowledge &known) const {
@@ -309,10 +298,11 @@ private:
     return true;
   }
 
+  const bool own_branches_;
   Terms terms_;
   Side kernel_, other_;
   std::unique_ptr<Omissions> omissions_;
-  std::map<std::pair<Position, Position>, Classes> known_;
+  std::map<std::pair<Position, Position>, Knowledge> known_;
   std::set<std::pair<Position, Position>> open_;
   /// Where the other function goes from one branch to the next while the kernel stands still.
   std::map<std::pair<Position, Position>, std::set<Position>> alone_;
@@ -356,15 +346,10 @@ std::string header_fault(const Module &before, const Function &kernel, const Mod
 } // namespace
 
 std::string prove_same(const Module &before, const Function &kernel, const Module &after,
-                       const Function &other, const MakeOmissions &omissions) {
+                       const Function &other, const Liberties &liberties) {
   if (std::string fault = header_fault(before, kernel, after, other); !fault.empty())
     return fault;
-  try {
-    SameProof(before, kernel, after, other, omissions).run();
-    return "";
-  } catch (const NotSame &stop) {
-    return stop.why;
-  }
+  return fault_of([&] { SameProof(before, kernel, after, other, liberties).run(); });
 }
 
 } // namespace ptxasw::proof

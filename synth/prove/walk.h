@@ -23,23 +23,28 @@ public:
   virtual void went(std::uint32_t from, std::uint32_t to, Knowledge &known) = 0;
   /// Both have done an instruction of the kernel.
   virtual void done(std::uint32_t instruction, const Knowledge &before, Knowledge &known) = 0;
-  /// Returns true if the other function alone branches by one of its registers.
-  virtual bool tests(RegisterId reg) const = 0;
   /// The kernel alone does an instruction: what it reads is known. False: it is not.
   virtual bool leave_out(std::uint32_t instruction, Knowledge &known) = 0;
-  /// Returns true if the other function computes by the same instructions, but later, what the
-  /// kernel has computed: what values were made from is then kept as it is written, and for longer.
-  virtual bool lags() const { return false; }
 };
 
 /// Makes one for the kernel and the other function; `first` is the index of its first value.
 using MakeOmissions = std::function<std::unique_ptr<Omissions>(
     const Side &kernel, const Side &other, std::size_t first)>;
 
+/// What the other function may do that the kernel does not.
+struct Liberties {
+  /// It may branch by registers that it alone has.
+  bool own_branches = false;
+  /// It computes by the same instructions, but later, what the kernel has computed: what values
+  /// were made from is then kept as it is written, and for longer.
+  bool lags = false;
+  /// It may leave out loads; null: none.
+  MakeOmissions omissions = {};
+};
+
 /// What is not proved of a kernel that was rewritten in its place, for the same launch; empty: all
-/// is. Both functions may be of one module. Without `omissions` no load may be left out, and the
-/// other function has no branches but the kernel's.
+/// is. Both functions may be of one module.
 std::string prove_same(const Module &before, const Function &kernel, const Module &after,
-                       const Function &other, const MakeOmissions &omissions = {});
+                       const Function &other, const Liberties &liberties = {});
 
 } // namespace ptxasw::proof

@@ -138,3 +138,48 @@ TEST_CASE("terms are one where their values are") {
   CHECK(terms.decided(choice, predicate, false, otherwise) == other);
   CHECK(terms.decided(terms.plus(choice, 4), predicate, true, when) == terms.plus(base, 4));
 }
+
+TEST_CASE("what holds on either of two ways that meet") {
+  proof::Terms terms;
+  using Values = std::vector<proof::Term>;
+  const auto meet = [&](Values a, Values b, unsigned depth = 6) {
+    return terms.meet({std::move(a), {}}, {std::move(b), {}}, depth);
+  };
+  const proof::Term x = terms.fresh(), y = terms.fresh();
+  const auto made = [&](proof::Term from) { return terms.computed({1, proof::term_mark | from}); };
+  // Equal ones stay equal if they are on both ways; which symbols they are does not matter.
+  auto met = meet({x, x, x}, {y, y, x});
+  CHECK(met.is_less);
+  CHECK(met.known.values[0] == met.known.values[1]);
+  CHECK(met.known.values[0] != met.known.values[2]);
+  CHECK_FALSE(meet({x, y}, {y, x}).is_less);
+  // Numbers.
+  CHECK(terms.number_of(meet({terms.number(-1)}, {terms.number(-1)}).known.values[0]) == -1);
+  met = meet({terms.number(-1)}, {terms.number(-2)});
+  CHECK(met.is_less);
+  CHECK_FALSE(terms.number_of(met.known.values[0]));
+  // What is made from what another register holds, or from what it no longer does.
+  met = meet({x, made(x)}, {y, made(y)});
+  CHECK_FALSE(met.is_less);
+  CHECK(met.known.values[1] == made(met.known.values[0]));
+  met = meet({x, made(x)}, {y, made(x)});
+  CHECK(met.is_less);
+  CHECK(met.known.values[1] != made(met.known.values[0]));
+  CHECK(meet({made(x)}, {y}).is_less);
+  // Distances.
+  met = meet({x, terms.plus(x, 4)}, {terms.plus(x, 16), terms.plus(x, 20)});
+  CHECK_FALSE(met.is_less);
+  CHECK(met.known.values[1] == terms.plus(met.known.values[0], 4));
+  met = meet({x, terms.plus(x, 4)}, {terms.plus(x, 16), terms.plus(x, 24)});
+  CHECK(met.is_less);
+  CHECK(met.known.values[1] != terms.plus(met.known.values[0], 4));
+  // In more than so many steps.
+  CHECK_FALSE(meet({x, made(made(x))}, {x, made(made(x))}, 1).is_less);
+  met = meet({x, made(made(made(x)))}, {x, made(made(made(x)))}, 1);
+  CHECK(met.is_less);
+  CHECK(met.known.values[1] != made(made(made(met.known.values[0]))));
+  // What is decided.
+  const auto decided = terms.meet({{x, y}, {{x, true}, {y, true}}}, {{x, y}, {{x, true}}}, 6);
+  CHECK(decided.is_less);
+  CHECK(decided.known.truth == std::map<proof::Term, bool>{{decided.known.values[0], true}});
+}
