@@ -1,6 +1,6 @@
 // The families that families.def lists, and the options that ask for their variants.
 
-#include "synth/family.h"
+#include "synth/same_launch.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -25,6 +25,23 @@ FamilyAnswer propose(const Family &family, const KernelContext &context) {
   const auto obstacle = family.same_launch ? context.same_launch_obstacle()
                                            : module_obstacle(context.module, context.kernel);
   return obstacle ? FamilyAnswer{{}, {*obstacle}} : family.propose(context);
+}
+
+tl::expected<ProvedVersion, std::string>
+proved_version(const KernelContext &context, const Family &family, const Proposal &proposal) {
+  auto written = parse(
+      fmt::format("{}\n\n{}\n", context.module.text(), family.write(context, proposal)), "version");
+  if (!written)
+    return tl::unexpected(std::string("what was written is not understood"));
+  ProvedVersion made{std::move(*written), nullptr, nullptr};
+  made.kernel = kernel_named(*made.module, context.kernel.name);
+  made.sibling = kernel_named(*made.module, proposal.sibling.name);
+  if (!made.kernel || !made.sibling)
+    return tl::unexpected(std::string("what was written is not understood"));
+  if (std::string fault = family.prove({*made.module, *made.kernel}, *made.sibling, proposal);
+      !fault.empty())
+    return tl::unexpected(std::move(fault));
+  return made;
 }
 
 const Family *find_family(std::string_view name) {

@@ -11,9 +11,11 @@
 
 #include "grammar/module.h"
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tl/expected.hpp>
 #include <vector>
 
 namespace ptxasw::inline synth {
@@ -65,6 +67,16 @@ std::span<const Family> families();
 /// What a family could make of a kernel; the obstacles that all families have in common, or all
 /// whose versions are launched as the kernel is, are asked for here.
 FamilyAnswer propose(const Family &family, const KernelContext &context);
+
+/// A version that is written and proved.
+struct ProvedVersion {
+  std::unique_ptr<Module> module;   ///< the kernel's own, followed by the version
+  const Function *kernel, *sibling; ///< in it
+};
+
+/// Writes a version behind the kernel's module, and proves it there. Error: what is not proved.
+tl::expected<ProvedVersion, std::string>
+proved_version(const KernelContext &context, const Family &family, const Proposal &proposal);
 
 /// The one of a name; null: there is none.
 const Family *find_family(std::string_view name);

@@ -147,8 +147,7 @@ bool is_shared(const Module &module, const Instruction &instruction,
 /// before.
 std::vector<bool> done_first(const KernelContext &context, const std::vector<bool> &shared);
 
-/// Names of the sibling's registers. The proof takes them as a hint of what is what, and trusts
-/// none of it.
+/// Names of the sibling's registers.
 class CoarsenNames {
 public:
   explicit CoarsenNames(const Function &kernel);
@@ -156,8 +155,17 @@ public:
   std::string shared(RegisterId reg) const;
   /// What a copy that goes on alone has instead of a shared register.
   std::string own(RegisterId reg) const;
-  static constexpr const char *grid = "%grid"; ///< the kernel's extent
+  /// A row's index, and what bounds it.
+  static std::string index(const CoarsenForm &form, unsigned row);
+  static const char *extent(const CoarsenForm &form) {
+    return form.within_block() ? "%threads" : "%grid";
+  }
+  static std::string point(unsigned column); ///< its index along x
+  static constexpr const char *points = "%points", *one = "%one", *zero = "%zero";
+  /// Where a copy's part begins of memory whose size the launch says.
+  static std::string begin(std::size_t room, unsigned k);
   static constexpr const char *next = "%next";
+  static constexpr const char *distance = "%distance";
   /// Element of a wide load.
   static std::string wide(std::size_t load, unsigned element);
 

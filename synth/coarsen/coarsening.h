@@ -2,11 +2,13 @@
 
 // What writer and proof of a coarsened version both know of a kernel.
 
+#include "grammar/code_writer.h"
 #include "synth/coarsen/merge.h"
 #include "synth/coarsen/recompute.h"
 #include "synth/coarsen/rooms.h"
 #include "synth/coarsen/wide.h"
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,14 +23,30 @@ protected:
         sharing_(context, form), shared_(sharing_.by_all()), first_(done_first(context, shared_)),
         recomputation_(context, sharing_.by_some()), merged_(merged_loads(context, form)),
         plan_(std::move(plan)), rooms_(rooms_of(module_, kernel_)),
-        dynamic_(dynamic_rooms_of(module_, kernel_)) {}
-
-  /// The merged load of a copy; null: that is none.
-  const MergedLoad *merged(std::uint32_t load, unsigned copy) const;
-  /// The kernel's register that a load writes.
-  RegisterId loaded(std::uint32_t load) const {
-    return module_.operands(kernel_.instructions[load])[0].reg;
+        dynamic_(dynamic_rooms_of(module_, kernel_)), names_(kernel_),
+        has_own_(kernel_.registers.size(), false) {
+    for (unsigned k = 0; k < copies_; ++k)
+      together_.push_back(renaming(k, false));
   }
+
+  /// The name of a copy's register in lockstep.
+  std::string name_of(RegisterId reg, unsigned k) const {
+    return shared_[reg] ? names_.shared(reg) : names_.copy(sharing_.keeper(reg, k), reg);
+  }
+  /// What a copy has in place of the kernel's names, in lockstep or alone.
+  Renaming renaming(unsigned k, bool alone) const;
+  /// A register's value in another one of the same type.
+  static std::string move(const std::string &to, const std::string &from, ScalarType type);
+
+  /// What stands in lockstep for an instruction of a copy, and of those after it if it is done for
+  /// several.
+  struct Lines {
+    std::vector<std::string> text; ///< without semicolons
+    unsigned copies = 1;
+  };
+  Lines lines_of(std::uint32_t instruction, unsigned k) const;
+  /// How far apart two copies' addresses are.
+  std::string difference(const WideTest &test) const;
 
   const Module &module_;
   const Function &kernel_;
@@ -42,6 +60,13 @@ protected:
   const WidePlan plan_;
   const std::vector<Room> rooms_;
   const std::vector<Symbol> dynamic_; ///< names of memory whose size the launch says
+  const CoarsenNames names_;
+  std::vector<bool> has_own_;      ///< by register: a copy that goes on alone has a stand-in
+  std::vector<Renaming> together_; ///< by copy
+
+private:
+  std::string access(const Instance &instance, std::int64_t displacement,
+                     const std::vector<std::string> &values) const;
 };
 
 } // namespace ptxasw::synth

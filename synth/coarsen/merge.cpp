@@ -7,7 +7,7 @@
 // have no guard - and read the same type; and it is still there if nothing has written the register
 // since. Ordered and volatile loads do not come here: synth/spread.cpp refuses the kernel.
 
-#include "synth/coarsen/coarsening.h"
+#include "synth/coarsen/merge.h"
 
 #include "grammar/pragmas.h"
 #include "grammar/roles.h"
@@ -101,13 +101,6 @@ private:
 };
 
 } // namespace
-
-const MergedLoad *Coarsening::merged(std::uint32_t load, unsigned copy) const {
-  const auto found = std::find_if(merged_.begin(), merged_.end(), [&](const MergedLoad &one) {
-    return one.load == load && one.copy == copy;
-  });
-  return found == merged_.end() ? nullptr : &*found;
-}
 
 const std::vector<MergedLoad> &merged_loads(const KernelContext &context, const CoarsenForm &form) {
   return context.once(fmt::format("{} {}", coarsen_variant({form}), form.shift), [&] {

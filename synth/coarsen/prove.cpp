@@ -51,9 +51,11 @@
 // no register that copies share is written there, so all are together again.
 //
 // So every copy does what its block did, once, up to its end, and nothing else is done: what is
-// neither a copy's instruction nor added code that replay.cpp understands stops the proof. The
-// names of the registers are a hint at the renaming; only that registers of different names are
-// different is taken from them.
+// neither a copy's instruction nor added code that replay.cpp understands stops the proof. Copies'
+// instructions are compared as texts: the kernel's, with other names for what the copy has of its
+// own (coarsening.cpp). Registers of different names are different ones; what stands in place of a
+// special register is shown to hold what the copy's thread has there; and no name that stays may be
+// one that the sibling gives to something else.
 
 #include "synth/coarsen/prove_implementation.h"
 
@@ -110,7 +112,8 @@ void CoarsenProof::check_rooms() const {
   for (std::size_t i = 0; i < sibling_.variables.size(); ++i) {
     const Variable &variable = sibling_.variables[i];
     const Room &room = rooms_[i / copies_];
-    if (variable.space != StateSpace::shared || variable.linkage != Linkage::internal ||
+    if (variable.name != room_name(i / copies_, static_cast<unsigned>(i % copies_)) ||
+        variable.space != StateSpace::shared || variable.linkage != Linkage::internal ||
         variable.size() != room.bytes || variable.initializer.size() != 0 ||
         variable.alignment % room.alignment != 0 || variable.alignment == 0)
       fail("a variable is not like the kernel's");
@@ -118,26 +121,21 @@ void CoarsenProof::check_rooms() const {
 }
 
 void CoarsenProof::assign_roles() {
-  std::unordered_map<std::string_view, RegisterId> by_name;
   for (RegisterId reg = 0; reg < sibling_.registers.size(); ++reg)
-    if (!by_name.try_emplace(sibling_.registers[reg].name, reg).second)
+    if (!by_name_.try_emplace(sibling_.registers[reg].name, reg).second)
       fail("two registers have one name");
-  for (const auto *variables : {&module_.variables, &kernel_.parameters})
-    for (const Variable &variable : *variables)
-      if (by_name.contains(variable.name))
-        fail("a register hides a variable");
-  const CoarsenNames names(kernel_);
+  check_names();
   const auto find = [&](const std::string &name, RegisterId kernel_register, ReplayRole role) {
-    const auto found = by_name.find(name);
-    if (found == by_name.end())
+    const RegisterId found = named(name);
+    if (found == no_register)
       return no_register; // nothing mentions it
     const Register &own = kernel_.registers[kernel_register];
-    const Register &here = sibling_.registers[found->second];
+    const Register &here = sibling_.registers[found];
     if (own.type != here.type || own.vector != here.vector)
       fail("a register has another type");
     role.reg = kernel_register;
-    roles_[found->second] = role;
-    return found->second;
+    roles_[found] = role;
+    return found;
   };
   fast_.resize(copies_);
   for (RegisterId reg = 0; reg < kernel_.registers.size(); ++reg) {
@@ -145,34 +143,46 @@ void CoarsenProof::assign_roles() {
     for (unsigned k = 0; k < copies_; ++k) {
       const unsigned keeper = sharing_.keeper(reg, k);
       fast_[k].push_back(keeper < k     ? fast_[keeper][reg]
-                         : shared_[reg] ? find(names.shared(reg), reg, {Kind::shared})
-                                        : find(names.copy(k, reg), reg, {Kind::copy, k}));
+                         : shared_[reg] ? find(names_.shared(reg), reg, {Kind::shared})
+                                        : find(names_.copy(k, reg), reg, {Kind::copy, k}));
     }
-    own_.push_back(sharing_.by_some()[reg] ? find(names.own(reg), reg, {Kind::own}) : no_register);
+    own_.push_back(sharing_.by_some()[reg] ? find(names_.own(reg), reg, {Kind::own}) : no_register);
+    has_own_[reg] = own_[reg] != no_register;
   }
-  alone_ = fast_;
-  for (std::vector<RegisterId> &registers : alone_)
-    for (RegisterId reg = 0; reg < registers.size(); ++reg)
-      if (own_[reg] != no_register)
-        registers[reg] = own_[reg];
-  const auto control = [&](const std::string &name) {
-    const auto found = by_name.find(name);
-    return found == by_name.end() ? no_register : found->second;
-  };
-  next_ = control(CoarsenNames::next);
+  for (unsigned k = 0; k < copies_; ++k)
+    alone_.push_back(renaming(k, true));
+  next_ = named(CoarsenNames::next);
   for (std::size_t load = 0; load < plan_.loads.size(); ++load) {
-    wide_.emplace_back();
     const WideLoad &wide = plan_.loads[load];
     for (unsigned e = 0; e < wide.elements; ++e) {
-      const RegisterId reg = control(CoarsenNames::wide(load, e));
+      const RegisterId reg = named(CoarsenNames::wide(load, e));
       const Register &value = kernel_.registers[wide_value(module_, kernel_, wide.at.instruction)];
       if (reg == no_register || sibling_.registers[reg].type != value.type ||
           sibling_.registers[reg].vector != 1)
         fail("a register of a wide load is missing");
       roles_[reg] = {ReplayRole::Kind::wide};
-      wide_.back().push_back(reg);
     }
   }
+}
+
+// What the kernel's text names and no copy has a name for is the same thing in the sibling.
+void CoarsenProof::check_names() const {
+  std::set<std::string_view> own;
+  for (const auto &[name, reg] : by_name_)
+    own.insert(name);
+  for (const Variable &variable : sibling_.variables)
+    own.insert(variable.name);
+  for (const Variable &parameter :
+       std::span(sibling_.parameters).subspan(kernel_.parameters.size()))
+    own.insert(parameter.name);
+  for (const auto *variables : {&module_.variables, &kernel_.parameters})
+    for (const Variable &variable : *variables)
+      if (own.contains(variable.name))
+        fail("a register hides a variable");
+  for (const Operand &operand : module_.all_operands)
+    if (const std::string_view text = module_.text(operand.span);
+        operand.kind == Operand::Kind::special && own.contains(text.substr(0, text.find('.'))))
+      fail("a register hides a special one");
 }
 
 void CoarsenProof::find_definitions() {
@@ -195,10 +205,11 @@ void CoarsenProof::enter() {
   for (const auto &[reg, value] : state)
     if (definitions_[reg].size() == 1 && definitions_[reg][0] < first_jump)
       known_.emplace(reg, value);
+  check_places();
   Position mine = start.position;
   for (Position theirs = 0; theirs < kernel_end(); ++theirs)
     if (first_[theirs])
-      require_clone(theirs, mine++, {fast_[0], 0});
+      require_clone(theirs, mine++, together_[0]);
   // The sibling's grid being the kernel's divided and rounded up, its first block is inside.
   for (unsigned inside = 1; form_.divides_grid() && inside < form_.copies; ++inside) {
     ReplayState from = known_;

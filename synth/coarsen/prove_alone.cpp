@@ -8,18 +8,6 @@
 
 namespace ptxasw::inline synth {
 
-bool CoarsenProof::same_special(const Operand &theirs, const Operand &mine,
-                                const View &view) const {
-  const std::string_view name = module_.text(theirs.span);
-  const auto instead = instead_of(name, view.copy);
-  if (!instead)
-    return mine.kind == Operand::Kind::special && module_.text(mine.span) == name;
-  if (mine.kind != Operand::Kind::reg || mine.selector != 0 || mine.negated)
-    return false;
-  const auto known = known_.find(mine.reg);
-  return known != known_.end() && known->second == *instead;
-}
-
 std::optional<ReplayValue> CoarsenProof::instead_of(std::string_view special, unsigned copy) const {
   using Kind = ReplayValue::Kind;
   if (form_.copies > 1 && special == form_.index())
@@ -40,73 +28,40 @@ std::optional<ReplayValue> CoarsenProof::instead_of(std::string_view special, un
   return std::nullopt;
 }
 
-bool CoarsenProof::same_operand(const Operand &theirs, const Operand &mine,
-                                const View &view) const {
-  if (theirs.kind == Operand::Kind::special)
-    return same_special(theirs, mine, view);
-  if (const auto begin = begin_of(theirs, view.copy)) {
-    const auto known = mine.kind == Operand::Kind::reg && mine.selector == 0 && !mine.negated
-                           ? known_.find(mine.reg)
-                           : known_.end();
-    return theirs.value == 0 && known != known_.end() && known->second == *begin;
+// What has the names that stand in place of special registers and of dynamic shared memory.
+void CoarsenProof::check_places() const {
+  const auto holds = [&](const std::string &name, const ReplayValue &value) {
+    const auto known = known_.find(named(name));
+    require(known != known_.end() && known->second == value, 0, "not the place of a copy");
+  };
+  for (unsigned k = 0; k < copies_; ++k) {
+    for (const auto &[special, name] : together_[k].specials)
+      holds(name, *instead_of(special, k));
+    for (std::size_t room = 0; k > 0 && room < dynamic_.size(); ++room)
+      holds(CoarsenNames::begin(room, k), {ReplayValue::Kind::begin, k, 0, dynamic_[room].index});
   }
-  if (theirs.kind != mine.kind || theirs.negated != mine.negated ||
-      theirs.selector != mine.selector || theirs.real_type != mine.real_type ||
-      theirs.value != mine.value || theirs.child_count != mine.child_count)
-    return false;
-  if (theirs.kind == Operand::Kind::other)
-    return false;
-  if (theirs.kind == Operand::Kind::reg)
-    return view.registers[theirs.reg] == mine.reg && mine.reg != no_register;
-  if (theirs.kind == Operand::Kind::symbol)
-    return same_symbol(module_.symbol(theirs), module_.symbol(mine), view.copy);
-  const auto a = module_.children(theirs), b = module_.children(mine);
-  for (std::size_t i = 0; i < a.size(); ++i)
-    if (!same_operand(a[i], b[i], view))
-      return false;
-  return true;
 }
 
-std::optional<ReplayValue> CoarsenProof::begin_of(const Operand &operand, unsigned copy) const {
-  if (operand.kind != Operand::Kind::symbol || copy == 0 ||
-      std::find(dynamic_.begin(), dynamic_.end(), module_.symbol(operand)) == dynamic_.end())
-    return std::nullopt;
-  return ReplayValue{ReplayValue::Kind::begin, copy, 0, module_.symbol(operand).index};
-}
-
-bool CoarsenProof::same_symbol(const Symbol &theirs, const Symbol &mine, unsigned copy) const {
-  for (std::size_t room = 0; room < rooms_.size(); ++room)
-    if (rooms_[room].symbol == theirs)
-      return mine.kind == Symbol::Kind::function_variable &&
-             &module_.functions[mine.function] == &sibling_ && mine.index == room * copies_ + copy;
-  if (theirs.kind != mine.kind || theirs.kind == Symbol::Kind::other ||
-      theirs.kind == Symbol::Kind::function_variable)
-    return false;
-  return theirs.index == mine.index; // parameters by position, all else in the module
-}
-
-void CoarsenProof::require_clone(Position theirs, Position mine, const View &view) const {
+void CoarsenProof::require_text(Position mine, std::string_view text, std::string_view why) const {
   require(mine < sibling_.instructions.size(), mine, "an instruction is missing");
-  const Instruction &a = kernel_.instructions[theirs], &b = sibling_.instructions[mine];
-  const auto left = module_.operands(a), right = module_.operands(b);
-  const bool same_guard = a.guard == no_register
-                              ? b.guard == no_register
-                              : b.guard != no_register && view.registers[a.guard] == b.guard &&
-                                    a.guard_negated == b.guard_negated;
-  bool same = same_guard && a.well_formed && b.well_formed && a.opcode == b.opcode &&
-              left.size() == right.size();
-  for (std::size_t i = 0; same && i < left.size(); ++i)
-    same = same_operand(left[i], right[i], view);
-  require(same, mine, "not what the kernel does there");
+  const Instruction &own = sibling_.instructions[mine];
+  require(own.well_formed && proof::plain_text(module_.text(own.span)) == proof::plain_text(text),
+          mine, why);
+}
+
+void CoarsenProof::require_clone(Position theirs, Position mine, const Renaming &names) const {
+  const Instruction &own = kernel_.instructions[theirs];
+  require(own.well_formed, mine, "an instruction of the kernel is not understood");
+  require_text(mine, renamed(module_, own, names), "not what the kernel does there");
 }
 
 // A branch by a copy's own predicate; where it leads.
 CoarsenProof::Position CoarsenProof::require_branch(Position theirs, Position mine,
-                                                    const View &view) const {
+                                                    const Renaming &names) const {
   require(mine < sibling_.instructions.size(), mine, "an instruction is missing");
   const Instruction &a = kernel_.instructions[theirs], &b = sibling_.instructions[mine];
   const auto target = branch_target(module_, sibling_, b);
-  require(target && b.guard != no_register && b.guard == view.registers[a.guard] &&
+  require(target && b.guard != no_register && b.guard == named(names.registers[a.guard]) &&
               b.guard_negated == a.guard_negated,
           mine, "not the branch that the kernel has there");
   return *target;
@@ -128,12 +83,12 @@ void CoarsenProof::one_by_one(ReplayEnd end, ReplayState state, Position theirs,
     // What gives registers of this copy the values that they have already.
     Position mine = end.position;
     for (const Position position : again)
-      require_clone(position, mine++, {alone_[k], k});
+      require_clone(position, mine++, alone_[k]);
     end = replay(mine, state, assumption);
     require(!end.exit, end.position, "a copy is not finished");
     const auto next = state.find(next_);
     require(next != state.end(), end.position, "what comes after a copy is not known");
-    one_copy(end.position, theirs, {alone_[k], k}, nullptr, seen_alone_[k], after_[k]);
+    one_copy(end.position, theirs, alone_[k], nullptr, seen_alone_[k], after_[k]);
     require(after_[k].has_value(), end.position, "a copy never ends");
     ReplayState later = known_;
     later[next_] = next->second;
@@ -150,8 +105,9 @@ bool CoarsenProof::is_taken_over(const ReplayState &state, RegisterId reg, unsig
 }
 
 // One copy from a pair of positions to the end of a detour, or without one to its own end.
-void CoarsenProof::one_copy(Position mine, Position theirs, const View &view, const Detour *detour,
-                            Pairs &seen, std::optional<Position> &after) const {
+void CoarsenProof::one_copy(Position mine, Position theirs, const Renaming &names,
+                            const Detour *detour, Pairs &seen,
+                            std::optional<Position> &after) const {
   std::vector<std::pair<Position, Position>> open;
   const auto add = [&](Position m, Position t) {
     const auto skipped = replay_.skip(m);
@@ -173,9 +129,9 @@ void CoarsenProof::one_copy(Position mine, Position theirs, const View &view, co
     const Instruction &instruction = kernel_.instructions[t];
     require(!detour || !is_barrier(t), m, "a barrier on the way of one copy");
     if (is_jump(instruction))
-      add(require_branch(t, m, view), target_of(instruction));
+      add(require_branch(t, m, names), target_of(instruction));
     else
-      require_clone(t, m, view);
+      require_clone(t, m, names);
     add(m + 1, t + 1);
   }
 }

@@ -30,9 +30,9 @@ public:
     assign_roles();
     find_definitions();
     enter();
-    while (!together_.empty()) {
-      const auto [mine, theirs] = together_.back();
-      together_.pop_back();
+    while (!pending_.empty()) {
+      const auto [mine, theirs] = pending_.back();
+      pending_.pop_back();
       step_together(mine, theirs);
     }
   }
@@ -81,27 +81,24 @@ private:
   }
   bool is_jump(const Instruction &instruction) const { return is_way(module_.opcode(instruction)); }
 
-  /// A copy's registers.
-  struct View {
-    const std::vector<RegisterId> &registers; ///< by the kernel's
-    std::uint32_t copy = 0;
-  };
-
   // What surrounds the code.
   void check_header() const;
   void check_rooms() const;
   void assign_roles();
+  void check_names() const;
+  /// The sibling's register of a name; no_register: nothing mentions it.
+  RegisterId named(std::string_view name) const {
+    const auto found = by_name_.find(name);
+    return found == by_name_.end() ? no_register : found->second;
+  }
   void find_definitions();
   // Clones.
-  bool same_special(const Operand &theirs, const Operand &mine, const View &view) const;
   /// What a copy has in place of a special register; nothing if it has that itself.
   std::optional<ReplayValue> instead_of(std::string_view special, unsigned copy) const;
-  /// What a copy has in place of a name of dynamic shared memory; nothing if it has that itself.
-  std::optional<ReplayValue> begin_of(const Operand &operand, unsigned copy) const;
-  bool same_operand(const Operand &theirs, const Operand &mine, const View &view) const;
-  bool same_symbol(const Symbol &theirs, const Symbol &mine, unsigned copy) const;
-  void require_clone(Position theirs, Position mine, const View &view) const;
-  Position require_branch(Position theirs, Position mine, const View &view) const;
+  void check_places() const;
+  void require_text(Position mine, std::string_view text, std::string_view why) const;
+  void require_clone(Position theirs, Position mine, const Renaming &names) const;
+  Position require_branch(Position theirs, Position mine, const Renaming &names) const;
   // Together.
   ReplayEnd replay(Position mine, ReplayState &state,
                    const ReplayAssumption &assumption = {}) const;
@@ -111,20 +108,9 @@ private:
   void step_together(Position mine, Position theirs);
   /// An instruction of the kernel for each copy; what comes next.
   Position by_each(Position mine, Position theirs);
-  // What is wide.
-  bool is_reg(const Operand &operand, RegisterId reg) const;
   /// What the added code may write and forget.
-  bool is_control(const Operand &operand, ScalarType type) const;
-  const Instruction &at(Position mine) const;
+  bool is_control(RegisterId reg, ScalarType type) const;
   Position require_test(Position mine, const WideTest &test);
-  Position require_wide_loads(Position mine, const Instance &instance) const;
-  void require_wide_store(Position mine, const WideStore &store) const;
-  void require_wide(Position mine, const Instance &instance, std::int64_t displacement,
-                    const std::vector<RegisterId> &values) const;
-  bool is_mov(Position mine, RegisterId to, RegisterId from) const;
-  /// Returns true if in place of copy k's load there is a mov from where merge.cpp shows its value
-  /// to be.
-  bool is_merged(Position theirs, Position mine, unsigned k) const;
   void branch_at_once(Position mine, Position theirs);
   void branch_by_all(Position mine, Position theirs);
   void meet_again(const ReplayEnd &end, const Detour &detour);
@@ -135,22 +121,22 @@ private:
                   const ReplayAssumption &assumption = {});
   bool is_taken_over(const ReplayState &state, RegisterId reg, unsigned k) const;
   using Pairs = std::set<std::pair<Position, Position>>;
-  void one_copy(Position mine, Position theirs, const View &view, const Detour *detour, Pairs &seen,
-                std::optional<Position> &after) const;
+  void one_copy(Position mine, Position theirs, const Renaming &names, const Detour *detour,
+                Pairs &seen, std::optional<Position> &after) const;
   // The entry.
   void enter();
 
   const Function &sibling_;
   std::vector<ReplayRole> roles_;
   const Replay replay_;
-  std::vector<std::vector<RegisterId>> wide_;  ///< by wide load and element
-  std::vector<std::vector<RegisterId>> fast_;  ///< by copy and register of the kernel's
-  std::vector<std::vector<RegisterId>> alone_; ///< the same where a copy is alone
-  std::vector<RegisterId> own_;                ///< stand-ins of shared registers
+  std::unordered_map<std::string_view, RegisterId> by_name_;
+  std::vector<std::vector<RegisterId>> fast_; ///< by copy and register of the kernel's
+  std::vector<RegisterId> own_;               ///< stand-ins of shared registers
+  std::vector<Renaming> alone_;               ///< by copy that goes on alone
   RegisterId next_ = no_register;
   std::vector<std::vector<Position>> definitions_; ///< by register of the sibling
   ReplayState known_;
-  std::vector<std::pair<Position, Position>> together_;
+  std::vector<std::pair<Position, Position>> pending_; ///< pairs of steps together
   Pairs seen_together_;
   std::array<Pairs, max_copies> seen_alone_;              ///< by copy
   std::array<std::optional<Position>, max_copies> after_; ///< by copy: where it goes at its end

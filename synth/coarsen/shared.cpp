@@ -204,6 +204,13 @@ std::string CoarsenNames::copy(unsigned k, RegisterId reg) const {
 }
 std::string CoarsenNames::shared(RegisterId reg) const { return "%u_" + suffixes_[reg]; }
 std::string CoarsenNames::own(RegisterId reg) const { return "%s_" + suffixes_[reg]; }
+std::string CoarsenNames::index(const CoarsenForm &form, unsigned row) {
+  return fmt::format("%{}{}", form.within_block() ? "thread" : "block", row);
+}
+std::string CoarsenNames::point(unsigned column) { return fmt::format("%point{}", column); }
+std::string CoarsenNames::begin(std::size_t room, unsigned k) {
+  return fmt::format("%begin{}_{}", room, k);
+}
 std::string CoarsenNames::wide(std::size_t load, unsigned element) {
   return fmt::format("%w{}_{}", load, element);
 }

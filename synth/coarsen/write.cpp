@@ -38,7 +38,6 @@
 // A copy's own instructions keep their order, all of them; only those of different copies, of
 // different blocks that is, move past each other.
 
-#include "grammar/code_writer.h"
 #include "synth/coarsen/coarsening.h"
 
 #include <algorithm>
@@ -54,7 +53,7 @@ class CoarsenWriter : Coarsening {
 public:
   CoarsenWriter(const KernelContext &context, const CoarsenForm &form, const Proposal &proposal)
       : Coarsening(context, form, form.wide ? best_plan(context, form).plan : WidePlan()),
-        proposal_(proposal), names_(kernel_) {}
+        proposal_(proposal) {}
 
   std::string run() {
     declare();
@@ -107,62 +106,35 @@ private:
       const ScalarType type = kernel_.registers[reg].type;
       for (unsigned k = 0; k < copies_; ++k) {
         const unsigned keeper = sharing_.keeper(reg, k);
-        fast_[k].push_back(
-            keeper < k
-                ? fast_[keeper][reg]
-                : out_.declare(shared_[reg] ? names_.shared(reg) : names_.copy(k, reg), type));
+        fast_[k].push_back(keeper < k ? fast_[keeper][reg] : out_.declare(name_of(reg, k), type));
       }
     }
     for (unsigned row = 0; form_.copies > 1 && row < form_.copies; ++row)
-      indices_.push_back(out_.declare(
-          fmt::format("%{}{}", form_.within_block() ? "thread" : "block", row), ScalarType::b32));
+      indices_.push_back(out_.declare(CoarsenNames::index(form_, row), ScalarType::b32));
     if (form_.copies > 1)
-      extent_ = out_.declare(form_.within_block() ? "%threads" : "%grid", ScalarType::b32);
+      extent_ = out_.declare(CoarsenNames::extent(form_), ScalarType::b32);
     if (form_.along_x > 1) {
       for (unsigned column = 0; column < form_.along_x; ++column)
-        columns_.push_back(out_.declare(fmt::format("%point{}", column), ScalarType::b32));
-      points_along_x_ = out_.declare("%points", ScalarType::b32);
-      zero_ = out_.declare("%zero", ScalarType::b32);
-      one_ = out_.declare("%one", ScalarType::b32);
+        columns_.push_back(out_.declare(CoarsenNames::point(column), ScalarType::b32));
+      points_along_x_ = out_.declare(CoarsenNames::points, ScalarType::b32);
+      zero_ = out_.declare(CoarsenNames::zero, ScalarType::b32);
+      one_ = out_.declare(CoarsenNames::one, ScalarType::b32);
     }
     for (std::size_t load = 0; load < plan_.loads.size(); ++load) {
       const WideLoad &wide = plan_.loads[load];
       const RegisterId value = wide_value(module_, kernel_, wide.at.instruction);
-      wide_.emplace_back();
       for (unsigned e = 0; e < wide.elements; ++e)
-        wide_.back().push_back(
-            out_.declare(CoarsenNames::wide(load, e), kernel_.registers[value].type));
+        out_.declare(CoarsenNames::wide(load, e), kernel_.registers[value].type);
     }
     if (!plan_.tests.empty())
-      distance_ = out_.declare("%distance", ScalarType::b64);
+      distance_ = out_.declare(CoarsenNames::distance, ScalarType::b64);
     next_ = out_.declare(CoarsenNames::next, ScalarType::b32);
     for (std::size_t room = 0; room < dynamic_.size(); ++room)
       for (unsigned k = 1; k < copies_; ++k)
-        begins_.push_back(out_.declare(fmt::format("%begin{}_{}", room, k), ScalarType::b32));
+        begins_.push_back(out_.declare(CoarsenNames::begin(room, k), ScalarType::b32));
     for (std::size_t room = 0; room < rooms_.size(); ++room)
       for (unsigned k = 0; k < copies_; ++k)
         out_.declare_shared(room_name(room, k), rooms_[room].bytes, rooms_[room].alignment);
-    for (unsigned k = 0; k < copies_; ++k)
-      together_.push_back(renaming(fast_[k], k));
-  }
-
-  Renaming renaming(const std::vector<Reg> &registers, unsigned k) const {
-    Renaming result;
-    for (const Reg &reg : registers)
-      result.registers.push_back(reg.name);
-    if (form_.copies > 1)
-      result.specials = {{form_.index(), indices_[form_.row_of(k)].name},
-                         {form_.extent(), extent_.name}};
-    if (form_.along_x > 1)
-      for (const auto &[special, instead] :
-           {std::pair("%ctaid.x", &columns_[form_.column_of(k)]), std::pair("%ntid.x", &one_),
-            std::pair("%tid.x", &zero_), std::pair("%nctaid.x", &points_along_x_)})
-        result.specials.emplace_back(special, instead->name);
-    for (std::size_t room = 0; room < rooms_.size(); ++room)
-      result.symbols.emplace_back(rooms_[room].symbol, room_name(room, k));
-    for (std::size_t room = 0; k > 0 && room < dynamic_.size(); ++room)
-      result.symbols.emplace_back(dynamic_[room], begin_of(room, k).name);
-    return result;
   }
 
   const Reg &begin_of(std::size_t room, unsigned k) const {
@@ -196,12 +168,9 @@ private:
         if (sharing_.by_some()[reg] && written[reg])
           own.insert(reg);
     }
-    for (const RegisterId reg : own)
-      own_.emplace(reg, out_.declare(names_.own(reg), kernel_.registers[reg].type));
-    for (unsigned k = 0; k < copies_; ++k) {
-      alone_.push_back(fast_[k]);
-      for (const auto &[reg, name] : own_)
-        alone_[k][reg] = name;
+    for (const RegisterId reg : own) {
+      out_.declare(names_.own(reg), kernel_.registers[reg].type);
+      has_own_[reg] = true;
     }
   }
 
@@ -338,9 +307,8 @@ private:
       for (const WideTest &test : plan_.tests)
         if (test.instruction == i)
           leave_unless_apart(test);
-      const bool is_shared = sharing_.is_shared(one);
       for (unsigned k = 0; k < copies_;)
-        k += sharing_.keeper(one, k) == k ? by_copy(i, k, is_shared) : 1;
+        k += sharing_.keeper(one, k) == k ? by_copy(i, k) : 1;
     }
     if (is_target[count()])
       out_.place(label_at(fast_labels_, "at", count()));
@@ -355,55 +323,18 @@ private:
   }
 
   /// An instruction for a copy, and those after it if it is done for them as well: how many.
-  unsigned by_copy(std::uint32_t i, unsigned k, bool is_shared) {
-    for (std::size_t load = 0; load < plan_.loads.size(); ++load)
-      if (plan_.loads[load].at == Instance{i, k})
-        access({i, k}, plan_.loads[load].displacement, wide_[load]);
-    if (const WideStore *store = plan_.store({i, k})) {
-      std::vector<Reg> values;
-      for (unsigned e = 0; e < store->elements; ++e)
-        values.push_back(fast_[k + e][wide_value(module_, kernel_, i)]);
-      access({i, k}, 0, values);
-      return store->elements;
-    }
-    if (const WidePart *part = plan_.part({i, k}))
-      move(fast_[k][loaded(i)], wide_[part->wide][part->element]);
-    else if (const MergedLoad *other = is_shared ? nullptr : merged(i, k))
-      move(fast_[k][loaded(i)], fast_[other->from_copy][loaded(other->from)]);
-    else
-      out_.clone(module_, instruction(i), together_[k]);
-    return 1;
-  }
-
-  /// A load or store of several values, like an instance's own of one.
-  void access(const Instance &instance, std::int64_t displacement, const std::vector<Reg> &values) {
-    const Opcode &opcode = module_.opcode(instruction(instance.instruction));
-    const auto [base, bytes] = wide_address(module_, kernel_, instance.instruction);
-    const std::int64_t offset = bytes + displacement;
-    const std::string address = fmt::format("[{}{}]", fast_[instance.copy][base].name,
-                                            offset == 0 ? "" : fmt::format("+{}", offset));
-    std::string list;
-    for (const Reg &value : values)
-      list += (list.empty() ? "" : ", ") + value.name;
-    if (values.size() > 1)
-      list = "{" + list + "}";
-    const bool is_store = opcode.op == Op::st;
-    out_.write(
-        wide_opcode(opcode, static_cast<unsigned>(values.size())),
-        {std::string_view(is_store ? address : list), std::string_view(is_store ? list : address)});
+  unsigned by_copy(std::uint32_t i, unsigned k) {
+    const Lines lines = lines_of(i, k);
+    for (const std::string &line : lines.text)
+      out_.write(line, {});
+    return lines.copies;
   }
 
   void leave_unless_apart(const WideTest &test) {
-    const RegisterId base = wide_address(module_, kernel_, test.instruction).base;
-    out_.write("sub.s64", {&distance_, &fast_[test.high][base], &fast_[test.low][base]});
+    out_.write(difference(test), {});
     const Reg differs = predicate();
     out_.write("setp.ne.s64", {&differs, &distance_, test.distance});
     out_.write_if(differs, false, "bra", {leaving_point(test.instruction, false)});
-  }
-
-  void move(const Reg &to, const Reg &from) {
-    const unsigned width = bit_width(to.type);
-    out_.write(width == 1 ? "mov.pred" : fmt::format("mov.b{}", width), {&to, &from});
   }
 
   void branch_together(std::uint32_t i) {
@@ -534,9 +465,9 @@ private:
       out_.write_if(outside, false, "ret", {});
     }
     for (const RegisterId reg : live_at(from))
-      if (const auto own = own_.find(reg); own != own_.end())
-        move(own->second, fast_[k][reg]);
-    const Renaming names = renaming(alone_[k], k);
+      if (has_own_[reg])
+        out_.write(move(names_.own(reg), name_of(reg, k), kernel_.registers[reg].type), {});
+    const Renaming names = renaming(k, true);
     for (const std::uint32_t i : recomputation_.at(from.position))
       out_.clone(module_, instruction(i), names);
     out_.write("mov.u32", {&next_, number_of(index, k + 1)});
@@ -551,7 +482,7 @@ private:
       if (k < copies_at(point))
         from.push_back(points_[point].position);
     const std::vector<bool> reached = reachable_from(module_, kernel_, from);
-    const Renaming names = renaming(alone_[k], k);
+    const Renaming names = renaming(k, true);
     for (std::uint32_t i = 0; i < count(); ++i) {
       if (!reached[i])
         continue;
@@ -595,18 +526,13 @@ private:
   }
 
   const Proposal &proposal_;
-  const CoarsenNames names_;
   CodeWriter out_;
-  std::vector<std::vector<Reg>> fast_;  ///< by copy and register
-  std::vector<std::vector<Reg>> alone_; ///< the same for a copy that goes on alone
-  std::map<RegisterId, Reg> own_;
-  std::vector<Reg> indices_; ///< of the copies' blocks, or of their threads
-  Reg extent_, next_;        ///< of the kernel's grid, or of its block
+  std::vector<std::vector<Reg>> fast_; ///< by copy and register
+  std::vector<Reg> indices_;           ///< of the copies' blocks, or of their threads
+  Reg extent_, next_;                  ///< of the kernel's grid, or of its block
   std::vector<Reg> begins_;  ///< of the parts of dynamic memory, by name and copy but the first
   std::vector<Reg> columns_; ///< the copies' indices along x
   Reg points_along_x_, zero_, one_, first_along_x_, distance_;
-  std::vector<std::vector<Reg>> wide_; ///< by wide load and element
-  std::vector<Renaming> together_;     ///< by copy
   unsigned predicates_ = 0;
   std::vector<Point> points_;
   std::map<std::uint32_t, WrittenLabel> detour_labels_; ///< by branch

@@ -5,6 +5,7 @@
 #include "synth/in_kernel/in_kernel.h"
 
 #include "grammar/edits.h"
+#include "synth/same_launch.h"
 #include "synth/spread.h"
 
 #include <algorithm>
@@ -43,29 +44,17 @@ std::unique_ptr<Module> parsed(std::string text) {
   return module ? std::move(*module) : nullptr;
 }
 
-const Function *find(const Module &module, std::string_view name) {
-  const auto found = std::find_if(module.functions.begin(), module.functions.end(),
-                                  [&](const Function &f) { return f.is_entry && f.name == name; });
-  return found == module.functions.end() ? nullptr : &*found;
-}
-
 /// A body with a sibling in it, or why there is none. `own` is the kernel without a `.reqntid`.
 tl::expected<std::string, std::string> write_and_prove(const Module &module, const Function &kernel,
                                                        const KernelContext &own,
                                                        const Proposal &proposal,
                                                        const BlockShape &block) {
   const auto fail = [](std::string why) { return tl::unexpected(std::move(why)); };
-  const Family &family = *find_family(proposal.family);
-  const auto written =
-      parsed(fmt::format("{}\n\n{}\n", own.module.text(), family.write(own, proposal)));
-  const Function *const beside = written ? find(*written, kernel.name) : nullptr;
-  const Function *const sibling = written ? find(*written, proposal.sibling.name) : nullptr;
-  if (!beside || !sibling)
-    return fail("what was written is not understood");
-  if (std::string fault = family.prove({*written, *beside}, *sibling, proposal); !fault.empty())
-    return fail(std::move(fault));
+  const auto made = proved_version(own, *find_family(proposal.family), proposal);
+  if (!made)
+    return fail(made.error());
   const InKernelForm form{proposal.sibling, block};
-  const auto arm = in_kernel_arm(*written, *sibling, form);
+  const auto arm = in_kernel_arm(*made->module, *made->sibling, form);
   if (!arm)
     return fail(arm.error());
   std::string body =
@@ -74,12 +63,12 @@ tl::expected<std::string, std::string> write_and_prove(const Module &module, con
   edit.replace(kernel.body, body);
   const auto text = edit.apply(module.text());
   const auto after = text ? parsed(*text) : nullptr;
-  const Function *const replaced = after ? find(*after, kernel.name) : nullptr;
+  const Function *const replaced = after ? kernel_named(*after, kernel.name) : nullptr;
   if (!replaced || after->functions.size() != module.functions.size() ||
       after->variables.size() != module.variables.size())
     return fail("what was written is not understood");
-  std::string fault = prove_in_kernel({module, kernel}, {*written, *beside}, {*written, *sibling},
-                                      {*after, *replaced}, form);
+  std::string fault = prove_in_kernel({module, kernel}, {*made->module, *made->kernel},
+                                      {*made->module, *made->sibling}, {*after, *replaced}, form);
   if (!fault.empty())
     return fail(std::move(fault));
   return body;
@@ -129,7 +118,7 @@ std::unique_ptr<Module> without_block(const Module &module, const Function &kern
         c = ' ';
   }
   auto result = parsed(std::move(text));
-  const Function *const same = result ? find(*result, kernel.name) : nullptr;
+  const Function *const same = result ? kernel_named(*result, kernel.name) : nullptr;
   return same && !same->directive("reqntid") && same->body == kernel.body ? std::move(result)
                                                                           : nullptr;
 }
@@ -148,7 +137,7 @@ Offers offers_for(const Module &module, const Function &kernel,
   offers.facts = launch_facts(kernel, block);
   if (offers.facts.block)
     offers.free = without_block(module, kernel);
-  if (const Function *own = offers.free ? find(*offers.free, kernel.name) : nullptr)
+  if (const Function *own = offers.free ? kernel_named(*offers.free, kernel.name) : nullptr)
     offers.proposals = propose(offers.own.emplace(*offers.free, *own), why);
   else
     refuse(why, block_unknown);

@@ -23,121 +23,64 @@
 // kernel whose threads do not see each other's (spread_obstacle(): no barriers, no collectives, no
 // shared memory, nothing that asks where it runs), and neither is that some end early.
 //
-// The first code is evaluated to terms, which are written as text: `ne(and(ctaid.x, 3), 0)`. That
-// is all the algebra there is to it; other code than the one that is expected is not understood.
+// The first code is what script.cpp tells; anything else is not understood.
 
-#include "grammar/next.h"
 #include "grammar/roles.h"
 #include "synth/in_kernel/in_kernel.h"
+#include "synth/in_kernel/script.h"
+#include "synth/prove/header.h"
 #include "synth/spread.h"
 
-#include <bit>
+#include <cstring>
 #include <fmt/core.h>
-#include <map>
 #include <set>
 
 namespace ptxasw::inline synth {
 namespace {
 
-using Terms = std::set<std::string>;
-
-std::string special_term(std::string_view what, std::size_t axis) {
-  return fmt::format("%{}.{}", what, "xyz"[axis]);
-}
-
-/// What the first code must do.
-struct Expected {
-  Terms originals, leaves;                   ///< conditions of jumps
-  std::map<std::string, std::string> places; ///< by register
-};
-
-Expected expected_of(const InKernelForm &form) {
-  Expected result;
-  const SiblingNeeds &needs = form.sibling.needs;
-  const auto block = [&](std::size_t axis) { return form.block[static_cast<int>(axis)]; };
-  const auto multiple = [&](std::uint32_t parameter, std::uint32_t offset, std::uint32_t bytes,
-                            std::uint32_t divisor) {
-    result.originals.insert(fmt::format("setp.ne.u{0}(and.b{0}(ld.param.u{0}({1}+{2}), {3}), 0)",
-                                        bytes * 8, parameter, offset, divisor - 1));
-  };
-  for (const ArgumentAlignment &one : needs.aligned)
-    multiple(one.parameter, one.offset, 8, one.alignment);
-  for (const ArgumentDivisor &one : needs.divisible)
-    multiple(one.parameter, one.offset, one.bytes, one.divisor);
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    result.originals.insert(
-        fmt::format("setp.ne.u32({}, {})", special_term("ntid", axis), block(axis)));
-    if (needs.max_extent[axis] != ~0u)
-      result.originals.insert(fmt::format("setp.gt.u32({}, {})", special_term("nctaid", axis),
-                                          needs.max_extent[axis] / block(axis)));
-    const std::uint32_t by_grid = form.sibling.grid[axis], by_block = form.sibling.block[axis];
-    const std::string b = special_term("ctaid", axis), t = special_term("tid", axis);
-    const auto of = [&](std::string_view what) {
-      return fmt::format("%ptxasw_{}_{}", what, "xyz"[axis]);
-    };
-    if (by_grid * by_block == 1)
-      continue;
-    result.leaves.insert(fmt::format("setp.ne.u32(and.b32({}, {}), 0)", b, by_grid * by_block - 1));
-    if (by_grid > 1) {
-      result.places[of("ctaid")] = fmt::format("shr.u32({}, {})", b, std::countr_zero(by_grid));
-      continue;
-    }
-    const std::uint32_t threads = block(axis) / by_block;
-    result.places[of("ctaid")] = fmt::format("add.u32({}, div.u32({}, {}))", b, t, threads);
-    result.places[of("tid")] = fmt::format("rem.u32({}, {})", t, threads);
-    result.places[of("ntid")] = std::to_string(threads);
-    result.leaves.insert(fmt::format("setp.ge.u32({}, {})", result.places[of("ctaid")],
-                                     special_term("nctaid", axis)));
-  }
-  return result;
-}
-
-/// Thrown where the proof stops; caught in prove_in_kernel().
-struct NotShown {
-  std::string why;
-};
-
 void show(bool condition, std::string_view why) {
   if (!condition)
-    throw NotShown{std::string(why)};
+    throw proof::NotProved{std::string(why)};
 }
 
 class InKernelProof {
 public:
-  InKernelProof(const Module &module, const Function &replaced) : module_(module), f_(replaced) {}
+  InKernelProof(const FunctionOf &kernel, const FunctionOf &replaced)
+      : module_(replaced.module), kernel_(kernel.function), f_(replaced.function),
+        original_(kernel.module.text(kernel_.body)) {}
 
-  void run(const Expected &expected, std::string_view arm, std::string_view original) {
+  void run(const InKernelForm &form, std::string_view arm) {
     // Braces: the body's, the sibling's, the kernel's, and what that has within.
-    std::vector<std::uint32_t> arms;
+    std::vector<Span> arms;
     for (std::uint32_t i = 1; i < f_.scopes.size(); ++i)
       if (f_.scopes[i].parent == 0)
-        arms.push_back(i);
+        arms.push_back(f_.scopes[i].span);
     show(arms.size() == 2, "it does not have two bodies");
-    show(module_.text(f_.scopes[arms[0]].span) == arm, "not the sibling's body");
-    show(module_.text(f_.scopes[arms[1]].span) == original, "not the kernel's body");
-    const auto end = first_behind(f_.scopes[arms[0]].span.begin);
-    const auto behind = first_behind(f_.scopes[arms[0]].span.end);
-    const auto own = first_behind(f_.scopes[arms[1]].span.begin);
+    show(module_.text(arms[0]) == arm, "not the sibling's body");
+    show(module_.text(arms[1]) == original_, "not the kernel's body");
+    const auto end = first_behind(arms[0].begin), behind = first_behind(arms[0].end);
+    const auto own = first_behind(arms[1].begin);
     show(behind + 1 == own && is_return(behind), "the sibling's body goes on");
-    show(first_behind(f_.scopes[arms[1]].span.end) == f_.instructions.size(),
+    show(first_behind(arms[1].end) == f_.instructions.size(),
          "something comes after the kernel's body");
-    evaluate(end, own);
-    show(originals_ == expected.originals, "other launches than the promised one run the sibling");
-    show(leaves_ == expected.leaves, "not the threads that have no place end");
-    for (const auto &[reg, term] : expected.places) {
-      RegisterId found = no_register;
-      for (RegisterId i = 0; i < f_.registers.size(); ++i)
-        if (f_.registers[i].name == reg) {
-          show(found == no_register, "two registers have one name");
-          found = i;
-        }
-      const auto known = terms_.find(found);
-      show(known != terms_.end() && known->second == term, "not the place in the sibling's launch");
+    ScriptReader script(module_, f_, kernel_);
+    InKernelScript(kernel_, form, script).tell();
+    show(script.reader.position() == end, "more is done before the bodies");
+    std::set<RegisterId> places;
+    for (const auto &[special, name] : in_kernel_places(form)) {
+      const RegisterId reg = script.reader.bound("r_" + name.substr(std::strlen("%ptxasw_")));
+      show(reg != no_register && f_.registers[reg].name == name,
+           "not the place in the sibling's launch");
+      places.insert(reg);
     }
     for (auto i = end; i < f_.instructions.size(); ++i)
       for_each_register(module_, f_.instructions[i], [&](RegisterId reg, RegisterUse use) {
-        show(use == RegisterUse::read || !terms_.contains(reg), "the place is written again");
+        show(use == RegisterUse::read || !places.contains(reg), "the place is written again");
       });
+    while (script.reader.position() < own)
+      script.reader.next();
+    script.place("original");
+    script.reader.check_places();
   }
 
 private:
@@ -153,81 +96,9 @@ private:
            f_.instructions[i].scope == 0 && module_.opcode(f_.instructions[i]).text == "ret";
   }
 
-  /// The straight code up to `end`; jumps lead to `own` or end the thread.
-  void evaluate(std::uint32_t end, std::uint32_t own) {
-    for (std::uint32_t i = 0; i < end; ++i) {
-      const Instruction &one = f_.instructions[i];
-      const Opcode &opcode = module_.opcode(one);
-      show(one.well_formed && one.scope == 0, "the code before the bodies is not understood");
-      if (is_way(opcode)) {
-        const auto guard = terms_.find(one.guard);
-        show(guard != terms_.end() && !one.guard_negated, "a jump is not understood");
-        if (returns(opcode)) {
-          leaves_.insert(guard->second);
-          continue;
-        }
-        show(leaves_.empty(), "a thread ends before it is known which body runs");
-        show(branch_target(module_, f_, one) == own, "a branch leads elsewhere");
-        originals_.insert(guard->second);
-        continue;
-      }
-      show(one.guard == no_register, "the code before the bodies is not understood");
-      const RegisterId to = destination(one);
-      terms_[to] = term(one, opcode);
-    }
-  }
-
-  RegisterId destination(const Instruction &one) const {
-    const auto operands = module_.operands(one);
-    show(!operands.empty() && operands[0].kind == Operand::Kind::reg && operands[0].selector == 0 &&
-             !operands[0].negated && f_.registers[operands[0].reg].vector == 1,
-         "the code before the bodies is not understood");
-    return operands[0].reg;
-  }
-
-  std::string term(const Instruction &one, const Opcode &opcode) const {
-    static const std::map<std::string_view, unsigned> known{
-        {"mov.u32", 32},      {"and.b32", 32},    {"and.b64", 64},    {"shr.u32", 32},
-        {"add.u32", 32},      {"div.u32", 32},    {"rem.u32", 32},    {"ld.param.u32", 32},
-        {"ld.param.u64", 64}, {"setp.ne.u32", 1}, {"setp.gt.u32", 1}, {"setp.ge.u32", 1},
-        {"setp.ne.u64", 1}};
-    const auto found = known.find(opcode.text);
-    const auto operands = module_.operands(one);
-    show(found != known.end() && bit_width(f_.registers[operands[0].reg].type) == found->second &&
-             (f_.registers[operands[0].reg].type == ScalarType::pred) == (found->second == 1),
-         "the code before the bodies is not understood");
-    const bool is_load = opcode.op == Op::ld, is_move = opcode.op == Op::mov;
-    show(operands.size() == (is_load || is_move ? 2 : 3),
-         "the code before the bodies is not understood");
-    std::string list;
-    for (const Operand &operand : operands.subspan(1))
-      list += (list.empty() ? "" : ", ") + value(operand, is_load);
-    return is_move ? list : fmt::format("{}({})", opcode.text, list);
-  }
-
-  std::string value(const Operand &operand, bool is_load) const {
-    show(!operand.negated && operand.selector == 0, "an operand is not understood");
-    if (is_load) {
-      show(operand.kind == Operand::Kind::address, "an operand is not understood");
-      const Operand &base = module_.children(operand)[0];
-      show(base.kind == Operand::Kind::symbol &&
-               module_.symbol(base).kind == Symbol::Kind::parameter,
-           "an operand is not understood");
-      return fmt::format("{}+{}", module_.symbol(base).index, operand.value + base.value);
-    }
-    if (operand.kind == Operand::Kind::integer && operand.value >= 0)
-      return std::to_string(operand.value);
-    if (operand.kind == Operand::Kind::special)
-      return std::string(module_.text(operand.span));
-    const auto known = operand.kind == Operand::Kind::reg ? terms_.find(operand.reg) : terms_.end();
-    show(known != terms_.end(), "an operand is not understood");
-    return known->second;
-  }
-
   const Module &module_;
-  const Function &f_;
-  std::map<RegisterId, std::string> terms_;
-  Terms originals_, leaves_;
+  const Function &kernel_, &f_;
+  const std::string_view original_;
 };
 
 /// What stands before the body: as it was, except for a limit of the registers, or that blocks have
@@ -237,19 +108,13 @@ void check_header(const FunctionOf &kernel, const FunctionOf &replaced) {
   show(replaced.module.text({now.span.begin, now.body.begin})
            .starts_with(kernel.module.text({own.span.begin, own.body.begin})),
        "what stands before its body is not the kernel's");
-  std::vector<PerformanceDirective> rest = now.directives;
-  std::erase_if(rest, [&](const PerformanceDirective &one) {
+  Function bare = now;
+  std::erase_if(bare.directives, [&](const PerformanceDirective &one) {
     return !own.directive(one.name) &&
            (one.name == "maxnreg" ||
             (one.name == "maxntid" && one.values[0] == threads_of_any_block));
   });
-  show(std::equal(own.directives.begin(), own.directives.end(), rest.begin(), rest.end(),
-                  [](const PerformanceDirective &a, const PerformanceDirective &b) {
-                    return a.name == b.name && a.count == b.count &&
-                           std::equal(std::begin(a.values), std::end(a.values),
-                                      std::begin(b.values));
-                  }),
-       "its directives are others");
+  show(proof::same_directives(own, bare), "its directives are others");
   show(now.name == own.name && now.parameters.size() == own.parameters.size(),
        "it is another kernel");
 }
@@ -276,8 +141,8 @@ std::string prove_in_kernel(const FunctionOf &kernel, const FunctionOf &beside,
     const auto arm = in_kernel_arm(sibling.module, sibling.function, form);
     if (!arm)
       return arm.error();
-    InKernelProof(replaced.module, replaced.function).run(expected_of(form), *arm, body);
-  } catch (const NotShown &stop) {
+    InKernelProof(kernel, replaced).run(form, *arm);
+  } catch (const proof::NotProved &stop) {
     return stop.why;
   }
   return "";

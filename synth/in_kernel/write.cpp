@@ -17,22 +17,22 @@
 //
 // The registers that the bodies declare are those of their own braces.
 
+#include "emulator/semantics/one_value.h"
+#include "grammar/code_writer.h"
 #include "grammar/edits.h"
 #include "synth/in_kernel/in_kernel.h"
+#include "synth/in_kernel/script.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <fmt/core.h>
-#include <functional>
+#include <tuple>
 
 namespace ptxasw::inline synth {
 namespace {
 
 constexpr const char *original = "$ptxasw_original";
-// Names of ranges, which must not end in a digit.
-constexpr const char *word_name = "%ptxasw_word", *long_name = "%ptxasw_long",
-                     *test_name = "%ptxasw_test";
 
 namespace in_kernel_refusal {
 constexpr Refusal shape{"block-shape", "not for blocks of the promised shape"};
@@ -43,96 +43,6 @@ constexpr Refusal names{"name-taken", "the kernel has names that the versions in
 std::string place(std::string_view what, std::size_t axis) {
   return fmt::format("%ptxasw_{}_{}", what, "xyz"[axis]);
 }
-
-/// Prints the code before the two bodies.
-class Preparation {
-public:
-  Preparation(const Function &kernel, const InKernelForm &form) : kernel_(kernel), form_(form) {}
-
-  std::string run() {
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      original_if(fmt::format("setp.ne.u32 {{}}, {}, {};", special("ntid", axis),
-                              form_.block[static_cast<int>(axis)]));
-    const SiblingNeeds &needs = form_.sibling.needs;
-    for (const ArgumentAlignment &one : needs.aligned)
-      original_unless_multiple(one.parameter, one.offset, 8, one.alignment);
-    for (const ArgumentDivisor &one : needs.divisible)
-      original_unless_multiple(one.parameter, one.offset, one.bytes, one.divisor);
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      if (needs.max_extent[axis] != ~0u)
-        original_if(fmt::format("setp.gt.u32 {{}}, {}, {};", special("nctaid", axis),
-                                needs.max_extent[axis] / form_.block[static_cast<int>(axis)]));
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      find_place(axis);
-    std::string declarations;
-    const auto declare = [&](const char *type, const char *name, unsigned count) {
-      if (count > 0)
-        declarations += fmt::format("\t.reg .{} {}<{}>;\n", type, name, count);
-    };
-    declare("b32", word_name, words_);
-    declare("b64", long_name, longs_);
-    declare("pred", test_name, tests_);
-    for (const auto &[special, reg] : in_kernel_places(form_))
-      declarations += fmt::format("\t.reg .b32 {};\n", reg);
-    return declarations + text_;
-  }
-
-private:
-  std::string word() { return fmt::format("{}{}", word_name, words_++); }
-  std::string long_word() { return fmt::format("{}{}", long_name, longs_++); }
-  void line(std::string_view text) { text_ += fmt::format("\t{}\n", text); }
-
-  /// A special register's value.
-  std::string special(std::string_view what, std::size_t axis) {
-    std::string result = word();
-    line(fmt::format("mov.u32 {}, %{}.{};", result, what, "xyz"[axis]));
-    return result;
-  }
-  void jump_if(const std::string &test, std::string_view jump) {
-    const std::string predicate = fmt::format("{}{}", test_name, tests_++);
-    line(fmt::format(fmt::runtime(test), predicate));
-    line(fmt::format("@{} {};", predicate, jump));
-  }
-  void original_if(const std::string &test) { jump_if(test, fmt::format("bra {}", original)); }
-
-  void original_unless_multiple(std::uint32_t parameter, std::uint32_t offset, std::uint32_t bytes,
-                                std::uint32_t divisor) {
-    const bool wide = bytes == 8;
-    const std::string value = wide ? long_word() : word(), rest = wide ? long_word() : word();
-    line(fmt::format("ld.param.u{} {}, [{}{}];", bytes * 8, value,
-                     kernel_.parameters[parameter].name,
-                     offset == 0 ? "" : fmt::format("+{}", offset)));
-    line(fmt::format("and.b{} {}, {}, {};", bytes * 8, rest, value, divisor - 1));
-    original_if(fmt::format("setp.ne.u{} {{}}, {}, 0;", bytes * 8, rest));
-  }
-
-  void find_place(std::size_t axis) {
-    const std::uint32_t by_grid = form_.sibling.grid[axis], by_block = form_.sibling.block[axis];
-    const std::uint32_t blocks = by_grid * by_block;
-    if (blocks == 1)
-      return;
-    const std::string own = special("ctaid", axis), rest = word();
-    line(fmt::format("and.b32 {}, {}, {};", rest, own, blocks - 1));
-    jump_if(fmt::format("setp.ne.u32 {{}}, {}, 0;", rest), "ret");
-    if (by_grid > 1) {
-      line(fmt::format("shr.u32 {}, {}, {};", place("ctaid", axis), own, std::countr_zero(blocks)));
-      return;
-    }
-    const std::uint32_t threads = form_.block[static_cast<int>(axis)] / by_block;
-    const std::string thread = special("tid", axis), further = word();
-    line(fmt::format("div.u32 {}, {}, {};", further, thread, threads));
-    line(fmt::format("add.u32 {}, {}, {};", place("ctaid", axis), own, further));
-    line(fmt::format("rem.u32 {}, {}, {};", place("tid", axis), thread, threads));
-    line(fmt::format("mov.u32 {}, {};", place("ntid", axis), threads));
-    const std::string all = special("nctaid", axis);
-    jump_if(fmt::format("setp.ge.u32 {{}}, {}, {};", place("ctaid", axis), all), "ret");
-  }
-
-  const Function &kernel_;
-  const InKernelForm &form_;
-  std::string text_;
-  unsigned words_ = 0, longs_ = 0, tests_ = 0;
-};
 
 } // namespace
 
@@ -197,24 +107,17 @@ tl::expected<std::string, std::string> in_kernel_arm(const Module &written, cons
   const auto places = in_kernel_places(form);
   const auto own =
       static_cast<std::uint32_t>(sibling.parameters.size() - form.sibling.appended.size());
+  for (const char *all : {"%tid", "%ntid", "%ctaid", "%nctaid"})
+    if (mentions_special(written, sibling, all))
+      return tl::unexpected(std::string("it reads all of a place at once"));
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (form.sibling.grid[axis] > 1 &&
+        mentions_special(written, sibling, fmt::format("%nctaid.{}", "xyz"[axis])))
+      return tl::unexpected(std::string("it reads the extent of its own grid"));
+  Renaming renaming{{}, places, {}, {}};
+  for (const Register &reg : sibling.registers)
+    renaming.registers.emplace_back(reg.name);
   Edits edits;
-  std::string fault;
-  const std::function<void(const Operand &)> replace = [&](const Operand &operand) {
-    for (const Operand &child : written.children(operand))
-      replace(child);
-    if (operand.kind != Operand::Kind::special)
-      return;
-    const std::string_view name = written.text(operand.span);
-    for (const char *vector : {"%tid", "%ntid", "%ctaid", "%nctaid"})
-      if (name == vector)
-        fault = "it reads all of a place at once";
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      if (form.sibling.grid[axis] > 1 && name == fmt::format("%nctaid.{}", "xyz"[axis]))
-        fault = "it reads the extent of its own grid";
-    for (const auto &[special, reg] : places)
-      if (name == special)
-        edits.replace(operand.span, reg);
-  };
   for (const Instruction &instruction : sibling.instructions) {
     const auto operands = written.operands(instruction);
     // The appended parameter is loaded as a whole.
@@ -231,11 +134,8 @@ tl::expected<std::string, std::string> in_kernel_arm(const Module &written, cons
         continue;
       }
     }
-    for (const Operand &operand : operands)
-      replace(operand);
+    edits.replace(instruction.span, renamed(written, instruction, renaming));
   }
-  if (!fault.empty())
-    return tl::unexpected(fault);
   const auto text = edits.apply(written.text());
   if (!text)
     return tl::unexpected(std::string("places in its text overlap"));
@@ -249,8 +149,19 @@ tl::expected<std::string, std::string> in_kernel_arm(const Module &written, cons
 
 std::string write_in_kernel(const Module &module, const Function &kernel, const InKernelForm &form,
                             std::string_view arm) {
-  return fmt::format("{{\n{}{}\n\tret;\n{}:\n{}\n}}", Preparation(kernel, form).run(), arm,
-                     original, module.text(kernel.body));
+  ScriptPrinter printer("ptxasw_");
+  InKernelScript script(kernel, form, printer);
+  script.tell();
+  std::string declarations;
+  for (const auto &[type, name, count] :
+       {std::tuple("b32", "word", script.words), std::tuple("b64", "long", script.longs),
+        std::tuple("pred", "test", script.tests)})
+    if (count > 0)
+      declarations += fmt::format("\t.reg .{} %ptxasw_{}<{}>;\n", type, name, count);
+  for (const auto &[special, reg] : in_kernel_places(form))
+    declarations += fmt::format("\t.reg .b32 {};\n", reg);
+  return fmt::format("{{\n{}{}{}\n\tret;\n{}:\n{}\n}}", declarations, printer.text, arm, original,
+                     module.text(kernel.body));
 }
 
 } // namespace ptxasw::synth

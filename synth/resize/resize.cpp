@@ -7,6 +7,7 @@
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
 #include "synth/same_launch.h"
+#include "synth/script.h"
 #include "synth/spread.h"
 
 #include <algorithm>
@@ -52,6 +53,18 @@ const std::vector<std::string> &resize_variants() {
 }
 
 } // namespace
+
+void begin_resized(Script &to, std::string_view grid, std::string_view block) {
+  to.line("mov.u32 <r_place0>, %ctaid.x");
+  to.line("mov.u32 <r_place1>, %ntid.x");
+  to.line("mov.u32 <r_place2>, %tid.x");
+  to.line("mad.lo.u32 <r_place3>, <r_place0>, <r_place1>, <r_place2>"); // g
+  to.line(fmt::format("ld.param.u32 <r_place4>, [{}]", grid));
+  to.line(fmt::format("ld.param.u32 <r_place5>, [{}]", block));
+  to.line("mul.lo.u32 <r_place6>, <r_place4>, <r_place5>"); // N
+  to.line("setp.ge.u32 <p_beyond>, <r_place3>, <r_place6>");
+  to.line("@<p_beyond> ret");
+}
 
 bool counts_threads(const Module &module, const Function &kernel) {
   return mentions_special(module, kernel, "%nctaid.x");
@@ -125,21 +138,14 @@ std::string write_resize(const KernelContext &context, const Proposal &proposal)
       same_launch_header(module, kernel, name, {name + "_grid", name + "_block"});
   if (proposal.sibling.needs.extent_multiple[0] != 1)
     return header + fmt::format("{}\n", module.text(kernel.body));
+  ScriptPrinter printer("ptxasw_");
+  begin_resized(printer, name + "_grid", name + "_block");
   return header + fmt::format("{{\n"
-                              "\t.reg .b32 {0}place<7>;\n"
-                              "\t.reg .pred {0}beyond;\n"
-                              "\tmov.u32 {0}place0, %ctaid.x;\n"
-                              "\tmov.u32 {0}place1, %ntid.x;\n"
-                              "\tmov.u32 {0}place2, %tid.x;\n"
-                              "\tmad.lo.u32 {0}place3, {0}place0, {0}place1, {0}place2;\n"
-                              "\tld.param.u32 {0}place4, [{1}_grid];\n"
-                              "\tld.param.u32 {0}place5, [{1}_block];\n"
-                              "\tmul.lo.u32 {0}place6, {0}place4, {0}place5;\n"
-                              "\tsetp.ge.u32 {0}beyond, {0}place3, {0}place6;\n"
-                              "\t@{0}beyond ret;\n"
-                              "{2}\n"
+                              "\t.reg .b32 %ptxasw_place<7>;\n"
+                              "\t.reg .pred %ptxasw_beyond;\n"
+                              "{}{}\n"
                               "}}\n",
-                              own_prefix, name, module.text(kernel.body));
+                              printer.text, module.text(kernel.body));
 }
 
 extern const Family resize_family;

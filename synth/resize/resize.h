@@ -18,6 +18,8 @@
 
 namespace ptxasw::inline synth {
 
+class Script;
+
 /// Why a kernel's blocks must not have another extent along x; nothing if they may.
 std::optional<Refusal> resize_obstacle(const KernelContext &context);
 
@@ -26,6 +28,11 @@ bool counts_threads(const Module &module, const Function &kernel);
 
 /// What the table says of the version with blocks of an extent, except its name.
 Sibling resized(std::uint32_t extent, bool counts);
+
+/// What stands before the body of a kernel that does not count its threads: those that the last
+/// block has to spare end. The names are of the appended parameters.
+void begin_resized(Script &to, std::string_view grid, std::string_view block);
+inline constexpr std::uint32_t resized_instructions = 9; ///< of that
 
 FamilyAnswer propose_resize(const KernelContext &context);
 std::string write_resize(const KernelContext &context, const Proposal &proposal);

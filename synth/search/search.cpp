@@ -8,6 +8,7 @@
 #include "synth/meld/meld.h"
 #include "synth/promote/promote.h"
 #include "synth/rewrite.h"
+#include "synth/same_launch.h"
 
 #include <algorithm>
 #include <chrono>
@@ -87,12 +88,7 @@ private:
     return result_.budget_spent;
   }
 
-  const Function *function_in(const Module &module) const {
-    for (const Function &function : module.functions)
-      if (function.name == kernel_ && function.is_entry && function.has_body)
-        return &function;
-    return nullptr;
-  }
+  const Function *function_in(const Module &module) const { return kernel_named(module, kernel_); }
 
   /// The bound of a version with promoted loads is that of launches in which its tests come out
   /// well: the other arm is the version without them, and what it costs is known.

@@ -45,9 +45,8 @@
 
 #include "synth/stage/stage.h"
 
-#include "grammar/next.h"
-#include "synth/prove/text_reader.h"
 #include "synth/same_launch.h"
+#include "synth/stage/script.h"
 #include "synth/stage/write.h"
 
 #include <algorithm>
@@ -61,7 +60,6 @@ using facts::Atoms;
 using facts::Condition;
 using facts::Polynomial;
 using proof::NotProved;
-using proof::plain_text;
 using proof::TextReader;
 
 /// Straight code that computes with 64 bits: what its registers hold as polynomials of what the
@@ -196,14 +194,19 @@ public:
   StageProof(const Module &before, const Function &kernel, const Module &after,
              const Function &staged, const Staging &staging, Atoms &atoms)
       : before_(before), kernel_(kernel), after_(after), staged_(staged), staging_(staging),
-        atoms_(atoms), cfg_(before, kernel), reader_(after, staged, kernel) {}
+        atoms_(atoms), cfg_(before, kernel), script_(after, staged, kernel),
+        reader_(script_.reader) {}
 
   void run() {
     check_frame();
-    find_out();
-    meet();
-    copy();
-    reader_.place("original");
+    StageScript{before_,
+                kernel_,
+                cfg_,
+                staging_,
+                std::string(tile_),
+                script_,
+                [&](std::string_view, const auto &...what) { check(what...); }}
+        .tell();
     if (reader_.position() != staged_.instructions.size() - kernel_.instructions.size())
       reader_.fail("the kernel does not follow");
     reader_.check_places();
@@ -241,83 +244,9 @@ private:
     show(fault.empty(), fault);
   }
 
-  void expect(std::string_view pattern) { reader_.expect(pattern); }
-  std::string first(std::size_t range) const { return fmt::format("<w_first{}>", range); }
-
-  /// The next instruction is one of the kernel's.
-  void expect_same(const Instruction &one) {
-    if (before_.text(one.span) != after_.text(reader_.next().span))
-      reader_.fail("not the kernel's instruction");
-  }
-
-  /// The next instruction is one of the kernel's branches, which leads to a place of the version.
-  void expect_branch(const Instruction &one, const std::string &place) {
-    const Operand &to = before_.operands(one)[0];
-    expect(plain_text(before_.text({one.span.begin, to.span.begin})) + " <$" + place + ">");
-  }
-
-  bool falls_through(const BasicBlock &block) const {
-    const Instruction &last = kernel_.instructions[block.end - 1];
-    return last.guard != no_register || !is_way(before_.opcode(last));
-  }
-
-  /// Where a branch of the kernel leads.
-  std::uint32_t target_of(const Instruction &branch) {
-    const auto operands = before_.operands(branch);
-    if (operands.size() == 1 && operands[0].kind == Operand::Kind::symbol && operands[0].value == 0)
-      if (const Label *label = kernel_.find_label(before_.symbol(operands[0]).name, 0))
-        return label->position;
-    reader_.fail("a branch of the kernel is not understood");
-  }
-
-  /// Where a thread is that went to one of the kernel's instructions before the loop.
-  std::string way_to(std::uint32_t instruction) const {
-    if (instruction == staging_.header)
-      return "at";
-    const auto &blocks = staging_.before.blocks;
-    const bool goes_on =
-        instruction < kernel_.instructions.size() &&
-        std::binary_search(blocks.begin(), blocks.end(), cfg_.block_of(instruction));
-    return goes_on ? fmt::format("b{}", cfg_.block_of(instruction)) : "met";
-  }
-
-  void find_out() {
-    expect("mov.u32 <r_comes>, 0");
-    for (std::size_t i = 0; i < staging_.ranges.size(); ++i)
-      expect(fmt::format("mov.b64 {}, 0", first(i)));
-    expect("mov.b64 <w_rounds>, 0");
-    const auto &repeated = staging_.before.instructions;
-    for (const BlockId block : staging_.before.blocks) {
-      reader_.place(fmt::format("b{}", block));
-      const BasicBlock &one = cfg_.blocks()[block];
-      for (std::uint32_t i = one.first; i < one.end; ++i)
-        if (std::binary_search(repeated.begin(), repeated.end(), i))
-          repeat(kernel_.instructions[i]);
-      if (falls_through(one))
-        expect(fmt::format("bra <${}>", way_to(one.end)));
-    }
-    reader_.place("at");
-    if (staging_.around)
-      know(0, staging_.around->conditions, staging_.around->last);
-    else
-      know(staging_.ranges.size(), staging_.conditions, staging_.count);
-  }
-
-  void repeat(const Instruction &one) {
-    const Op op = before_.opcode(one).op;
-    if (!is_way(before_.opcode(one))) {
-      expect_same(one);
-      return;
-    }
-    const std::string guard = one.guard == no_register
-                                  ? ""
-                                  : fmt::format("@{}{} ", one.guard_negated ? "!" : "",
-                                                kernel_.registers[one.guard].name);
-    expect(guard + "bra <$" + (op == Op::bra ? way_to(target_of(one)) : "met") + ">");
-  }
-
   /// What is known where a loop is entered: where so many ranges begin, and a number of rounds.
-  void know(std::size_t ranges, const std::vector<Condition> &conditions, const Polynomial &count) {
+  void check(std::size_t ranges, const std::vector<Condition> &conditions,
+             const Polynomial &count) {
     Computed computed(after_, staged_, kernel_, atoms_, reader_);
     const auto &all = staged_.instructions;
     const auto ends = [&] {
@@ -332,11 +261,11 @@ private:
     std::vector<Condition> tested;
     const Instruction &last = all[reader_.position()];
     if (conditions.empty()) {
-      expect("mov.u32 <r_comes>, 1");
+      script_.line("mov.u32 <r_comes>, 1");
     } else {
       if (after_.operands(last).size() == 4)
         tested = computed.tested(after_.operands(last)[3]);
-      expect("selp.u32 <r_comes>, 1, 0, <p_counted>");
+      script_.line("selp.u32 <r_comes>, 1, 0, <p_counted>");
     }
     for (const Condition &condition : conditions)
       if (std::find(tested.begin(), tested.end(), condition) == tested.end())
@@ -348,167 +277,6 @@ private:
       reader_.fail("not so many rounds");
   }
 
-  void meet() {
-    reader_.place("met");
-    expect("mov.u32 <r_thread>, %tid.z");
-    expect("mov.u32 <r_a>, %ntid.y");
-    expect("mov.u32 <r_b>, %tid.y");
-    expect("mad.lo.u32 <r_thread>, <r_thread>, <r_a>, <r_b>");
-    expect("mov.u32 <r_b>, %ntid.x");
-    expect("mul.lo.u32 <r_threads>, <r_a>, <r_b>");
-    expect("mov.u32 <r_a>, %tid.x");
-    expect("mad.lo.u32 <r_thread>, <r_thread>, <r_b>, <r_a>");
-    expect("mov.u32 <r_a>, %ntid.z");
-    expect("mul.lo.u32 <r_threads>, <r_threads>, <r_a>");
-    compare(staging_.around ? 0 : staging_.ranges.size());
-    expect("@!<p_all> bra <$original>");
-    if (!staging_.around)
-      begin();
-  }
-
-  /// Have all threads of the block the same?
-  void compare(std::size_t ranges) {
-    expect("setp.ne.u32 <p_test>, <r_thread>, 0");
-    const auto told = [&](std::size_t i) { return i == ranges ? "<w_rounds>" : first(i); };
-    for (std::size_t i = 0; i <= ranges; ++i)
-      expect(fmt::format("@!<p_test> st.shared.b64 [{}+{}], {}", tile_, 8 * i, told(i)));
-    expect("barrier.sync 0");
-    expect("setp.gt.u32 <p_same>, <r_threads>, 1");
-    expect("setp.ne.u32 <p_test>, <r_comes>, 0");
-    expect("and.pred <p_same>, <p_same>, <p_test>");
-    for (std::size_t i = 0; i <= ranges; ++i) {
-      expect(fmt::format("ld.shared.b64 <w_said>, [{}+{}]", tile_, 8 * i));
-      expect(fmt::format("setp.eq.s64 <p_test>, <w_said>, {}", told(i)));
-      expect("and.pred <p_same>, <p_same>, <p_test>");
-    }
-    expect("barrier.red.and.pred <p_all>, 0, <p_same>");
-  }
-
-  /// No round is in the tile yet.
-  void begin() {
-    expect("cvt.u32.u64 <r_rest>, <w_rounds>"); // at most facts::most_rounds + 1
-    expect(fmt::format("mov.u32 <r_base>, {}", tile_));
-    expect("mov.u32 <r_left>, 0");
-  }
-
-  /// The way into a loop that is in another one.
-  void enter() {
-    reader_.place("enter");
-    know(staging_.ranges.size(), staging_.conditions, staging_.count);
-    compare(staging_.ranges.size());
-    begin();
-  }
-
-  void bring() {
-    if (staging_.around)
-      expect("@!<p_all> bra <$go>");
-    expect("setp.ne.u32 <p_test>, <r_left>, 0");
-    expect("@<p_test> bra <$go>");
-    expect("barrier.sync 0");
-    expect(fmt::format("min.u32 <r_left>, <r_rest>, {}", staging_.rounds));
-    expect("sub.u32 <r_rest>, <r_rest>, <r_left>");
-    expect("mov.u32 <r_k>, <r_thread>");
-    expect("setp.ge.u32 <p_test>, <r_k>, <r_left>");
-    expect("@<p_test> bra <$brought>");
-    reader_.place("next");
-    std::vector<std::string> stores;
-    for (std::size_t i = 0; i < staging_.ranges.size(); ++i) {
-      const StagedRange &range = staging_.ranges[i];
-      expect(fmt::format("mul.wide.u32 <w_from>, <r_k>, {}", range.step));
-      expect(fmt::format("add.s64 <w_from>, <w_from>, {}", first(i)));
-      expect(fmt::format("mad.lo.u32 <r_to{}>, <r_k>, {}, <r_base>", i, range.step));
-      for (const StagedLoad &load : range.loads)
-        if (is_first(range, load))
-          stores.push_back(bring(i, range, load));
-    }
-    for (const std::string &store : stores)
-      expect(store);
-    expect("add.u32 <r_k>, <r_k>, <r_threads>");
-    expect("setp.lt.u32 <p_test>, <r_k>, <r_left>");
-    expect("@<p_test> bra <$next>");
-    reader_.place("brought");
-    for (std::size_t i = 0; i < staging_.ranges.size(); ++i) {
-      expect(fmt::format("cvt.u32.u64 <r_low>, {}", first(i)));
-      expect(fmt::format("sub.u32 <r_shift{}>, <r_base>, <r_low>", i));
-      expect(fmt::format("mul.wide.u32 <w_from>, <r_left>, {}", staging_.ranges[i].step));
-      expect(fmt::format("add.s64 {0}, {0}, <w_from>", first(i)));
-    }
-    expect("barrier.sync 0");
-    reader_.place("go");
-    expect("sub.u32 <r_left>, <r_left>, 1");
-  }
-
-  std::string bring(std::size_t range_index, const StagedRange &range, const StagedLoad &load) {
-    const StagingOpcodes opcodes =
-        staging_opcodes(before_.opcode(kernel_.instructions[load.instruction]));
-    const char kind = opcodes.bits == 64 ? 'w' : opcodes.bits == 32 ? 'r' : 'h';
-    std::string list;
-    for (unsigned i = 0; i < opcodes.elements; ++i)
-      list += fmt::format("{}<{}_v{}_{}>", i == 0 ? "" : ", ", kind, load.instruction, i);
-    if (opcodes.elements > 1)
-      list = "{" + list + "}";
-    expect(fmt::format("{} {}, [<w_from>+{}]", opcodes.load, list, load.offset));
-    return fmt::format("{} [<r_to{}>+{}], {}", opcodes.store, range_index,
-                       range.place + load.offset, list);
-  }
-
-  void copy() {
-    for (BlockId block = 0; block < cfg_.blocks().size(); ++block) {
-      const BasicBlock &one = cfg_.blocks()[block];
-      if (staging_.around && one.first == staging_.entry)
-        enter();
-      reader_.place(fmt::format("c{}", block));
-      if (one.first == staging_.round)
-        bring();
-      for (std::uint32_t i = one.first; i < one.end; ++i)
-        copy(i);
-    }
-    if (may_run_out(before_, kernel_)) {
-      reader_.place("end");
-      expect("ret");
-    }
-  }
-
-  void copy(std::uint32_t i) {
-    const Instruction &one = kernel_.instructions[i];
-    for (std::size_t r = 0; r < staging_.ranges.size(); ++r)
-      for (const StagedLoad &load : staging_.ranges[r].loads)
-        if (load.instruction == i) {
-          use(one, r);
-          return;
-        }
-    if (before_.opcode(one).op != Op::bra) {
-      expect_same(one);
-      return;
-    }
-    expect_branch(one, copy_of(target_of(one), i));
-  }
-
-  /// Where a branch of the kernel leads in its copy.
-  std::string copy_of(std::uint32_t target, std::uint32_t branch) const {
-    if (target >= kernel_.instructions.size())
-      return "end";
-    if (staging_.around && target == staging_.entry &&
-        !cfg_.contains(staging_.loop, cfg_.block_of(branch)))
-      return "enter";
-    return fmt::format("c{}", cfg_.block_of(target));
-  }
-
-  void use(const Instruction &load, std::size_t range) {
-    const auto operands = before_.operands(load);
-    const Operand &base = before_.children(operands[1])[0];
-    if (base.kind != Operand::Kind::reg || base.selector != 0 || base.negated)
-      reader_.fail("the kernel's address is not understood");
-    expect(fmt::format("cvt.u32.u64 <r_low>, {}", kernel_.registers[base.reg].name));
-    expect(fmt::format("add.u32 <r_low>, <r_low>, <r_shift{}>", range));
-    expect(fmt::format("{}{} {}, [<r_low>+{}]", staging_.around ? "@<p_all> " : "",
-                       staging_opcodes(before_.opcode(load)).use,
-                       plain_text(before_.text(operands[0].span)),
-                       operands[1].value + std::int64_t{staging_.ranges[range].place}));
-    if (staging_.around)
-      expect("@!<p_all> " + plain_text(before_.text(load.span)));
-  }
-
   const Module &before_;
   const Function &kernel_;
   const Module &after_;
@@ -516,7 +284,8 @@ private:
   const Staging &staging_;
   Atoms &atoms_;
   const ControlFlowGraph cfg_;
-  TextReader reader_;
+  ScriptReader script_;
+  TextReader &reader_;
   std::string_view tile_;
 };
 

@@ -17,9 +17,6 @@ std::optional<std::string> write_staged(const Module &module, const Function &ke
                                         const ControlFlowGraph &cfg, const Staging &staging,
                                         const facts::Atoms &atoms);
 
-/// Returns true if control may come behind the last instruction of a kernel.
-bool may_run_out(const Module &module, const Function &kernel);
-
 /// Where the first instruction of a body begins with all that stands before it for its sake.
 std::uint32_t begin_of_code(const Function &kernel);
 

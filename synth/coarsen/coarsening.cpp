@@ -1,0 +1,94 @@
+// The text that stands in a coarsened version for the kernel's: whoever writes it prints these
+// lines, and the proof asks for the same.
+
+#include "synth/coarsen/coarsening.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+namespace ptxasw::inline synth {
+
+Renaming Coarsening::renaming(unsigned k, bool alone) const {
+  Renaming result;
+  for (RegisterId reg = 0; reg < kernel_.registers.size(); ++reg)
+    result.registers.push_back(alone && has_own_[reg] ? names_.own(reg) : name_of(reg, k));
+  if (form_.copies > 1)
+    result.specials = {{form_.index(), CoarsenNames::index(form_, form_.row_of(k))},
+                       {form_.extent(), CoarsenNames::extent(form_)}};
+  if (form_.along_x > 1) // a point is a block of one thread
+    result.specials.insert(result.specials.end(),
+                           {{"%ctaid.x", CoarsenNames::point(form_.column_of(k))},
+                            {"%ntid.x", CoarsenNames::one},
+                            {"%tid.x", CoarsenNames::zero},
+                            {"%nctaid.x", CoarsenNames::points}});
+  for (std::size_t room = 0; room < rooms_.size(); ++room)
+    result.symbols.emplace_back(rooms_[room].symbol, room_name(room, k));
+  for (std::size_t room = 0; k > 0 && room < dynamic_.size(); ++room)
+    result.symbols.emplace_back(dynamic_[room], CoarsenNames::begin(room, k));
+  return result;
+}
+
+std::string Coarsening::move(const std::string &to, const std::string &from, ScalarType type) {
+  return type == ScalarType::pred ? fmt::format("mov.pred {}, {}", to, from)
+                                  : fmt::format("mov.b{} {}, {}", bit_width(type), to, from);
+}
+
+Coarsening::Lines Coarsening::lines_of(std::uint32_t instruction, unsigned k) const {
+  const Instruction &own = kernel_.instructions[instruction];
+  Lines lines;
+  for (std::size_t load = 0; load < plan_.loads.size(); ++load) {
+    const WideLoad &wide = plan_.loads[load];
+    if (wide.at != Instance{instruction, k})
+      continue;
+    std::vector<std::string> values;
+    for (unsigned e = 0; e < wide.elements; ++e)
+      values.push_back(CoarsenNames::wide(load, e));
+    lines.text.push_back(access(wide.at, wide.displacement, values));
+  }
+  const auto take = [&](const std::string &from) {
+    const RegisterId reg = wide_value(module_, kernel_, instruction);
+    lines.text.push_back(move(name_of(reg, k), from, kernel_.registers[reg].type));
+  };
+  const auto merged = std::find_if(merged_.begin(), merged_.end(), [&](const MergedLoad &one) {
+    return one.load == instruction && one.copy == k;
+  });
+  if (const WideStore *const store = plan_.store({instruction, k})) {
+    std::vector<std::string> values;
+    for (unsigned e = 0; e < store->elements; ++e)
+      values.push_back(name_of(wide_value(module_, kernel_, instruction), k + e));
+    lines.text.push_back(access(store->first, 0, values));
+    lines.copies = store->elements;
+  } else if (const WidePart *const part = plan_.part({instruction, k})) {
+    take(CoarsenNames::wide(part->wide, part->element));
+  } else if (merged != merged_.end() && !sharing_.is_shared(own)) {
+    take(name_of(wide_value(module_, kernel_, merged->from), merged->from_copy));
+  } else {
+    lines.text.push_back(renamed(module_, own, together_[k]));
+    lines.text.back().pop_back(); // its semicolon
+  }
+  return lines;
+}
+
+/// A load or store of several values, like an instance's own of one.
+std::string Coarsening::access(const Instance &instance, std::int64_t displacement,
+                               const std::vector<std::string> &values) const {
+  const Opcode &opcode = module_.opcode(kernel_.instructions[instance.instruction]);
+  const auto [base, bytes] = wide_address(module_, kernel_, instance.instruction);
+  const std::int64_t offset = bytes + displacement;
+  const std::string address = fmt::format("[{}{}]", name_of(base, instance.copy),
+                                          offset == 0 ? "" : fmt::format("+{}", offset));
+  const std::string list =
+      values.size() == 1 ? values[0] : fmt::format("{{{}}}", fmt::join(values, ", "));
+  const bool is_store = opcode.op == Op::st;
+  return fmt::format("{} {}, {}", wide_opcode(opcode, static_cast<unsigned>(values.size())),
+                     is_store ? address : list, is_store ? list : address);
+}
+
+std::string Coarsening::difference(const WideTest &test) const {
+  const RegisterId base = wide_address(module_, kernel_, test.instruction).base;
+  return fmt::format("sub.s64 {}, {}, {}", CoarsenNames::distance, name_of(base, test.high),
+                     name_of(base, test.low));
+}
+
+} // namespace ptxasw::synth
