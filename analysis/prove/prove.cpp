@@ -167,7 +167,7 @@ void WitnessSearchByRuns::try_description(LaunchDescription launch, SafetyAnswer
     how.check_races = how.check_barriers = true;
     how.volatile_races = options_.proof.volatile_races;
     how.step_limit = launch.step_limit;
-    WrapWatch watch;
+    WrapWatch watch(program_, number_);
     if (assumptions_.no_wrap)
       how.observer = &watch;
     const WarpOutcome outcome =

@@ -28,9 +28,13 @@
 #include <cstdlib>
 #include <fmt/core.h>
 #include <set>
+#include <span>
 
 namespace ptxasw::inline analysis {
 namespace {
+
+/// Cases that one question is parted into at most.
+constexpr unsigned most_cases = 200;
 
 /// Which warps two threads of a block are in.
 enum class Warps : std::uint8_t { any, same, different };
@@ -86,7 +90,12 @@ private:
   Expr relation(const LaunchRelation &relation);
   Expr number(const std::vector<LaunchRelation::Product> &sum);
   Expr named(const std::string &name);
-  SolverAnswer ask(std::vector<Expr> formulas, PropertyProof &about);
+  SolverAnswer ask(std::vector<Expr> formulas, std::initializer_list<ThreadCopy *> threads,
+                   PropertyProof &about);
+  SolverAnswer ask_cases(const std::vector<Expr> &formulas, std::span<const CaseSplit> splits,
+                         PropertyProof &about, unsigned &left);
+  SolverAnswer ask_whole(const std::vector<Expr> &formulas);
+  SolverAnswer ask_bits(const std::vector<Expr> &formulas, PropertyProof &about);
   const Variable *variable(Expr symbol) const;
   std::string place_of(const SharedAccess &access) const;
   std::vector<AccessGroup> groups(const Intervals &of_block, const Intervals &of_warp) const;
@@ -101,7 +110,7 @@ private:
   const FixedLaunch launch_;
   Solver solver_, order_solver_, exact_solver_, integer_solver_;
   LoopInvariants invariants_;
-  const InvariantsOf invariants_of_ = [this](LoopId loop) -> const std::vector<Expr> & {
+  const InvariantsOf invariants_of_ = [this](LoopId loop) -> const LoopKnowledge & {
     return invariants_.of(loop);
   };
   bool barriers_order_ = false, warp_barriers_order_ = false;
@@ -252,15 +261,89 @@ void SafetyProof::add_layout_facts(std::vector<Expr> &formulas) {
 
 // --- questions
 
-// Without products, whose order is enough to tell indices apart.
-SolverAnswer SafetyProof::ask(std::vector<Expr> formulas, PropertyProof &about) {
+// What is known of the threads goes with it. Whole numbers first; then in cases, if there are some,
+// in each of which less is unknown; then as bits.
+SolverAnswer SafetyProof::ask(std::vector<Expr> formulas,
+                              std::initializer_list<ThreadCopy *> threads, PropertyProof &about) {
+  std::vector<CaseSplit> splits;
+  for (ThreadCopy *thread : threads) {
+    for (const Expr fact : thread->facts())
+      formulas.push_back(fact);
+    for (const CaseSplit &split : thread->splits())
+      if (std::find(splits.begin(), splits.end(), split) == splits.end())
+        splits.push_back(split);
+  }
   add_layout_facts(formulas);
   for (const LaunchRelation &known : assumptions_.relations)
     if (const Expr holds = relation(known))
       formulas.push_back(holds);
-  std::erase_if(formulas, [](Expr formula) {
-    return formula->kind == ExprKind::constant && !formula->value.is_zero();
-  });
+  if (ask_whole(formulas) == SolverAnswer::unsat)
+    return SolverAnswer::unsat;
+  unsigned cases = most_cases;
+  if (!splits.empty())
+    if (const SolverAnswer answer = ask_cases(formulas, splits, about, cases); cases != 0)
+      return answer;
+  return ask_bits(formulas, about);
+}
+
+// One after the other, until one of them may be.
+SolverAnswer SafetyProof::ask_cases(const std::vector<Expr> &formulas,
+                                    std::span<const CaseSplit> splits, PropertyProof &about,
+                                    unsigned &left) {
+  if (splits.empty()) {
+    if (left == 0 || --left == 0)
+      return SolverAnswer::unknown;
+    return ask_whole(formulas) == SolverAnswer::unsat ? SolverAnswer::unsat
+                                                      : ask_bits(formulas, about);
+  }
+  for (const auto &one : splits[0]) {
+    Substitution then(pool_);
+    std::vector<Expr> of_case = formulas;
+    for (const auto &[expr, value] : one)
+      if (expr->kind == ExprKind::symbol)
+        then.map(expr, value);
+      else
+        of_case.push_back(pool_.eq(expr, value));
+    bool possible = true;
+    for (Expr &formula : of_case) {
+      formula = then(formula);
+      possible &= formula->kind != ExprKind::constant || !formula->value.is_zero();
+    }
+    if (!possible)
+      continue;
+    std::vector<CaseSplit> others(splits.begin() + 1, splits.end());
+    for (CaseSplit &split : others)
+      for (auto &other : split)
+        for (auto &[expr, value] : other) {
+          expr = then(expr);
+          value = then(value);
+        }
+    for (CaseSplit &split : others)
+      std::erase_if(split, [&](const auto &other) {
+        return std::any_of(other.begin(), other.end(), [&](const auto &pair) {
+          const Expr same = pool_.eq(pair.first, pair.second);
+          return same->kind == ExprKind::constant && same->value.is_zero();
+        });
+      });
+    if (const SolverAnswer answer = ask_cases(of_case, others, about, left);
+        answer != SolverAnswer::unsat)
+      return answer;
+  }
+  return SolverAnswer::unsat;
+}
+
+SolverAnswer SafetyProof::ask_whole(const std::vector<Expr> &formulas) {
+  if (out_of_effort_ || !assumptions_.no_wrap)
+    return SolverAnswer::unknown;
+  const auto question = IntegerFormulas(pool_).question(formulas);
+  if (!question)
+    return SolverAnswer::unknown;
+  ++questions_;
+  return integer_solver_.check("a property of whole numbers", *question);
+}
+
+// Without products, whose order is enough to tell indices apart.
+SolverAnswer SafetyProof::ask_bits(const std::vector<Expr> &formulas, PropertyProof &about) {
   if (out_of_effort_)
     return SolverAnswer::unknown;
   const auto count = [&](SolverAnswer answer) {
@@ -270,12 +353,6 @@ SolverAnswer SafetyProof::ask(std::vector<Expr> formulas, PropertyProof &about) 
     out_of_effort_ |= questions_ >= options_.questions || unanswered_ >= options_.unanswered;
     return answer;
   };
-  if (assumptions_.no_wrap)
-    if (const auto question = IntegerFormulas(pool_).question(formulas)) {
-      ++questions_;
-      if (integer_solver_.check("a property of whole numbers", *question) == SolverAnswer::unsat)
-        return SolverAnswer::unsat;
-    }
   const auto abstracted = [&](bool numbers, bool &replaced) {
     ProductAbstraction abstract(pool_, assumptions_.no_wrap, numbers);
     std::vector<Expr> result;
@@ -420,10 +497,7 @@ bool SafetyProof::agrees(Expr choice, BlockId block, bool of_warp) {
   }
   if (of_warp)
     formulas.push_back(same_warp(one, two));
-  for (ThreadCopy *thread : {&one, &two})
-    for (const Expr fact : thread->facts())
-      formulas.push_back(fact);
-  return ask(std::move(formulas), proof_.barriers) == SolverAnswer::unsat;
+  return ask(std::move(formulas), {&one, &two}, proof_.barriers) == SolverAnswer::unsat;
 }
 
 // A block from which no way leads to the end: of what does not end nothing is said.
@@ -567,10 +641,7 @@ bool SafetyProof::apart(const AccessGroup &a, const AccessGroup &b, ThreadPair p
     const Expr same = same_warp(one, two);
     formulas.push_back(warps == Warps::same ? same : pool_.bit_not(same));
   }
-  for (ThreadCopy *thread : {&one, &two})
-    for (const Expr fact : thread->facts())
-      formulas.push_back(fact);
-  return ask(std::move(formulas), proof_.races) == SolverAnswer::unsat;
+  return ask(std::move(formulas), {&one, &two}, proof_.races) == SolverAnswer::unsat;
 }
 
 // Every interval that both are in.
@@ -758,9 +829,7 @@ void SafetyProof::prove_bounds() {
     if (access.guard)
       formulas.push_back(thread(access.guard));
     add_launch_facts(formulas, thread);
-    for (const Expr fact : thread.facts())
-      formulas.push_back(fact);
-    if (ask(std::move(formulas), proof) != SolverAnswer::unsat) {
+    if (ask(std::move(formulas), {&thread}, proof) != SolverAnswer::unsat) {
       proof.reason = fmt::format("{} may leave its {} bytes", place_of(access), *size);
       return;
     }
@@ -775,10 +844,8 @@ bool SafetyProof::no_launch() {
   ThreadCopy thread(paths_, launch_, {}, 1, 0, rounds, invariants_of_);
   std::vector<Expr> formulas;
   add_launch_facts(formulas, thread);
-  for (const Expr fact : thread.facts())
-    formulas.push_back(fact);
   PropertyProof nothing;
-  return ask(std::move(formulas), nothing) == SolverAnswer::unsat;
+  return ask(std::move(formulas), {&thread}, nothing) == SolverAnswer::unsat;
 }
 
 KernelProof SafetyProof::run() {
