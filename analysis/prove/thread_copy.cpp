@@ -162,6 +162,15 @@ bool ThreadCopy::is_shared(Expr symbol, BlockId home) {
   return pair_.in_step && paths_.emulation().uniform(symbol, home);
 }
 
+// True if what both threads have of a block is of the same round of every loop around it.
+bool ThreadCopy::same_round(BlockId home) {
+  for (LoopId loop = paths_.cfg().loop_of(home); loop != no_index;
+       loop = paths_.cfg().loops()[loop].parent)
+    if (rounds_[loop] != Round::same)
+      return false;
+  return pair_.same_block && pair_.in_step && !later_;
+}
+
 Expr ThreadCopy::map(Expr symbol) {
   Emulation &emulation = paths_.emulation();
   if (const Expr shared = shared_symbol(paths_, launch_, symbol))
@@ -297,10 +306,18 @@ Expr ThreadCopy::map_join(Expr symbol, const JoinRegister &join) {
   return result;
 }
 
-// What is loaded from where no thread writes is a function of the address.
+// What is loaded from where no thread writes is a function of the address; what a barrier tells of
+// all that wait there is the same for them.
 Expr ThreadCopy::map_result(Expr symbol, std::uint32_t instruction) {
   const Instruction &source = paths_.kernel().instructions[instruction];
   const Opcode &opcode = paths_.module().opcode(source);
+  if (is_one_of(opcode.op, {Op::bar, Op::barrier}) &&
+      std::any_of(paths_.barriers().begin(), paths_.barriers().end(),
+                  [&](const BarrierSite &site) {
+                    return site.instruction == instruction && !site.of_warp && !site.guard;
+                  }) &&
+      same_round(paths_.cfg().block_of(instruction)))
+    return symbol;
   const auto &accesses = paths_.accesses();
   const auto load = std::find_if(accesses.begin(), accesses.end(), [&](const SharedAccess &a) {
     return a.instruction == instruction;

@@ -99,6 +99,7 @@ private:
   bool shared_outside(Expr symbol, LoopId loop);
   bool has_round(LoopId loop) const;
   bool is_shared(Expr symbol, BlockId home);
+  bool same_round(BlockId home);
   void touch(LoopId loop);
   void add_loop_facts(LoopId loop);
   void add_split(const LoopKnowledge &known, ThreadCopy &round);
