@@ -276,28 +276,32 @@ void SafetyProof::add_layout_facts(std::vector<Expr> &formulas) {
 SolverAnswer SafetyProof::ask(std::vector<Expr> formulas,
                               std::initializer_list<ThreadCopy *> threads, PropertyProof &about,
                               const std::vector<Meeting> &meetings) {
+  if (!meetings.empty())
+    formulas.push_back(any_meet(meetings)); // the last one, until it is taken out for cases
   std::vector<CaseSplit> splits;
+  std::vector<Expr> known;
   for (ThreadCopy *thread : threads) {
-    for (const Expr fact : thread->facts())
-      formulas.push_back(fact);
+    known.insert(known.end(), thread->facts().begin(), thread->facts().end());
     for (const CaseSplit &split : thread->splits())
       if (std::find(splits.begin(), splits.end(), split) == splits.end())
         splits.push_back(split);
   }
-  add_layout_facts(formulas);
-  for (const LaunchRelation &known : assumptions_.relations)
-    if (const Expr holds = relation(known))
-      formulas.push_back(holds);
+  formulas.insert(formulas.begin(), known.begin(), known.end());
   std::vector<Expr> whole = formulas;
-  if (!meetings.empty())
-    whole.insert(whole.begin(), any_meet(meetings));
+  add_layout_facts(whole);
+  for (const LaunchRelation &one : assumptions_.relations)
+    if (const Expr holds = relation(one))
+      whole.push_back(holds);
   if (ask_whole(whole) == SolverAnswer::unsat)
     return SolverAnswer::unsat;
   unsigned cases = most_cases;
-  if (!splits.empty())
-    if (const SolverAnswer answer = ask_cases(formulas, meetings, splits, about, cases);
-        cases != 0)
+  if (!splits.empty()) {
+    std::vector<Expr> others = whole;
+    if (!meetings.empty())
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(formulas.size()) - 1);
+    if (const SolverAnswer answer = ask_cases(others, meetings, splits, about, cases); cases != 0)
       return answer;
+  }
   return ask_bits(whole, about);
 }
 
