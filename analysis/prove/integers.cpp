@@ -439,12 +439,32 @@ IntegerQuestion::Sum IntegerFormulas::linear(const Polynomial &polynomial) {
     parts[threads].emplace(monomial, coefficient);
   }
   IntegerQuestion::Sum sum;
+  std::map<std::uint32_t, std::vector<Multiple>> used;
   for (Polynomial &part : parts)
-    add(sum, factored(part), 1);
+    add(sum, factored(part, &used), 1);
+  for (const auto &[by, all] : used) {
+    if (all.size() < 2)
+      continue;
+    Multiple whole;
+    for (const Multiple &one : all) {
+      add(whole.factor, one.factor, 1);
+      add(whole.value, one.value, 1);
+    }
+    auto &known = together_[by];
+    if (known.size() < most_multiples &&
+        std::none_of(known.begin(), known.end(), [&](const Multiple &other) {
+          return other.value.constant == whole.value.constant &&
+                 other.value.terms == whole.value.terms;
+        }))
+      known.push_back(std::move(whole));
+  }
   return sum;
 }
 
-IntegerQuestion::Sum IntegerFormulas::factored(const Polynomial &polynomial) {
+// `used` gets each multiple, and what is added to it of the number itself.
+IntegerQuestion::Sum
+IntegerFormulas::factored(const Polynomial &polynomial,
+                          std::map<std::uint32_t, std::vector<Multiple>> *used) {
   IntegerQuestion::Sum sum;
   std::map<std::uint32_t, std::size_t> uses;
   for (const auto &[monomial, coefficient] : polynomial)
@@ -493,8 +513,17 @@ IntegerQuestion::Sum IntegerFormulas::factored(const Polynomial &polynomial) {
   product.terms[value] = 1;
   if (constant != 0 && constant % common == 0)
     note_multiple(by, quotient, constant / common, value);
+  if (used) {
+    Multiple own;
+    add(own.factor, factored(quotient), common);
+    own.factor.constant = number(Wide{own.factor.constant} + constant);
+    add(own.value, product, common);
+    if (constant != 0)
+      own.value.terms[by] = constant;
+    (*used)[by].push_back(std::move(own));
+  }
   add(sum, product, common);
-  add(sum, factored(rest), 1);
+  add(sum, factored(rest, used), 1);
   return sum;
 }
 
@@ -554,6 +583,19 @@ void IntegerFormulas::add_axioms() {
     sum.constant = number(Wide{sum.constant} + gap);
     return at_most(std::move(sum));
   };
+  for (const auto &[by, all] : together_)
+    for (const Multiple &one : all) {
+      const Sum width = sum_of(by), zero;
+      const Formula negative = ranges_[by].low >= 0 ? any_of({}) : less(width, zero, 1);
+      Sum both = one.value;
+      add(both, width, 1);
+      question_.formulas.push_back(
+          any_of({negative, less(one.factor, zero, 0), less(width, one.value, 0)}));
+      question_.formulas.push_back(
+          any_of({negative, less(zero, one.factor, 0), less(both, zero, 0)}));
+      question_.formulas.push_back(any_of({negated(comparison(Kind::equal, one.factor)),
+                                           comparison(Kind::equal, one.value)}));
+    }
   for (const auto &[by, all] : multiples_) {
     const Sum width = sum_of(by), zero;
     const bool plain = ranges_[by].low >= 0;

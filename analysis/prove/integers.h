@@ -61,7 +61,8 @@ private:
   Polynomial times(const Polynomial &a, const Polynomial &b);
   Interval range(const Polynomial &polynomial) const;
   IntegerQuestion::Sum linear(const Polynomial &polynomial);
-  IntegerQuestion::Sum factored(const Polynomial &polynomial);
+  IntegerQuestion::Sum factored(const Polynomial &polynomial,
+                                std::map<std::uint32_t, std::vector<Multiple>> *used = nullptr);
   void add(IntegerQuestion::Sum &to, const IntegerQuestion::Sum &from, std::int64_t factor);
   std::uint32_t multiple(const Polynomial &factor, std::uint32_t by);
   void note_multiple(std::uint32_t by, const Polynomial &factor, std::int64_t constant,
@@ -79,6 +80,8 @@ private:
   std::unordered_set<Expr> small_; ///< known to be from 0 to 2^31 - 1
   std::map<std::pair<Polynomial, std::uint32_t>, std::uint32_t> products_;
   std::map<std::uint32_t, std::vector<Multiple>> multiples_; ///< by what they are of
+  /// Sums of multiples in one formula, which are multiples themselves; by what they are of.
+  std::map<std::uint32_t, std::vector<Multiple>> together_;
   std::set<std::pair<std::uint32_t, std::int64_t>> moved_;   ///< products and constants beside
   std::map<std::pair<Expr, Expr>, std::pair<std::uint32_t, std::uint32_t>> quotients_;
 };

@@ -97,9 +97,13 @@ std::vector<IntervalPlace> Intervals::places(std::uint32_t instruction) const {
                     });
            });
   };
+  const auto from_end = [&](BlockId start, bool is_open) {
+    return std::make_shared<const std::vector<bool>>(
+        is_open ? reach({start}, no_index, {}) : std::vector<bool>(cfg_.blocks().size(), false));
+  };
   // From the entry.
   if (head_open && (block == 0 || (open_[0] && arrives(reach({0}, no_index, {}), {}))))
-    result.push_back({no_index, rounds_inside(block)});
+    result.push_back({no_index, rounds_inside(block), from_end(0, open_[0])});
   for (const std::uint32_t start : barriers_) {
     const BlockId at = cfg_.block_of(start);
     if (!cfg_.reachable(at))
@@ -109,9 +113,10 @@ std::vector<IntervalPlace> Intervals::places(std::uint32_t instruction) const {
       if (cfg_.contains(loop, block))
         common.push_back(loop);
     const bool tail_open = !cut_between(start + 1, cfg_.blocks()[at].end);
+    const auto reached = from_end(at, tail_open);
     const bool direct = at == block && start < instruction && !cut_between(start + 1, instruction);
     const auto add_same = [&](const std::vector<LoopId> &loops) {
-      IntervalPlace place{start, rounds_inside(block)};
+      IntervalPlace place{start, rounds_inside(block), reached};
       for (const LoopId loop : loops)
         place.rounds[loop] = Round::same;
       result.push_back(std::move(place));
@@ -122,11 +127,12 @@ std::vector<IntervalPlace> Intervals::places(std::uint32_t instruction) const {
     const bool left_in_round = tail_open && arrives(in_round, around);
     if (direct || left_in_round)
       add_same(around);
-    const bool goes_round = std::any_of(around.begin(), around.end(), [&](LoopId loop) {
-      return !cfg_.contains(loop, block) && open_[cfg_.loops()[loop].header] &&
-             crosses(in_round, loop);
-    });
-    if (tail_open && goes_round && arrives(reach({at}, no_index, common), common))
+    std::vector<BlockId> again; // headers
+    for (const LoopId loop : around)
+      if (!cfg_.contains(loop, block) && open_[cfg_.loops()[loop].header] &&
+          crosses(in_round, loop))
+        again.push_back(cfg_.loops()[loop].header);
+    if (tail_open && arrives(reach(again, no_index, common), common))
       add_same(common);
     for (std::size_t j = 0; tail_open && j < common.size(); ++j) {
       const LoopId loop = common[j];
@@ -142,7 +148,7 @@ std::vector<IntervalPlace> Intervals::places(std::uint32_t instruction) const {
                           : open_[header] && arrives(reach({header}, loop, outer), outer);
       if (!arrives_behind)
         continue;
-      IntervalPlace place{start, rounds_inside(block)};
+      IntervalPlace place{start, rounds_inside(block), reached};
       for (const LoopId outside : outer)
         place.rounds[outside] = Round::same;
       place.rounds[loop] = free_round_[loop] ? Round::any : Round::next;
@@ -153,7 +159,7 @@ std::vector<IntervalPlace> Intervals::places(std::uint32_t instruction) const {
 }
 
 std::vector<IntervalPlace> Intervals::anywhere(const ControlFlowGraph &cfg) {
-  return {{no_index, Rounds(cfg.loops().size(), Round::any)}};
+  return {{no_index, Rounds(cfg.loops().size(), Round::any), nullptr}};
 }
 
 } // namespace ptxasw::analysis

@@ -6,6 +6,7 @@
 
 #include "analysis/prove/kernel_paths.h"
 
+#include <memory>
 #include <vector>
 
 namespace ptxasw::inline analysis {
@@ -27,6 +28,9 @@ using Rounds = std::vector<Round>;
 struct IntervalPlace {
   std::uint32_t start = no_index; ///< the barrier's instruction; no_index: the kernel's entry
   Rounds rounds;
+  /// By block, whether its end is reached from `start` without passing a barrier; null: this is not
+  /// asked, and the thread may have come by any way.
+  std::shared_ptr<const std::vector<bool>> reached;
 };
 
 /// The intervals between some barriers of a kernel, at which all threads that are looked at wait

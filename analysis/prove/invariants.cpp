@@ -6,6 +6,10 @@
 //
 // Of a register that changes in another way (it is halved, say): that it stays at most, or at
 // least, what it began with, and that it stays a power of two.
+//
+// Registers that go on by themselves, whatever the threads do (d = 2 * d; from, to = to, from), are
+// followed round by round until the loop cannot go on, or they are what they were before. What they
+// are together in these rounds is all that there is.
 
 #include "analysis/prove/invariants.h"
 
@@ -18,6 +22,8 @@ namespace {
 
 /// Loops with more candidates get none.
 constexpr std::size_t candidates_budget = 48;
+/// Rounds that are followed; of loops in which only the trip count changes. And nodes of a value.
+constexpr std::size_t most_states = 72, most_trips = 32, most_nodes = 40;
 
 } // namespace
 
@@ -70,11 +76,85 @@ std::vector<LoopInvariants::Candidate> LoopInvariants::candidates(LoopId loop) {
   return result.size() > candidates_budget ? std::vector<Candidate>() : result;
 }
 
+void LoopInvariants::find_states(LoopId loop, LoopKnowledge &known) {
+  Emulation &emulation = paths_.emulation();
+  ExprPool &pool = paths_.pool();
+  const Expr trip = emulation.trip_count(loop);
+  struct Changing {
+    Expr symbol, initial, next;
+  };
+  std::vector<Changing> all;
+  for (const Expr symbol : paths_.symbols())
+    if (const auto found = emulation.loop_register(symbol);
+        found && found->loop == loop && emulation.expand(symbol) == symbol)
+      all.push_back({symbol, emulation.expand(found->initial), emulation.expand(found->next)});
+  const auto depends = [&](Expr on, const auto &is_known) {
+    bool other = false;
+    for_each_node(on, [&](Expr node) {
+      other |= node->kind == ExprKind::symbol && node != trip && !is_known(node) &&
+               !emulation.invariant(node, loop);
+    });
+    return other;
+  };
+  const auto is_followed = [&](Expr symbol) {
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Changing &one) { return one.symbol == symbol; });
+  };
+  for (bool changed = true; changed;)
+    changed = std::erase_if(all, [&](const Changing &one) {
+                return depends(one.initial, [](Expr) { return false; }) ||
+                       depends(one.next, is_followed);
+              }) != 0;
+  const auto has_trip = [&](Expr expr) {
+    bool has = false;
+    for_each_node(expr, [&](Expr node) { has |= node == trip; });
+    return has;
+  };
+  const bool by_trip =
+      std::any_of(all.begin(), all.end(), [&](const Changing &one) { return has_trip(one.next); });
+  const Expr goes_on = paths_.another_round(loop);
+  std::vector<std::vector<Expr>> states;
+  std::vector<Expr> now;
+  for (const Changing &one : all) {
+    known.symbols.push_back(one.symbol);
+    now.push_back(one.initial);
+  }
+  const auto size = [](Expr expr) {
+    std::size_t nodes = 0;
+    for_each_node(expr, [&](Expr) { ++nodes; });
+    return nodes;
+  };
+  while (states.size() < (all.empty() ? most_trips : most_states)) {
+    if (!all.empty() && !by_trip && std::find(states.begin(), states.end(), now) != states.end()) {
+      known.states = std::move(states);
+      return;
+    }
+    Substitution in_round(pool);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      in_round.map(all[i].symbol, now[i]);
+    in_round.map(trip, pool.constant(64, states.size()));
+    states.push_back(now);
+    if (const Expr more = in_round(goes_on);
+        more->kind == ExprKind::constant && more->value.is_zero()) {
+      known.symbols.push_back(trip);
+      for (std::size_t i = 0; i < states.size(); ++i)
+        states[i].push_back(pool.constant(64, i));
+      known.states = std::move(states);
+      return;
+    }
+    for (std::size_t i = 0; i < all.size(); ++i)
+      now[i] = in_round(all[i].next);
+    if (std::any_of(now.begin(), now.end(), [&](Expr e) { return size(e) > most_nodes; }))
+      break;
+  }
+  known.symbols.clear();
+}
+
 // True if the formulas cannot hold together in one thread at the loop's header.
 bool LoopInvariants::excluded(LoopId loop, std::vector<Expr> formulas,
                               const std::vector<Candidate> &known) {
-  static const InvariantsOf none = [](LoopId) -> const std::vector<Expr> & {
-    static const std::vector<Expr> empty;
+  static const InvariantsOf none = [](LoopId) -> const LoopKnowledge & {
+    static const LoopKnowledge empty;
     return empty;
   };
   for (const Candidate &candidate : known)
@@ -95,7 +175,7 @@ bool LoopInvariants::excluded(LoopId loop, std::vector<Expr> formulas,
   return solver_.check("an invariant", formulas) == SolverAnswer::unsat;
 }
 
-const std::vector<Expr> &LoopInvariants::of(LoopId loop) {
+const LoopKnowledge &LoopInvariants::of(LoopId loop) {
   const auto [entry, is_new] = known_.try_emplace(loop);
   if (!is_new)
     return entry->second;
@@ -113,10 +193,10 @@ const std::vector<Expr> &LoopInvariants::of(LoopId loop) {
         changed = true;
       }
   }
-  std::vector<Expr> result;
-  result.reserve(left.size());
+  LoopKnowledge result;
   for (const Candidate &candidate : left)
-    result.push_back(candidate.now);
+    result.always.push_back(candidate.now);
+  find_states(loop, result);
   return known_[loop] = std::move(result);
 }
 

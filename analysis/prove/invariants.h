@@ -18,19 +18,20 @@ public:
       : paths_(paths), launch_(launch), solver_(solver) {}
 
   /// Of one loop, in terms of the emulation's symbols, expanded.
-  const std::vector<Expr> &of(LoopId loop);
+  const LoopKnowledge &of(LoopId loop);
 
 private:
   struct Candidate {
     Expr now, first, next;
   };
   std::vector<Candidate> candidates(LoopId loop);
+  void find_states(LoopId loop, LoopKnowledge &known);
   bool excluded(LoopId loop, std::vector<Expr> formulas, const std::vector<Candidate> &known);
 
   KernelPaths &paths_;
   const FixedLaunch &launch_;
   Solver &solver_;
-  std::map<LoopId, std::vector<Expr>> known_;
+  std::map<LoopId, LoopKnowledge> known_;
 };
 
 } // namespace ptxasw::analysis

@@ -417,6 +417,34 @@ Expr KernelPaths::way(BlockId block, BlockId from) {
   return all;
 }
 
+// A dominator of the block that does not dominate the start lies on every way between the two, so
+// control came to it behind the start, from one of the blocks reached; to a loop's header from
+// outside, as the start is not in the loop.
+Expr KernelPaths::way_since(BlockId start, const std::vector<bool> &reached, BlockId block) {
+  std::map<BlockId, Expr> known;
+  const auto way_to = [&](const auto &self, BlockId to, BlockId from) -> Expr {
+    Expr all = pool().constant(1, 1);
+    for (; to != from; to = cfg().immediate_dominator(to)) {
+      if (cfg().dominates(to, start)) {
+        all = pool().bit_and(local(to), all);
+        continue;
+      }
+      const auto [entry, is_new] = known.try_emplace(to, nullptr);
+      if (is_new) {
+        const BlockId above = cfg().immediate_dominator(to);
+        Expr any = pool().constant(1, 0);
+        for (const BlockId before : cfg().blocks()[to].predecessors)
+          if (reached[before] && emulation_.feasible(before) && !is_back_edge(before, to))
+            any = pool().bit_or(any, pool().bit_and(self(self, before, above), edge(before, to)));
+        known[to] = any;
+      }
+      all = pool().bit_and(known[to], all);
+    }
+    return all;
+  };
+  return way_to(way_to, block, 0);
+}
+
 const std::vector<Expr> &KernelPaths::symbols() {
   if (symbols_)
     return *symbols_;

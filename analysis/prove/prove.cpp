@@ -167,7 +167,7 @@ void WitnessSearchByRuns::try_description(LaunchDescription launch, SafetyAnswer
     how.check_races = how.check_barriers = true;
     how.volatile_races = options_.proof.volatile_races;
     how.step_limit = launch.step_limit;
-    WrapWatch watch;
+    WrapWatch watch(program_, number_);
     if (assumptions_.no_wrap)
       how.observer = &watch;
     const WarpOutcome outcome =
@@ -270,6 +270,14 @@ SafetyAnswer answer_safety(const WarpProgram &program, std::uint32_t number,
   ProofOptions only_verdict = options.proof;
   only_verdict.explains = false;
   only_verdict.unanswered = 1;
+  const auto prove_more = [&](const ProofAssumptions &others, std::uint64_t effort) {
+    only_verdict.effort =
+        std::min(effort, options.effort - std::min(options.effort, answer.proof.effort));
+    KernelProof proof = prove_safety(program.module(), kernel, others, only_verdict);
+    answer.proof.asked += proof.asked;
+    answer.proof.effort += proof.effort;
+    return proof;
+  };
   for (const bool no_wrap : {false, true})
     for (const bool disjoint : {false, true}) {
       const bool less = (assumptions.no_wrap && !no_wrap) || (assumptions.disjoint && !disjoint);
@@ -279,8 +287,7 @@ SafetyAnswer answer_safety(const WarpProgram &program, std::uint32_t number,
       ProofAssumptions some = assumptions;
       some.no_wrap = no_wrap;
       some.disjoint = disjoint;
-      const KernelProof proof = prove_safety(program.module(), kernel, some, only_verdict);
-      answer.proof.asked += proof.asked;
+      const KernelProof proof = prove_more(some, options.effort_on_less);
       if (all_proved(proof)) {
         answer.used = texts_of(some);
         proves_without = true;
@@ -292,10 +299,9 @@ SafetyAnswer answer_safety(const WarpProgram &program, std::uint32_t number,
   if (!options.propose)
     return answer;
   for (auto &[texts, more] : proposals(assumptions)) {
-    if (answer.proof.asked.open >= options.unanswered)
+    if (answer.proof.asked.open >= options.unanswered || answer.proof.effort >= options.effort)
       break;
-    const KernelProof proof = prove_safety(program.module(), kernel, more, only_verdict);
-    answer.proof.asked += proof.asked;
+    const KernelProof proof = prove_more(more, options.proof.effort);
     if (!all_proved(proof))
       continue;
     answer.would_do = std::move(texts);

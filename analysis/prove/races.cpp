@@ -28,9 +28,13 @@
 #include <cstdlib>
 #include <fmt/core.h>
 #include <set>
+#include <span>
 
 namespace ptxasw::inline analysis {
 namespace {
+
+/// Cases that one question is parted into at most.
+constexpr unsigned most_cases = 200;
 
 /// Which warps two threads of a block are in.
 enum class Warps : std::uint8_t { any, same, different };
@@ -41,6 +45,12 @@ struct AccessGroup {
   std::vector<IntervalPlace> places;      ///< with the barriers of the block
   std::vector<IntervalPlace> warp_places; ///< with those of the warp as well
   const SharedAccess &first() const { return *members.front(); }
+};
+
+/// Two accesses at addresses that are expressions of their threads.
+struct Meeting {
+  const SharedAccess *one, *other;
+  Expr at_one, at_other;
 };
 
 class SafetyProof {
@@ -56,6 +66,7 @@ public:
         invariants_(paths_, launch_, solver_) {}
 
   KernelProof run();
+  std::uint64_t effort() const;
   SolverTally tally() const {
     SolverTally all = solver_.tally();
     all += order_solver_.tally();
@@ -64,6 +75,7 @@ public:
   }
 
 private:
+  void note_effort();
   bool no_launch();
   void prove_barriers();
   bool all_agree(bool of_warp, std::uint32_t &line);
@@ -77,7 +89,9 @@ private:
   void blame(const AccessGroup &a, const AccessGroup &b);
   bool apart(const AccessGroup &a, const AccessGroup &b, ThreadPair pair, Warps warps,
              const IntervalPlace &place_a, const IntervalPlace &place_b, bool distinct);
-  Expr meet(const SharedAccess &a, const SharedAccess &b, Expr at_a, Expr at_b);
+  Expr meet(const Meeting &meeting);
+  Expr any_meet(const std::vector<Meeting> &meetings);
+  Expr pointer_in(Expr address);
   bool may_race(const SharedAccess &a, const SharedAccess &b, ThreadScope between) const;
   void prove_bounds();
   void add_launch_facts(std::vector<Expr> &formulas, ThreadCopy &thread);
@@ -86,7 +100,12 @@ private:
   Expr relation(const LaunchRelation &relation);
   Expr number(const std::vector<LaunchRelation::Product> &sum);
   Expr named(const std::string &name);
-  SolverAnswer ask(std::vector<Expr> formulas, PropertyProof &about);
+  SolverAnswer ask(std::vector<Expr> formulas, std::initializer_list<ThreadCopy *> threads,
+                   PropertyProof &about, const std::vector<Meeting> &meetings = {});
+  SolverAnswer ask_cases(const std::vector<Expr> &formulas, const std::vector<Meeting> &meetings,
+                         std::span<const CaseSplit> splits, PropertyProof &about, unsigned &left);
+  SolverAnswer ask_whole(const std::vector<Expr> &formulas);
+  SolverAnswer ask_bits(const std::vector<Expr> &formulas, PropertyProof &about);
   const Variable *variable(Expr symbol) const;
   std::string place_of(const SharedAccess &access) const;
   std::vector<AccessGroup> groups(const Intervals &of_block, const Intervals &of_warp) const;
@@ -101,7 +120,7 @@ private:
   const FixedLaunch launch_;
   Solver solver_, order_solver_, exact_solver_, integer_solver_;
   LoopInvariants invariants_;
-  const InvariantsOf invariants_of_ = [this](LoopId loop) -> const std::vector<Expr> & {
+  const InvariantsOf invariants_of_ = [this](LoopId loop) -> const LoopKnowledge & {
     return invariants_.of(loop);
   };
   bool barriers_order_ = false, warp_barriers_order_ = false;
@@ -252,30 +271,127 @@ void SafetyProof::add_layout_facts(std::vector<Expr> &formulas) {
 
 // --- questions
 
+// If there are meetings, one of them happens; what is known of the threads goes with it. Whole
+// numbers first; then in cases, if there are some, in each of which less is unknown; then as bits.
+SolverAnswer SafetyProof::ask(std::vector<Expr> formulas,
+                              std::initializer_list<ThreadCopy *> threads, PropertyProof &about,
+                              const std::vector<Meeting> &meetings) {
+  if (!meetings.empty())
+    formulas.push_back(any_meet(meetings)); // the last one, until it is taken out for cases
+  std::vector<CaseSplit> splits;
+  std::vector<Expr> known;
+  for (ThreadCopy *thread : threads) {
+    known.insert(known.end(), thread->facts().begin(), thread->facts().end());
+    for (const CaseSplit &split : thread->splits())
+      if (std::find(splits.begin(), splits.end(), split) == splits.end())
+        splits.push_back(split);
+  }
+  formulas.insert(formulas.begin(), known.begin(), known.end());
+  std::vector<Expr> whole = formulas;
+  add_layout_facts(whole);
+  for (const LaunchRelation &one : assumptions_.relations)
+    if (const Expr holds = relation(one))
+      whole.push_back(holds);
+  if (ask_whole(whole) == SolverAnswer::unsat)
+    return SolverAnswer::unsat;
+  unsigned cases = most_cases;
+  if (!splits.empty()) {
+    std::vector<Expr> others = whole;
+    if (!meetings.empty())
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(formulas.size()) - 1);
+    if (const SolverAnswer answer = ask_cases(others, meetings, splits, about, cases); cases != 0)
+      return answer;
+  }
+  return ask_bits(whole, about);
+}
+
+// One after the other, until one of them may be.
+SolverAnswer SafetyProof::ask_cases(const std::vector<Expr> &formulas,
+                                    const std::vector<Meeting> &meetings,
+                                    std::span<const CaseSplit> splits, PropertyProof &about,
+                                    unsigned &left) {
+  if (splits.empty()) {
+    if (left == 0 || --left == 0)
+      return SolverAnswer::unknown;
+    std::vector<Expr> all = formulas;
+    if (!meetings.empty())
+      all.insert(all.begin(), any_meet(meetings));
+    return ask_whole(all) == SolverAnswer::unsat ? SolverAnswer::unsat : ask_bits(all, about);
+  }
+  for (const auto &one : splits[0]) {
+    Substitution then(pool_);
+    std::vector<Expr> of_case = formulas;
+    for (const auto &[expr, value] : one)
+      if (expr->kind == ExprKind::symbol)
+        then.map(expr, value);
+      else
+        of_case.push_back(pool_.eq(expr, value));
+    bool possible = true;
+    for (Expr &formula : of_case) {
+      formula = then(formula);
+      possible &= formula->kind != ExprKind::constant || !formula->value.is_zero();
+    }
+    if (!possible)
+      continue;
+    std::vector<CaseSplit> others(splits.begin() + 1, splits.end());
+    for (CaseSplit &split : others)
+      for (auto &other : split)
+        for (auto &[expr, value] : other) {
+          expr = then(expr);
+          value = then(value);
+        }
+    for (CaseSplit &split : others)
+      std::erase_if(split, [&](const auto &other) {
+        return std::any_of(other.begin(), other.end(), [&](const auto &pair) {
+          const Expr same = pool_.eq(pair.first, pair.second);
+          return same->kind == ExprKind::constant && same->value.is_zero();
+        });
+      });
+    std::vector<Meeting> there = meetings;
+    for (Meeting &meeting : there) {
+      meeting.at_one = then(meeting.at_one);
+      meeting.at_other = then(meeting.at_other);
+    }
+    if (const SolverAnswer answer = ask_cases(of_case, there, others, about, left);
+        answer != SolverAnswer::unsat)
+      return answer;
+  }
+  return SolverAnswer::unsat;
+}
+
+SolverAnswer SafetyProof::ask_whole(const std::vector<Expr> &formulas) {
+  if (out_of_effort_ || !assumptions_.no_wrap)
+    return SolverAnswer::unknown;
+  const auto question = IntegerFormulas(pool_).question(formulas);
+  if (!question)
+    return SolverAnswer::unknown;
+  ++questions_;
+  const SolverAnswer answer = integer_solver_.check("a property of whole numbers", *question);
+  note_effort();
+  return answer;
+}
+
+std::uint64_t SafetyProof::effort() const {
+  return solver_.effort() + order_solver_.effort() + exact_solver_.effort() +
+         integer_solver_.effort();
+}
+
+void SafetyProof::note_effort() {
+  out_of_effort_ |= questions_ >= options_.questions || unanswered_ >= options_.unanswered ||
+                    effort() >= options_.effort;
+}
+
 // Without products, whose order is enough to tell indices apart.
-SolverAnswer SafetyProof::ask(std::vector<Expr> formulas, PropertyProof &about) {
-  add_layout_facts(formulas);
-  for (const LaunchRelation &known : assumptions_.relations)
-    if (const Expr holds = relation(known))
-      formulas.push_back(holds);
-  std::erase_if(formulas, [](Expr formula) {
-    return formula->kind == ExprKind::constant && !formula->value.is_zero();
-  });
+SolverAnswer SafetyProof::ask_bits(const std::vector<Expr> &formulas, PropertyProof &about) {
   if (out_of_effort_)
     return SolverAnswer::unknown;
   const auto count = [&](SolverAnswer answer) {
     ++questions_;
     if (answer != SolverAnswer::sat && answer != SolverAnswer::unsat)
       ++unanswered_;
-    out_of_effort_ |= questions_ >= options_.questions || unanswered_ >= options_.unanswered;
+    note_effort();
     return answer;
   };
-  if (assumptions_.no_wrap)
-    if (const auto question = IntegerFormulas(pool_).question(formulas)) {
-      ++questions_;
-      if (integer_solver_.check("a property of whole numbers", *question) == SolverAnswer::unsat)
-        return SolverAnswer::unsat;
-    }
   const auto abstracted = [&](bool numbers, bool &replaced) {
     ProductAbstraction abstract(pool_, assumptions_.no_wrap, numbers);
     std::vector<Expr> result;
@@ -420,10 +536,7 @@ bool SafetyProof::agrees(Expr choice, BlockId block, bool of_warp) {
   }
   if (of_warp)
     formulas.push_back(same_warp(one, two));
-  for (ThreadCopy *thread : {&one, &two})
-    for (const Expr fact : thread->facts())
-      formulas.push_back(fact);
-  return ask(std::move(formulas), proof_.barriers) == SolverAnswer::unsat;
+  return ask(std::move(formulas), {&one, &two}, proof_.barriers) == SolverAnswer::unsat;
 }
 
 // A block from which no way leads to the end: of what does not end nothing is said.
@@ -518,13 +631,62 @@ bool SafetyProof::may_race(const SharedAccess &a, const SharedAccess &b,
          (weak(a) || weak(b) || a.bytes != b.bytes || std::min(a.scope, b.scope) < between);
 }
 
-Expr SafetyProof::meet(const SharedAccess &a, const SharedAccess &b, Expr at_a, Expr at_b) {
+// The pointer parameter that an address begins at, if all else in it are indices of the thread,
+// rounds and numbers that are no addresses.
+Expr SafetyProof::pointer_in(Expr address) {
+  const auto is_parameter = [&](Expr atom) {
+    return paths_.emulation().parameter_field(atom).has_value();
+  };
+  const auto is_index = [&](Expr node) {
+    const std::string &name = pool_.symbols()[node->index].name;
+    const std::string own = name.substr(0, name.find('\''));
+    if (name.starts_with("%tid.") || name.starts_with("%ctaid.") || name.starts_with("%ntid.") ||
+        name.starts_with("%nctaid.") || (node->width <= 32 && is_parameter(node)))
+      return true;
+    for (LoopId loop = 0; loop < paths_.cfg().loops().size(); ++loop)
+      if (pool_.symbols()[paths_.emulation().trip_count(loop)->index].name == own)
+        return true;
+    return false;
+  };
+  Expr base = nullptr;
+  const auto add = [&](Expr atom, bool alone) {
+    if (alone && !base && atom->kind == ExprKind::symbol && atom->width == 64 &&
+        is_parameter(atom)) {
+      base = atom;
+      return true;
+    }
+    bool plain = true;
+    for_each_node(atom, [&](Expr node) {
+      plain &= node->kind != ExprKind::uf && (node->kind != ExprKind::symbol || is_index(node));
+    });
+    return plain;
+  };
+  if (address->kind != ExprKind::sum)
+    return add(address, true) ? base : nullptr;
+  for (std::uint32_t i = 0; i < address->child_count; ++i)
+    if (!add(address->children[i], address->coefficients[i] == 1))
+      return nullptr;
+  return base;
+}
+
+Expr SafetyProof::any_meet(const std::vector<Meeting> &meetings) {
+  Expr any = pool_.constant(1, 0);
+  for (const Meeting &meeting : meetings)
+    any = pool_.bit_or(any, meet(meeting));
+  return any;
+}
+
+Expr SafetyProof::meet(const Meeting &meeting) {
+  const SharedAccess &a = *meeting.one, &b = *meeting.other;
+  const Expr at_a = meeting.at_one, at_b = meeting.at_other;
   const auto is_dynamic = [&](Expr base) { // these all begin at the same place
     const Variable *own = variable(base);
     return own && own->size() == 0;
   };
-  if (a.base && b.base && a.base != b.base && launch_.disjoint &&
-      !(is_dynamic(a.base) && is_dynamic(b.base)))
+  const Expr base_a = a.base ? a.base : pointer_in(at_a);
+  const Expr base_b = b.base ? b.base : pointer_in(at_b);
+  if (base_a && base_b && base_a != base_b && launch_.disjoint &&
+      !(is_dynamic(base_a) && is_dynamic(base_b)))
     return pool_.constant(1, 0);
   const unsigned wider = std::max(a.bytes, b.bytes);
   if (a.bytes == b.bytes)
@@ -541,21 +703,24 @@ bool SafetyProof::apart(const AccessGroup &a, const AccessGroup &b, ThreadPair p
                         const IntervalPlace &place_a, const IntervalPlace &place_b, bool distinct) {
   ThreadCopy one(paths_, launch_, pair, 1, a.first().block, place_a.rounds, invariants_of_);
   ThreadCopy two(paths_, launch_, pair, 2, b.first().block, place_b.rounds, invariants_of_);
-  Expr any = pool_.constant(1, 0);
+  std::vector<Meeting> meetings;
   for (const SharedAccess *first : a.members)
     for (const SharedAccess *second : b.members)
-      any = pool_.bit_or(any, meet(*first, *second, one(first->address), two(second->address)));
-  std::vector<Expr> formulas{any};
-  if (any->kind == ExprKind::constant && any->value.is_zero())
+      meetings.push_back({first, second, one(first->address), two(second->address)});
+  if (const Expr any = any_meet(meetings); any->kind == ExprKind::constant && any->value.is_zero())
     return true;
-  const auto add = [&](ThreadCopy &thread, const SharedAccess &access) {
-    formulas.push_back(thread(paths_.way(access.block)));
+  std::vector<Expr> formulas;
+  const auto add = [&](ThreadCopy &thread, const SharedAccess &access, const IntervalPlace &place) {
+    const BlockId start = place.start == no_index ? 0 : paths_.cfg().block_of(place.start);
+    formulas.push_back(thread(place.reached
+                                  ? paths_.way_since(start, *place.reached, access.block)
+                                  : paths_.way(access.block)));
     if (access.guard)
       formulas.push_back(thread(access.guard));
     add_launch_facts(formulas, thread);
   };
-  add(one, a.first());
-  add(two, b.first());
+  add(one, a.first(), place_a);
+  add(two, b.first(), place_b);
   if (distinct) {
     Expr equal = pool_.constant(1, 1);
     for (int axis = 0; axis < 3; ++axis)
@@ -567,10 +732,7 @@ bool SafetyProof::apart(const AccessGroup &a, const AccessGroup &b, ThreadPair p
     const Expr same = same_warp(one, two);
     formulas.push_back(warps == Warps::same ? same : pool_.bit_not(same));
   }
-  for (ThreadCopy *thread : {&one, &two})
-    for (const Expr fact : thread->facts())
-      formulas.push_back(fact);
-  return ask(std::move(formulas), proof_.races) == SolverAnswer::unsat;
+  return ask(std::move(formulas), {&one, &two}, proof_.races, meetings) == SolverAnswer::unsat;
 }
 
 // Every interval that both are in.
@@ -758,9 +920,7 @@ void SafetyProof::prove_bounds() {
     if (access.guard)
       formulas.push_back(thread(access.guard));
     add_launch_facts(formulas, thread);
-    for (const Expr fact : thread.facts())
-      formulas.push_back(fact);
-    if (ask(std::move(formulas), proof) != SolverAnswer::unsat) {
+    if (ask(std::move(formulas), {&thread}, proof) != SolverAnswer::unsat) {
       proof.reason = fmt::format("{} may leave its {} bytes", place_of(access), *size);
       return;
     }
@@ -775,10 +935,8 @@ bool SafetyProof::no_launch() {
   ThreadCopy thread(paths_, launch_, {}, 1, 0, rounds, invariants_of_);
   std::vector<Expr> formulas;
   add_launch_facts(formulas, thread);
-  for (const Expr fact : thread.facts())
-    formulas.push_back(fact);
   PropertyProof nothing;
-  return ask(std::move(formulas), nothing) == SolverAnswer::unsat;
+  return ask(std::move(formulas), {&thread}, nothing) == SolverAnswer::unsat;
 }
 
 KernelProof SafetyProof::run() {
@@ -869,6 +1027,7 @@ KernelProof prove_safety(const Module &module, const Function &kernel,
   SafetyProof proof(module, kernel, usable, options);
   KernelProof result = proof.run();
   result.asked = proof.tally();
+  result.effort = proof.effort();
   return result;
 }
 

@@ -12,6 +12,10 @@
 // Of each loop whose registers or rounds occur it is known that this is the first round, or that
 // the branches at the end of the one before led back: `i < n` of a loop that tests it at its end.
 // The round before is a copy of its own, in which what the loop writes are other symbols.
+//
+// Of registers of loops and joins that a thread may have gone around nothing is said if it has: what
+// contradicts itself there must not exclude the thread. If it might have come there, as far as its
+// branches are understood, it may be taken to have, by any edge and in the first round.
 
 #include "analysis/prove/thread_copy.h"
 
@@ -76,6 +80,13 @@ void ThreadCopy::add_fact(Expr fact) {
     fact = pool_.bit_or(
         fact, pool_.eq((*later_)(paths_.emulation().trip_count(loop_)), pool_.constant(64, 0)));
   facts_.push_back(fact);
+}
+
+// That the thread does not get to a block, for what only holds if it does.
+Expr ThreadCopy::absent(BlockId block) {
+  return !later_ && paths_.cfg().dominates(block, at_)
+             ? pool_.constant(1, 0)
+             : pool_.bit_not((*this)(paths_.way(block)));
 }
 
 Expr ThreadCopy::operator()(Expr expr) {
@@ -149,6 +160,15 @@ bool ThreadCopy::is_shared(Expr symbol, BlockId home) {
     if (rounds_[around] != Round::same)
       return false;
   return pair_.in_step && paths_.emulation().uniform(symbol, home);
+}
+
+// True if what both threads have of a block is of the same round of every loop around it.
+bool ThreadCopy::same_round(BlockId home) {
+  for (LoopId loop = paths_.cfg().loop_of(home); loop != no_index;
+       loop = paths_.cfg().loops()[loop].parent)
+    if (rounds_[loop] != Round::same)
+      return false;
+  return pair_.same_block && pair_.in_step && !later_;
 }
 
 Expr ThreadCopy::map(Expr symbol) {
@@ -232,7 +252,7 @@ Expr ThreadCopy::map_loop_register(Expr symbol, const LoopRegister &at_header) {
     const Expr first = pool_.eq((*this)(emulation.trip_count(loop)), pool_.constant(64, 0));
     const Expr begun = pool_.eq(result, (*this)(emulation.expand(at_header.initial)));
     const Expr gone_on = pool_.eq(result, before(loop)(emulation.expand(at_header.next)));
-    add_fact(pool_.ite(first, begun, gone_on));
+    add_fact(pool_.bit_or(absent(header), pool_.ite(first, begun, gone_on)));
   }
   return result;
 }
@@ -282,14 +302,22 @@ Expr ThreadCopy::map_join(Expr symbol, const JoinRegister &join) {
   Expr any = pool_.constant(1, 0);
   for (const auto &[taken, value] : edges)
     any = pool_.bit_or(any, pool_.bit_and(taken, pool_.eq(result, value)));
-  add_fact(any);
+  add_fact(pool_.bit_or(absent(join.block), any));
   return result;
 }
 
-// What is loaded from where no thread writes is a function of the address.
+// What is loaded from where no thread writes is a function of the address; what a barrier tells of
+// all that wait there is the same for them.
 Expr ThreadCopy::map_result(Expr symbol, std::uint32_t instruction) {
   const Instruction &source = paths_.kernel().instructions[instruction];
   const Opcode &opcode = paths_.module().opcode(source);
+  if (is_one_of(opcode.op, {Op::bar, Op::barrier}) &&
+      std::any_of(paths_.barriers().begin(), paths_.barriers().end(),
+                  [&](const BarrierSite &site) {
+                    return site.instruction == instruction && !site.of_warp && !site.guard;
+                  }) &&
+      same_round(paths_.cfg().block_of(instruction)))
+    return symbol;
   const auto &accesses = paths_.accesses();
   const auto load = std::find_if(accesses.begin(), accesses.end(), [&](const SharedAccess &a) {
     return a.instruction == instruction;
@@ -323,16 +351,44 @@ void ThreadCopy::touch(LoopId loop) {
 // This is the first round, or the one before led to another one; and what always holds.
 void ThreadCopy::add_loop_facts(LoopId loop) {
   Emulation &emulation = paths_.emulation();
+  const LoopKnowledge &known = invariants_(loop);
   const Expr trip = (*this)(emulation.trip_count(loop));
-  for (const Expr invariant : invariants_(loop))
-    add_fact((*this)(invariant));
+  const Expr outside = absent(paths_.cfg().loops()[loop].header);
+  const auto add = [&](Expr fact) { add_fact(pool_.bit_or(outside, fact)); };
+  for (const Expr invariant : known.always)
+    add((*this)(invariant));
+  const bool is_inside = outside->kind == ExprKind::constant;
+  if (is_inside)
+    add_split(known, *this);
   if (trip->kind == ExprKind::constant)
     return;
   const Expr first = pool_.eq(trip, pool_.constant(64, 0));
   ThreadCopy &earlier = before(loop);
-  add_fact(pool_.bit_or(first, earlier(paths_.another_round(loop))));
-  for (const Expr invariant : invariants_(loop))
-    add_fact(pool_.bit_or(first, earlier(invariant)));
+  add(pool_.bit_or(first, earlier(paths_.another_round(loop))));
+  for (const Expr invariant : known.always)
+    add(pool_.bit_or(first, earlier(invariant)));
+  if (is_inside && paths_.cfg().contains(loop, at_) && rounds_[loop] == Round::next)
+    add_split(known, earlier); // of the barrier's round
+}
+
+// In a round of this thread, cases that differ in numbers alone and contradict are left out.
+void ThreadCopy::add_split(const LoopKnowledge &known, ThreadCopy &round) {
+  CaseSplit split;
+  for (const std::vector<Expr> &state : known.states) {
+    std::vector<std::pair<Expr, Expr>> one;
+    bool possible = true;
+    for (std::size_t i = 0; i < state.size(); ++i) {
+      const Expr left = round(known.symbols[i]), right = round(state[i]);
+      const Expr same = pool_.eq(left, right);
+      possible &= same->kind != ExprKind::constant || !same->value.is_zero();
+      if (left != right)
+        one.emplace_back(left, right);
+    }
+    if (possible)
+      split.push_back(std::move(one));
+  }
+  if (split.size() > 1 || (split.size() == 1 && !split[0].empty()))
+    splits_.push_back(std::move(split));
 }
 
 const std::vector<Expr> &ThreadCopy::facts() {

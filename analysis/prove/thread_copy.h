@@ -29,7 +29,17 @@ struct FixedLaunch {
 
 /// What holds of a loop at the beginning of each of its rounds, in terms of its registers and its
 /// trip count; found by LoopInvariants.
-using InvariantsOf = std::function<const std::vector<Expr> &(LoopId)>;
+struct LoopKnowledge {
+  std::vector<Expr> always;
+  /// Some of its registers, perhaps its trip count, and all that these are together in its rounds;
+  /// empty: not known, or too many.
+  std::vector<Expr> symbols;
+  std::vector<std::vector<Expr>> states; ///< values, in the order of `symbols`
+};
+using InvariantsOf = std::function<const LoopKnowledge &(LoopId)>;
+
+/// Cases, one of which there is: each says of some expressions what they are.
+using CaseSplit = std::vector<std::vector<std::pair<Expr, Expr>>>;
 
 /// The two threads that are looked at, apart from what each does.
 struct ThreadPair {
@@ -64,6 +74,9 @@ public:
   Expr operator()(Expr expr);
   /// What holds of everything that operator() has returned so far.
   const std::vector<Expr> &facts();
+  /// What can be told apart in the loops that operator() has come across, those outside first;
+  /// facts() was called.
+  const std::vector<CaseSplit> &splits() const { return splits_; }
   /// A coordinate of the thread in its block.
   Expr tid(int axis);
   Expr ctaid(int axis);
@@ -86,8 +99,11 @@ private:
   bool shared_outside(Expr symbol, LoopId loop);
   bool has_round(LoopId loop) const;
   bool is_shared(Expr symbol, BlockId home);
+  bool same_round(BlockId home);
   void touch(LoopId loop);
   void add_loop_facts(LoopId loop);
+  void add_split(const LoopKnowledge &known, ThreadCopy &round);
+  Expr absent(BlockId block);
   ThreadCopy &before(LoopId loop);
   void add_fact(Expr fact);
 
@@ -104,6 +120,7 @@ private:
   Substitution substitution_;
   std::unordered_map<Expr, Expr> mapped_;
   std::vector<Expr> facts_;
+  std::vector<CaseSplit> splits_;
   std::set<LoopId> touched_, done_;
   std::map<LoopId, std::unique_ptr<ThreadCopy>> before_;
 };

@@ -3,10 +3,15 @@
 // 64 bits to 32 has to keep the number. Numbers without a sign are read with one, so their product
 // of twice the width has to be below half of what it could be, if only its upper half is taken,
 // too.
+//
+// What is an index is told by registers, whatever the place: those that addresses are made of, that
+// branches and predicates read, and whatever comes into these. If memory that the kernel may have
+// written comes in, so does all that it stores.
 
 #include "analysis/prove/wrap_watch.h"
 
-#include "grammar/module.h"
+#include "emulator/facts/access.h"
+#include "grammar/roles.h"
 
 #include <algorithm>
 #include <bit>
@@ -24,10 +29,54 @@ bool fits(Wide value, unsigned width) {
   return -limit < value && value < limit;
 }
 
+/// By instruction: true if it writes what an index may come from.
+std::vector<bool> index_instructions(const Module &module, const Function &kernel) {
+  std::vector<bool> is_access(kernel.instructions.size(), false);
+  std::vector<bool> matters(kernel.registers.size(), false), result(is_access);
+  bool changed = true, memory_matters = false;
+  const auto add = [&](RegisterId reg) {
+    changed |= !matters[reg];
+    matters[reg] = true;
+  };
+  for (const facts::AccessSite &site : facts::access_sites(module, kernel)) {
+    is_access[site.instruction] = site.space != StateSpace::param;
+    if (const Operand &base = module.children(*site.address)[0]; base.kind == Operand::Kind::reg)
+      add(base.reg);
+  }
+  while (changed) {
+    changed = false;
+    for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
+      const Instruction &instruction = kernel.instructions[i];
+      bool writes = false, is_index = false;
+      for_each_register(module, instruction, [&](RegisterId reg, RegisterUse use) {
+        writes |= use != RegisterUse::read;
+        is_index |= use != RegisterUse::read && matters[reg];
+      });
+      changed |= is_index && is_access[i] && !memory_matters;
+      memory_matters |= is_index && is_access[i];
+      result[i] = is_index;
+      if (instruction.guard != no_register)
+        add(instruction.guard);
+      if (is_access[i] ? memory_matters : !writes || is_index)
+        for_each_register(module, instruction, [&](RegisterId reg, RegisterUse use) {
+          if (use == RegisterUse::read)
+            add(reg);
+        });
+    }
+  }
+  return result;
+}
+
 } // namespace
+
+WrapWatch::WrapWatch(const WarpProgram &program, std::uint32_t kernel)
+    : kernel_(kernel),
+      of_index_(index_instructions(program.module(), *program.function(kernel).function)) {}
 
 void WrapWatch::before(const WarpStep &step) {
   const WarpInstruction &in = *step.instruction;
+  if (step.function == kernel_ && !of_index_[in.source])
+    return;
   if (wrapped_ || in.action != WarpAction::compute || in.is_float || !in.opcode)
     return;
   const Op op = in.opcode->op;

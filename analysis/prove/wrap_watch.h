@@ -3,18 +3,25 @@
 // Says of a run if sums and products stayed in the range of signed numbers, as `no-wrap` has it.
 
 #include "emulator/machine/warp_launch.h"
+#include "emulator/machine/warp_program.h"
+
+#include <vector>
 
 namespace ptxasw::inline analysis {
 
-/// Looks at additions, subtractions, negations, products and shifts to the left of whole numbers.
-/// Operands that are neither registers nor numbers count as if something had wrapped around; so do
+/// Looks at additions, subtractions, negations, products and shifts to the left of whole numbers
+/// that addresses, branches and predicates may depend on: what is only data may overflow. Operands that are neither registers nor numbers count as if something had wrapped around; so do
 /// lanes that a predicate excludes.
 class WrapWatch : public WarpObserver {
 public:
+  /// Of the kernel that is run; of functions that it calls everything is looked at.
+  WrapWatch(const WarpProgram &program, std::uint32_t kernel);
   void before(const WarpStep &step) override;
   bool wrapped() const { return wrapped_; }
 
 private:
+  const std::uint32_t kernel_;
+  std::vector<bool> of_index_; ///< by instruction of the kernel
   bool wrapped_ = false;
 };
 

@@ -28,7 +28,9 @@ struct Z3Library {
   X(mk_zero_ext) X(mk_sign_ext) X(mk_extract) X(mk_concat) X(mk_eq) X(mk_bvult) X(mk_bvslt) \
   X(mk_ite) X(solver_get_model) X(model_inc_ref) X(model_dec_ref) X(model_eval) \
   X(get_numeral_uint64) X(get_full_version) X(mk_int_sort) X(mk_bool_sort) X(mk_int64) \
-  X(mk_add) X(mk_mul) X(mk_le) X(mk_and) X(mk_or) X(mk_not)
+  X(mk_add) X(mk_mul) X(mk_le) X(mk_and) X(mk_or) X(mk_not) X(solver_get_statistics) \
+  X(stats_inc_ref) X(stats_dec_ref) X(stats_size) X(stats_get_key) X(stats_is_uint) \
+  X(stats_get_uint_value)
 // clang-format on
 #define X(name) decltype(&Z3_##name) name = nullptr;
   PTXASW_Z3_FUNCTIONS(X)
@@ -150,6 +152,19 @@ public:
     for (const auto &formula : question.formulas)
       z_.solver_assert(context_, solver_, translate_one(translate_one, *formula));
     return judge(z_.solver_check(context_, solver_));
+  }
+
+  /// Z3's resource counter.
+  std::uint64_t effort() const {
+    const Z3_stats statistics = z_.solver_get_statistics(context_, solver_);
+    z_.stats_inc_ref(context_, statistics);
+    std::uint64_t result = 0;
+    for (unsigned i = 0; i < z_.stats_size(context_, statistics); ++i)
+      if (z_.stats_is_uint(context_, statistics, i) &&
+          std::string_view(z_.stats_get_key(context_, statistics, i)) == "rlimit count")
+        result = z_.stats_get_uint_value(context_, statistics, i);
+    z_.stats_dec_ref(context_, statistics);
+    return result;
   }
 
 private:
@@ -353,6 +368,7 @@ Solver::Solver(unsigned resource_limit, bool bounded)
 Solver::~Solver() = default;
 
 unsigned Solver::contexts() const { return contexts_; }
+std::uint64_t Solver::effort() const { return implementation_ ? implementation_->effort() : 0; }
 
 SolverAnswer Solver::check(std::string_view name, std::span<const Expr> formulas) {
   std::vector<std::uint64_t> none;

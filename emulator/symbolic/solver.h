@@ -85,6 +85,8 @@ public:
   /// Questions that reached Z3 so far; each costs at most the resource limit.
   unsigned questions() const { return tally_.questions(); }
   const SolverTally &tally() const { return tally_; }
+  /// What they have cost so far, in the units of the limit.
+  std::uint64_t effort() const;
 
 private:
   class Implementation;

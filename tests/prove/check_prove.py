@@ -1,33 +1,36 @@
 #!/usr/bin/env python3
-"""check_prove.py PTXASW HEAD KERNELS [-v] [--every N], or check_prove.py PTXASW --races FOLDER [--every N]: `ptxasw prove` on every
-kernel of the table, or on each N-th. No racy one is proved (`diverge`: its barriers are not, `outside`: its bounds are not), no
+"""check_prove.py PTXASW HEAD KERNELS [-v] [--every N], check_prove.py PTXASW --cuda KERNELS [-v] [--every N] [--flags FLAGS], or
+check_prove.py PTXASW --races FOLDER [--every N]: `ptxasw prove` on every kernel of the table, in PTX or in CUDA, or on each N-th. No racy one is proved (`diverge`: its barriers are not, `outside`: its bounds are not), no
 race-free one is refuted, at least 80 % of the race-free ones are proved; and every launch that refutes is run again by
 `ptxasw emulate`, which has to see the race. Of the programs for the race check none that races may be proved."""
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 USUAL = "--launch block=64,grid=2 --assume disjoint"
+USUAL_IN_CUDA = USUAL + ",no-wrap"
 EVERY = int(sys.argv[sys.argv.index("--every") + 1]) if "--every" in sys.argv else 1
 LINE = re.compile(r"(free|race|diverge|outside):(?: \[(--[^\]]*)\](?= |$))?(?: (.*))?$")
 
 
-def changed(body, edits):
+def changed(body, edits, cuda):
     for edit in (edits or "").split(" ;; "):
         if not edit:
             continue
-        old, new = (side.strip().replace(";;", ";\n").replace(":;", ":\n") for side in edit.split("->"))
+        old, new = (side.strip().replace("@", "\n") if cuda else side.strip().replace(";;", ";\n").replace(":;", ":\n")
+                    for side in edit.split("->"))
         if old not in body:
             sys.exit(f"nothing to change: {old!r}")
         body = body.replace(old, new)
     return body
 
 
-def kernels(table):
+def kernels(table, cuda=False):
     """Name, verdict, options and body of each."""
     for part in re.split(r"^= ", table, flags=re.M)[1:]:
         name, *lines = part.strip().split("\n")
@@ -35,7 +38,35 @@ def kernels(table):
         body = "\n".join(line for line in lines if not LINE.match(line))
         for number, variant in enumerate(variants):
             verdict, options, edits = variant.groups()
-            yield f"{name} {number}", verdict, (options or USUAL).split(" "), changed(body, edits)
+            yield f"{name} {number}", verdict, (options or (USUAL_IN_CUDA if cuda else USUAL)).split(" "), changed(body, edits, cuda)
+
+
+def compiled(table, folder, flags):
+    """The same of a table in CUDA; each kernel as a module of its own, with the variables that it uses."""
+    nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+    if not nvcc:
+        print("skipped: no nvcc")
+        sys.exit(77)
+    rows = list(kernels(table, cuda=True))[::EVERY]
+    source = folder / "kernels.cu"
+    with source.open("w") as out:
+        for i, (*_, body) in enumerate(rows):
+            for name in re.findall(r"extern __shared__ \w+ (\w+)", body): # one in a whole module
+                body = re.sub(rf"\b{name}\b", f"{name}_{i}", body)
+            body = body.replace("KERNEL", f'extern "C" __global__ void k{i}')
+            out.write(f"namespace v{i} {{\n{body}\n}}\n")
+    subprocess.run([nvcc, "-ptx", "-w", "-arch=sm_80", "-std=c++17", *flags, source, "-o", folder / "all.ptx"], check=True)
+    head, *parts = re.split(r"^(?=\.visible \.entry )", (folder / "all.ptx").read_text(), flags=re.M)
+    variable = re.compile(r"^(?:\.visible |\.weak |\.extern )?\.(?:shared|global|const) .*?([\w$]+)(?:\[\d*\])?(?: = .*)?;\n", re.M)
+    variables = list(variable.finditer(head))
+    for part in parts[:-1]:
+        variables += variable.finditer(part)
+    head = re.search(r"\.version.*\n\.target.*\n\.address_size.*\n", head)[0]
+    texts = {re.match(r"\.visible \.entry (\w+)", part)[1]: re.split(r"(?<=^}\n)", part, maxsplit=1, flags=re.M)[0] for part in parts}
+    for i, (name, verdict, options, _) in enumerate(rows):
+        text = texts[f"k{i}"]
+        words = set(re.findall(r"[\w$]+", text))
+        yield name, verdict, options, head + "".join(one[0] for one in variables if one[1] in words) + text
 
 
 def check_races(ptxasw, folder):
@@ -65,13 +96,18 @@ def check_races(ptxasw, folder):
 def main():
     if sys.argv[2] == "--races":
         check_races(sys.argv[1], Path(sys.argv[3]))
-    ptxasw, head, table = sys.argv[1], Path(sys.argv[2]).read_text(), Path(sys.argv[3]).read_text()
+    ptxasw, head, table = sys.argv[1], sys.argv[2], Path(sys.argv[3]).read_text()
     verbose = "-v" in sys.argv
     counts, wrong = {}, []
     with tempfile.TemporaryDirectory() as place:
         source = Path(place) / "kernel.ptx"
-        for name, verdict, options, body in list(kernels(table))[::EVERY]:
-            source.write_text(head.replace("BODY", body))
+        if head == "--cuda":
+            modules = compiled(table, Path(place), sys.argv[sys.argv.index("--flags") + 1].split() if "--flags" in sys.argv else [])
+        else:
+            around = Path(head).read_text()
+            modules = [(*row, around.replace("BODY", body)) for *row, body in list(kernels(table))[::EVERY]]
+        for name, verdict, options, text in modules:
+            source.write_text(text)
             done = subprocess.run([ptxasw, "prove", source, "--json", "--only-given", "--witness", place, *options], capture_output=True,
                                   text=True)
             if done.returncode not in (0, 1, 3):
