@@ -14,7 +14,7 @@ namespace {
 
 cudaError_t encode_tiled(CUtensorMap &to, const TensorMap &map) {
   if (const std::string why = map.unsupported(); !why.empty())
-    return Device::refuse("cuTensorMapEncodeTiled", why + " is not emulated");
+    return Device::refuse("cuTensorMapEncodeTiled", (why + " is not emulated").c_str());
   if (!map.error().empty())
     return cudaErrorInvalidValue;
   const auto bytes = encode(map);
