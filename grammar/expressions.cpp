@@ -261,9 +261,7 @@ void Builder::address() {
     // `[tensor, {x, y}]` only reads registers, but it is no address of the simple form.
     value.form = Form::complete;
     value.operand.kind = Operand::Kind::other;
-    value.first = lists_.back().bracket;
-    value.last = last_index();
-    store_registers(value.operand, value);
+    store_complete(value.operand, inside);
   }
   close_list(value);
 }

@@ -92,8 +92,9 @@ struct Operand {
     pair,    ///< `a|b`: two children
     group,   ///< `(a, b)` of a call: children
     sink,    ///< `_`
-    other,   ///< anything else: opaque; children are the registers in it. `[tensor, {x, y}]` only
-             ///< reads them; every other shape makes its instruction not well-formed
+    other,   ///< anything else: opaque; children are the registers in it. Of `[tensor, {x, y}]`,
+             ///< which only reads them, its elements; every other shape makes its instruction not
+             ///< well-formed
   };
   Kind kind = Kind::other;
   bool negated = false; ///< `!p`

@@ -28,7 +28,7 @@ constexpr std::array modifier_words{
 #undef MODIFIER
 };
 
-static_assert(table.size() <= 256 && modifier_words.size() < 128);
+static_assert(table.size() <= 256 && modifier_words.size() < 256);
 
 } // namespace
 

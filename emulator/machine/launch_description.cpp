@@ -173,6 +173,7 @@ tl::expected<PreparedLaunch, std::string> prepare_launch(const WarpProgram &prog
   prepared.launch.block = description.block;
   prepared.launch.blocks = description.blocks;
   prepared.launch.dynamic_shared = description.shared;
+  prepared.launch.cluster = description.cluster;
   prepared.variables = memory.allocations().size();
   memory.continue_at(buffers_begin);
   for (const BufferDescription &buffer : description.buffers) {

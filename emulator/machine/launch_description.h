@@ -45,6 +45,7 @@ struct ArgumentDescription {
 struct LaunchDescription {
   std::string kernel; ///< empty: the first of the module
   Extents grid, block{32, 1, 1};
+  std::optional<Extents> cluster;              ///< blocks; nothing: as the kernel says
   std::vector<std::uint64_t> blocks;           ///< only these; empty: all
   std::uint32_t shared = 0;                    ///< bytes of dynamic shared memory
   std::uint64_t step_limit = 0;                ///< thread-instructions; 0: not said

@@ -81,13 +81,19 @@ std::uint8_t *MemoryView::locate(const WarpContext &context, unsigned lane, std:
     run_.options.reals->store(context.real_space(lane, address), address, size, {});
   switch (actual) {
   case StateSpace::shared: {
-    const std::uint64_t offset = address - window::shared;
+    const auto [block, offset] = run_.shared_place(*context.warp->block, address);
+    if (!block)
+      return wrong(FaultKind::out_of_bounds, [&] {
+        return fmt::format("{} of {} bytes at {:#x}, in the shared memory of a block that is not "
+                           "in the cluster, has not started or has ended",
+                           what, size, address);
+      });
     if (!is_shared_variable(offset, size))
       return outside();
-    std::uint8_t *bytes = context.warp->block->shared.data() + offset;
-    note_written(context.warp->block->shared_written, offset);
+    std::uint8_t *bytes = block->shared.data() + offset;
+    note_written(block->shared_written, offset);
     if (run_.races)
-      check_race(context, lane, address, bytes, size, true, stored);
+      check_race(context, lane, window::shared + offset, bytes, size, block->index + 1, stored);
     return bytes;
   }
   case StateSpace::local: {
@@ -141,12 +147,12 @@ std::uint8_t *MemoryView::locate(const WarpContext &context, unsigned lane, std:
   std::uint8_t *bytes = memory_.bytes(address, is_store);
   memory_.track(address, size, is_store);
   if (run_.races)
-    check_race(context, lane, address, bytes, size, false, stored);
+    check_race(context, lane, address, bytes, size, 0, stored);
   return bytes;
 }
 
 void MemoryView::check_race(const WarpContext &context, unsigned lane, std::uint64_t address,
-                            const std::uint8_t *bytes, unsigned size, bool shared,
+                            const std::uint8_t *bytes, unsigned size, std::uint32_t memory,
                             const std::uint64_t *stored) {
   const bool is_store = stored != nullptr;
   RaceDetector::Access access;
@@ -160,8 +166,7 @@ void MemoryView::check_race(const WarpContext &context, unsigned lane, std::uint
   for (unsigned i = 0; is_store && i < std::min(size, 32u); ++i)
     same_bytes |= std::uint32_t{bytes[i] == reinterpret_cast<const std::uint8_t *>(stored)[i]} << i;
   access.unchanging = is_store && std::memcmp(bytes, stored, size) == 0;
-  access.read_only = !shared && !is_store && context.instruction->read_only;
-  const std::uint32_t memory = shared ? access.block + 1 : 0;
+  access.read_only = memory == 0 && !is_store && context.instruction->read_only;
   if (const Opcode &opcode = *context.instruction->opcode; !context.instruction->weak && is_store)
     run_.races->release(access, {memory, address}, access.scope,
                         context.instruction->action == WarpAction::atomic,
@@ -255,13 +260,10 @@ WarpFault MemoryView::place(const RaceDetector::Access &access) const {
   fault.kernel = run_.program.function(run_.kernel).function->name;
   fault.line = access.line;
   fault.lane = access.lane;
-  const std::uint64_t number =
-      run_.launch.blocks.empty() ? access.block : run_.launch.blocks[access.block];
-  std::uint64_t block = number, thread = (access.thread - 1) % run_.block_threads;
+  run_.find_block(access.block, fault.block);
+  std::uint64_t thread = (access.thread - 1) % run_.block_threads;
   for (int axis = 0; axis < 3; ++axis) {
-    fault.block[axis] = static_cast<std::uint32_t>(block % run_.launch.grid[axis]);
     fault.thread[axis] = static_cast<std::uint32_t>(thread % run_.launch.block[axis]);
-    block /= run_.launch.grid[axis];
     thread /= run_.launch.block[axis];
   }
   return fault;

@@ -48,7 +48,7 @@ private:
   std::uint8_t *locate(const WarpContext &context, unsigned lane, std::uint64_t address,
                        unsigned size, StateSpace space, const std::uint64_t *stored);
   void check_race(const WarpContext &context, unsigned lane, std::uint64_t address,
-                  const std::uint8_t *bytes, unsigned size, bool shared,
+                  const std::uint8_t *bytes, unsigned size, std::uint32_t memory,
                   const std::uint64_t *stored);
   /// Counts what the run goes on after; `make` describes it if it is the first at its lines.
   template <class Make>

@@ -96,17 +96,13 @@ void execute_store(WarpContext &context, MemoryView &memory, LaneMask mask) {
   });
 }
 
-namespace {
-
-/// What an atomic writes, from what it read (PTX ISA 9.7.13.5).
-std::uint64_t atomic_result(const WarpInstruction &in, std::uint64_t old, std::uint64_t b,
-                            std::uint64_t c, bool shared) {
+std::uint64_t atomic_result(AtomicOperation operation, ScalarType type, FloatMode mode,
+                            std::uint64_t old, std::uint64_t b, std::uint64_t c, bool shared) {
   using Operation = AtomicOperation;
-  const ScalarType type = in.opcode->type;
-  const unsigned width = in.width;
+  const unsigned width = bit_width(type);
   old &= mask64(width);
   b &= mask64(width);
-  switch (in.atomic) {
+  switch (operation) {
   case Operation::exchange:
     return b;
   case Operation::compare_and_swap:
@@ -125,17 +121,16 @@ std::uint64_t atomic_result(const WarpInstruction &in, std::uint64_t old, std::u
     break;
   }
   if (!is_float(type)) {
-    if (in.atomic == Operation::add)
+    if (operation == Operation::add)
       return old + b;
     const bool less = is_signed(type) ? as_signed(old, width) < as_signed(b, width) : old < b;
-    return (in.atomic == Operation::min) == less ? old : b;
+    return (operation == Operation::min) == less ? old : b;
   }
-  const FloatOperation what = in.atomic == Operation::add   ? FloatOperation::add
-                              : in.atomic == Operation::min ? FloatOperation::min
+  const FloatOperation what = operation == Operation::add   ? FloatOperation::add
+                              : operation == Operation::min ? FloatOperation::min
                                                             : FloatOperation::max;
   if (type != ScalarType::f16x2 && type != ScalarType::bf16x2) {
-    const std::uint64_t arguments[] = {b, old}; // in this order where both are NaN
-    FloatMode mode = in.form.mode;
+    const std::uint64_t arguments[] = {b, old};      // in this order where both are NaN
     mode.flush = type == ScalarType::f32 && !shared; // by where the memory is (PTX ISA 9.7.13.5)
     const std::uint64_t result = floating::compute(what, type, mode, arguments);
     // Global memory leaves a NaN of 64 bits as it is.
@@ -149,12 +144,10 @@ std::uint64_t atomic_result(const WarpInstruction &in, std::uint64_t old, std::u
   std::uint64_t result = 0;
   for (unsigned i = 0; i < 32; i += 16) {
     const std::uint64_t arguments[] = {old >> i & 0xffff, b >> i & 0xffff};
-    result |= floating::compute(what, half, in.form.mode, arguments) << i;
+    result |= floating::compute(what, half, mode, arguments) << i;
   }
   return result;
 }
-
-} // namespace
 
 void execute_atomic(WarpContext &context, MemoryView &memory, LaneMask mask) {
   const WarpInstruction &in = *context.instruction;
@@ -185,7 +178,8 @@ void execute_atomic(WarpContext &context, MemoryView &memory, LaneMask mask) {
                                    : ExactReal();
       const ExactReal after =
           context.run.options.reals ? atomic_real(context, before, i, lane) : ExactReal();
-      memory.write(context, lane, at, in.element, in.space, atomic_result(in, old, b, c, shared));
+      memory.write(context, lane, at, in.element, in.space,
+                   atomic_result(in.atomic, in.opcode->type, in.form.mode, old, b, c, shared));
       if (context.run.options.reals)
         context.run.options.reals->store(context.real_space(lane, at), at, in.element, after);
       if (in.outputs.empty())
@@ -206,7 +200,13 @@ void execute_is_space(WarpContext &context, MemoryView &memory, LaneMask mask) {
       if (const auto *allocation = memory.global().find(address, 1);
           allocation && allocation->read_only)
         actual = StateSpace::constant;
-    context.assign(in.outputs[0], lane, actual == in.space, 1, false);
+    bool is_there = actual == in.space;
+    // .shared::cluster is the window of all blocks of the cluster, .shared one's own part of it.
+    if (is_there && actual == StateSpace::shared && !in.opcode->has(Modifier::shared_cluster)) {
+      const BlockState &own = *context.warp->block;
+      is_there = context.run.shared_place(*context.warp->block, address).first == &own;
+    }
+    context.assign(in.outputs[0], lane, is_there, 1, false);
   });
 }
 

@@ -1,10 +1,9 @@
 // What an instruction starts and another one waits for (PTX ISA 9.7.9.25, 9.7.13.15).
 //
 // A cp.async happens when it is waited for, or, if the random schedule decides so, at once: a
-// program that does not wait sees either. A bulk copy happens at once and then notifies its
-// mbarrier. An mbarrier is a word of shared memory, as on a GPU, though of fields of our own: 20
-// bits of arrivals that are pending, 20 of those that a phase expects, 23 of bytes that are still
-// to come, with a sign, and the phase.
+// program that does not wait sees either. An mbarrier is a word of shared memory, as on a GPU,
+// though of fields of our own: 20 bits of arrivals that are pending, 20 of those that a phase
+// expects, 23 of bytes that are still to come, with a sign, and the phase.
 
 #include "emulator/machine/warp_async.h"
 
@@ -43,7 +42,7 @@ void AsyncUnit::write_mbarrier(const WarpContext &context, unsigned lane, std::u
                                Mbarrier barrier) {
   if (barrier.pending == 0 && barrier.transactions == 0) {
     if (run_.races)
-      run_.races->order().end_phase({context.warp->block->index + 1, address});
+      run_.races->order().end_phase(place_of(context, address));
     barrier.phase = !barrier.phase;
     barrier.pending = barrier.expected;
   }
@@ -53,15 +52,20 @@ void AsyncUnit::write_mbarrier(const WarpContext &context, unsigned lane, std::u
                     std::uint64_t{barrier.phase} << 63);
 }
 
+RunOrder::Place AsyncUnit::place_of(const WarpContext &context, std::uint64_t address) const {
+  const auto [block, offset] = run_.shared_place(*context.warp->block, address);
+  return {(block ? block : context.warp->block)->index + 1, window::shared + offset};
+}
+
 void AsyncUnit::order_by_mbarrier(const WarpContext &context, unsigned lane, std::uint64_t address,
-                                  bool releases) {
+                                  bool releases, bool relaxed) {
   if (!run_.races)
     return;
-  const RunOrder::Place place{context.warp->block->index + 1, address};
   if (releases)
-    run_.races->order().arrive_at_mbarrier(context.moment(lane), place);
-  else
-    run_.races->order().leave_mbarrier(context.moment(lane), place);
+    run_.races->order().arrive_at_mbarrier(context.moment(lane), place_of(context, address),
+                                           relaxed);
+  else if (!relaxed)
+    run_.races->order().leave_mbarrier(context.moment(lane), place_of(context, address));
 }
 
 std::uint64_t AsyncUnit::arrive_at_mbarrier(const WarpContext &context, unsigned lane,
@@ -77,7 +81,8 @@ std::uint64_t AsyncUnit::arrive_at_mbarrier(const WarpContext &context, unsigned
   if (drops)
     barrier.expected -= std::min(count, barrier.expected);
   barrier.transactions += transactions;
-  order_by_mbarrier(context, lane, address, true);
+  order_by_mbarrier(context, lane, address, true,
+                    context.instruction->opcode->has(Modifier::relaxed));
   write_mbarrier(context, lane, address, barrier);
   return state;
 }
@@ -99,7 +104,7 @@ void AsyncUnit::mbarrier(WarpContext &context, LaneMask mask) {
         context.fail(FaultKind::deadlock, lane, fmt::format("an mbarrier for {} arrivals", count),
                      address);
       if (run_.races)
-        run_.races->order().start_mbarrier({context.warp->block->index + 1, address});
+        run_.races->order().start_mbarrier(place_of(context, address));
       return write_mbarrier(context, lane, address, {count, count, 0, false});
     }
     if (opcode.has(Modifier::inval))
@@ -109,7 +114,7 @@ void AsyncUnit::mbarrier(WarpContext &context, LaneMask mask) {
                                                       : context.value(in.inputs[0], lane) >> 63;
       const bool done = read_mbarrier(context, lane, address).phase != phase;
       if (done)
-        order_by_mbarrier(context, lane, address, false);
+        order_by_mbarrier(context, lane, address, false, opcode.has(Modifier::relaxed));
       else
         scheduler_.yield();
       return context.assign(in.outputs[0], lane, done, 1, false);
@@ -224,38 +229,12 @@ void AsyncUnit::wait_for_copies(WarpContext &context, LaneMask mask) {
   });
 }
 
-void AsyncUnit::copy_bulk(WarpContext &context, LaneMask mask) {
-  const WarpInstruction &in = *context.instruction;
-  const bool to_shared = in.space == StateSpace::shared;
-  WarpInstruction signal = in; // to the mbarrier, which is not accessed as what is copied
-  signal.weak = false;
-  for_each_lane(mask, [&](unsigned lane) {
-    const std::uint64_t to = context.address(in.address, lane);
-    const std::uint64_t from = context.address(in.second_address, lane);
-    const std::uint64_t size = context.value(in.inputs[0], lane) & mask64(32);
-    if (to % 16 != 0 || from % 16 != 0 || size % 16 != 0)
-      context.fail(
-          FaultKind::misaligned, lane,
-          fmt::format("a bulk copy of {} bytes from {:#x} to {:#x}, not all multiples of 16", size,
-                      from, to),
-          to);
-    for (std::uint64_t i = 0; i < size; i += 8)
-      memory_.write(context, lane, to + i, 8, in.space,
-                    memory_.read(context, lane, from + i, 8,
-                                 to_shared ? StateSpace::global : StateSpace::shared));
-    if (run_.options.reals)
-      run_.options.reals->copy(context.real_space(lane, from), from, context.real_space(lane, to),
-                               to, size);
-    if (!to_shared)
-      return;
-    const std::uint64_t address = context.address(in.third_address, lane);
-    WarpContext at_barrier = context;
-    at_barrier.instruction = &signal;
-    Mbarrier barrier = read_mbarrier(at_barrier, lane, address);
-    barrier.transactions -= static_cast<std::int32_t>(size);
-    order_by_mbarrier(at_barrier, lane, address, true);
-    write_mbarrier(at_barrier, lane, address, barrier);
-  });
+void AsyncUnit::complete_transactions(const WarpContext &context, unsigned lane,
+                                      std::uint64_t address, std::uint64_t bytes) {
+  Mbarrier barrier = read_mbarrier(context, lane, address);
+  barrier.transactions -= static_cast<std::int32_t>(bytes);
+  order_by_mbarrier(context, lane, address, true, false);
+  write_mbarrier(context, lane, address, barrier);
 }
 
 } // namespace ptxasw::emulator

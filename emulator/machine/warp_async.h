@@ -14,10 +14,17 @@ public:
 
   void copy_async(WarpContext &context, LaneMask mask);
   void wait_for_copies(WarpContext &context, LaneMask mask);
-  void copy_bulk(WarpContext &context, LaneMask mask);
   void mbarrier(WarpContext &context, LaneMask mask);
   /// Performs the copies of a lane that belong to groups before one.
   void complete_copies(const WarpContext &context, unsigned lane, std::uint32_t before_group);
+
+  /// One arrival that nobody waits to hear of, perhaps in another block of the cluster.
+  void arrive(const WarpContext &context, unsigned lane, std::uint64_t address) {
+    arrive_at_mbarrier(context, lane, address, 1, 0, false, true);
+  }
+  /// Bytes have come that an mbarrier, perhaps of another block of the cluster, waits for.
+  void complete_transactions(const WarpContext &context, unsigned lane, std::uint64_t address,
+                             std::uint64_t bytes);
 
 private:
   struct Mbarrier;
@@ -29,7 +36,8 @@ private:
                                    std::uint32_t count, std::int32_t transactions, bool drops,
                                    bool completes);
   void order_by_mbarrier(const WarpContext &context, unsigned lane, std::uint64_t address,
-                         bool releases);
+                         bool releases, bool relaxed);
+  RunOrder::Place place_of(const WarpContext &context, std::uint64_t address) const;
 
   MachineRun &run_;
   MemoryView &memory_;

@@ -212,16 +212,9 @@ void Barriers::complete_cluster(const WarpContext &context) {
   }
   if (!used)
     return;
-  if (run_.cluster.count() > 1) { // blocks that have not started have not arrived
-    const auto last_on = [&](int axis) {
-      const std::uint64_t size = run_.cluster[axis];
-      return of[axis] / size * size + size - 1;
-    };
-    const std::uint64_t last =
-        (last_on(2) * run_.launch.grid.y + last_on(1)) * run_.launch.grid.x + last_on(0);
-    if (last >= run_.started)
-      return;
-  }
+  // Blocks that have not started have not arrived.
+  if ((run_.cluster_of(*blocks[0]) + std::uint64_t{1}) * run_.cluster.count() > run_.started)
+    return;
   if (run_.races)
     run_.races->order().end_phase(RunOrder::cluster_barrier(run_.cluster_of(*blocks[0])));
   for (BlockState *block : blocks) {

@@ -6,6 +6,7 @@
 
 #include "emulator/machine/warp_collective.h"
 
+#include "emulator/machine/warp_group.h"
 #include "emulator/machine/warp_matrix_unit.h"
 
 #include <algorithm>
@@ -14,7 +15,9 @@
 namespace ptxasw::inline emulator {
 
 LaneMask Collectives::named_lanes(const WarpContext &context, unsigned lane) {
-  if (context.instruction->action == WarpAction::matrix)
+  if (context.instruction->action == WarpAction::matrix ||
+      context.instruction->action == WarpAction::group_product ||
+      context.instruction->action == WarpAction::tensor_memory)
     return ~LaneMask{0};
   return static_cast<LaneMask>(context.value(context.instruction->inputs.back(), lane));
 }
@@ -119,6 +122,10 @@ void Collectives::perform(WarpContext &context, LaneMask group, LaneMask named) 
       order_lanes(context, group, run_.outcome.steps + 1);
     return;
   }
+  case WarpAction::group_product:
+    return execute_group_product(context, memory_, group);
+  case WarpAction::tensor_memory:
+    return tensor_.together(context, group);
   case WarpAction::elect:
     for_each_lane(group, [&](unsigned lane) {
       const auto leader = static_cast<unsigned>(std::countr_zero(group));

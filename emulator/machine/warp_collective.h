@@ -2,14 +2,15 @@
 
 #include "emulator/machine/memory_view.h"
 #include "emulator/machine/warp_schedule.h"
+#include "emulator/machine/warp_tensor.h"
 
 namespace ptxasw::inline emulator {
 
 /// Instructions in which lanes of a warp take part together.
 class Collectives {
 public:
-  Collectives(MachineRun &run, MemoryView &memory, WarpScheduler &scheduler)
-      : run_(run), memory_(memory), scheduler_(scheduler) {}
+  Collectives(MachineRun &run, MemoryView &memory, WarpScheduler &scheduler, TensorUnit &tensor)
+      : run_(run), memory_(memory), scheduler_(scheduler), tensor_(tensor) {}
 
   /// The lanes of a fragment wait at such an instruction, or act, if all whom they name are there.
   NextStep arrive(WarpContext &context, std::size_t index, LaneMask mask);
@@ -32,6 +33,7 @@ private:
   MachineRun &run_;
   MemoryView &memory_;
   WarpScheduler &scheduler_;
+  TensorUnit &tensor_;
 };
 
 } // namespace ptxasw::emulator

@@ -16,6 +16,9 @@ MachineRun::MachineRun(const WarpProgram &the_program, std::uint32_t the_kernel,
     explicit_cluster = true;
     cluster = {std::max(required->values[0], 1u), std::max(required->values[1], 1u),
                std::max(required->values[2], 1u)};
+  } else if (launch.cluster) {
+    explicit_cluster = true;
+    cluster = *launch.cluster;
   }
   std::vector<VariableBytes> shared = program.shared_variables(kernel);
   if (launch.dynamic_shared != 0) {
@@ -47,6 +50,47 @@ std::uint32_t MachineRun::cluster_of(const BlockState &block) const {
   const auto along = [&](int axis) { return block.ctaid[axis] / cluster[axis]; };
   return (along(2) * (launch.grid.y / cluster.y) + along(1)) * (launch.grid.x / cluster.x) +
          along(0);
+}
+
+void MachineRun::find_block(std::uint32_t index, std::uint32_t (&ctaid)[3]) const {
+  const std::uint64_t number = launch.blocks.empty() ? index : launch.blocks[index];
+  const std::uint64_t of_cluster = cluster.count();
+  std::uint64_t place = number / of_cluster, rank = number % of_cluster;
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::uint32_t clusters = launch.grid[axis] / cluster[axis];
+    ctaid[axis] =
+        static_cast<std::uint32_t>(place % clusters * cluster[axis] + rank % cluster[axis]);
+    place /= clusters;
+    rank /= cluster[axis];
+  }
+}
+
+std::uint32_t MachineRun::rank_of(const BlockState &block) const {
+  const auto place = [&](int axis) { return block.ctaid[axis] % cluster[axis]; };
+  return (place(2) * cluster.y + place(1)) * cluster.x + place(0);
+}
+
+BlockState *MachineRun::block_of_rank(const BlockState &of, std::uint64_t rank) const {
+  const std::uint32_t number = cluster_of(of);
+  for (const auto &block : active)
+    if (cluster_of(*block) == number && rank_of(*block) == rank)
+      return block.get();
+  return nullptr;
+}
+
+std::pair<BlockState *, std::uint64_t> MachineRun::shared_place(BlockState &own,
+                                                                std::uint64_t address) const {
+  const std::uint64_t offset = address - window::shared;
+  if (offset < window::block_slot || cluster.count() == 1)
+    return {&own, offset};
+  return {block_of_rank(own, offset / window::block_slot - 1), offset % window::block_slot};
+}
+
+std::uint64_t MachineRun::shared_of_rank(std::uint64_t rank, std::uint64_t address) const {
+  if (cluster.count() == 1)
+    return address;
+  return window::shared + (rank + 1) * window::block_slot +
+         (address - window::shared) % window::block_slot;
 }
 
 CallLevel &call_level(const MachineRun &run, WarpState &warp, std::size_t depth) {
@@ -105,10 +149,8 @@ std::uint64_t WarpContext::special(SpecialRegister which, unsigned lane) const {
     const int axis = static_cast<int>(which) - static_cast<int>(nclusterid_x);
     return run.launch.grid[axis] / run.cluster[axis];
   }
-  case cluster_ctarank: {
-    const auto place = [&](int axis) { return warp->block->ctaid[axis] % run.cluster[axis]; };
-    return (place(2) * run.cluster.y + place(1)) * run.cluster.x + place(0);
-  }
+  case cluster_ctarank:
+    return run.rank_of(*warp->block);
   case cluster_nctarank:
     return run.cluster.count();
   case workspace_high:

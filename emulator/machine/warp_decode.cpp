@@ -181,12 +181,17 @@ WarpAddress WarpDecoder::address(const Operand &operand, StateSpace space) {
     return result;
   }
   const auto children = module_.children(operand);
-  result.offset = operand.value;
   if (children.empty()) {
+    result.offset = operand.value;
     result.base.kind = WarpOperand::Kind::immediate;
     return result;
   }
-  const Operand &base = children[0];
+  return address_of(children[0], operand.value, space);
+}
+
+WarpAddress WarpDecoder::address_of(const Operand &base, std::int64_t offset, StateSpace space) {
+  WarpAddress result;
+  result.offset = offset;
   if (base.kind == OperandKind::symbol && space == StateSpace::param) {
     const Variable *variable = module_.variable(module_.symbol(base));
     const auto found = parameters_.find(variable);
@@ -227,6 +232,11 @@ void WarpDecoder::decode_action() {
       {Op::ld, &WarpDecoder::decode_memory},
       {Op::ldu, &WarpDecoder::decode_memory},
       {Op::st, &WarpDecoder::decode_memory},
+      {Op::multimem, &WarpDecoder::decode_multimem},
+      {Op::tensormap, &WarpDecoder::decode_tensor_map},
+      {Op::mapa, &WarpDecoder::decode_map_address},
+      {Op::getctarank, &WarpDecoder::decode_map_address},
+      {Op::clusterlaunchcontrol, &WarpDecoder::decode_cancel},
       {Op::atom, &WarpDecoder::decode_memory},
       {Op::red, &WarpDecoder::decode_memory},
       {Op::cp, &WarpDecoder::decode_copy},
@@ -245,7 +255,8 @@ void WarpDecoder::decode_action() {
       {Op::ldmatrix, &WarpDecoder::decode_matrix_operation},
       {Op::stmatrix, &WarpDecoder::decode_matrix_operation},
       {Op::movmatrix, &WarpDecoder::decode_matrix_operation},
-      {Op::wgmma, &WarpDecoder::refuse_opcode},
+      {Op::wgmma, &WarpDecoder::decode_group_product},
+      {Op::tcgen05, &WarpDecoder::decode_tensor_memory},
       {Op::discard, &WarpDecoder::refuse_opcode},
       {Op::membar, &WarpDecoder::decode_fence},
       {Op::fence, &WarpDecoder::decode_fence},
@@ -282,14 +293,12 @@ void WarpDecoder::decode_fence() {
 
 void WarpDecoder::decode_hint() { out_.action = WarpAction::nothing; }
 
-void WarpDecoder::refuse_opcode() {
-  refuse(out_.opcode->op == Op::discard ? "it leaves memory undefined" : "products of warp groups");
-}
+void WarpDecoder::refuse_opcode() { refuse("it leaves memory undefined"); }
 
 void WarpDecoder::decode_space_test() {
   out_.action = WarpAction::is_space;
   out_.space = out_.opcode->space;
-  if (operands_.size() != 2 || out_.opcode->has(Modifier::shared_cluster))
+  if (operands_.size() != 2)
     return refuse("this form");
   out_.outputs = {output(operands_[0])};
   out_.inputs = {input(operands_[1], ScalarType::u64)};

@@ -5,6 +5,9 @@
 
 namespace ptxasw::inline emulator {
 
+/// What the modifiers of an atomic say that it does.
+AtomicOperation atomic_operation(const Opcode &opcode);
+
 /// Addresses that do not depend on the thread.
 struct StaticLayout {
   std::unordered_map<const Variable *, std::uint64_t> addresses;
@@ -38,7 +41,17 @@ private:
   void decode_memory();
   void decode_atomic();
   void decode_copy();
+  // warp_decode_bulk.cpp
   void decode_bulk_copy();
+  void decode_tensor_copy();
+  void decode_async_access();
+  void decode_store_zeros();
+  void decode_tensor_map();
+  void decode_map_address();
+  void decode_cancel();
+  void decode_multimem();
+  void decode_group_product();
+  void decode_tensor_memory();
   void decode_mbarrier();
   void decode_collective();
   void decode_matrix_operation();
@@ -52,6 +65,8 @@ private:
                   std::vector<WarpOperand> &to);
   WarpOperand symbol(const Operand &operand);
   WarpAddress address(const Operand &operand, StateSpace space);
+  /// What is in the brackets of an address: `name+4`, a register, a number.
+  WarpAddress address_of(const Operand &base, std::int64_t offset, StateSpace space);
   bool is_kernel_parameter(const Variable *variable) const;
 
   const Module &module_;

@@ -71,8 +71,8 @@ void WarpDecoder::decode_matrix_operation() {
   out_.action = WarpAction::matrix;
   out_.space = out_.opcode->space;
   const What what = operation.kind;
-  const bool stores = what == What::store || what == What::wmma_store;
-  const bool loads = what == What::load || what == What::wmma_load;
+  const bool stores = what == What::store || what == What::wmma_store || what == What::store_bytes;
+  const bool loads = what == What::load || what == What::wmma_load || what == What::load_bytes;
   const ScalarType type =
       operation.arithmetic.a == MatrixType::f64 ? ScalarType::b64 : ScalarType::b32;
   const auto add = [&](std::size_t at, bool is_output, unsigned count) {
@@ -85,13 +85,16 @@ void WarpDecoder::decode_matrix_operation() {
       add_pieces(operand, is_output, type, is_output ? out_.outputs : out_.inputs);
   };
   const std::size_t usual = loads || stores || what == What::transpose ? 2 : 4;
+  const std::size_t scales = operation.scales != 0 ? 4 : 0;
   const bool has_stride =
       operands_.size() == 3 && (what == What::wmma_load || what == What::wmma_store);
-  if (operands_.size() != usual + (has_stride ? 1 : 0))
+  if (operands_.size() != usual + scales + (has_stride ? 1 : 0))
     return refuse("this form");
   if (loads || stores)
     out_.address = address(operands_[loads ? 1 : 0], out_.space);
-  const unsigned moved = what == What::load || what == What::store ? operation.count
+  const unsigned moved = what == What::load_bytes ? operation.count * (operation.transposed ? 2 : 1)
+                         : what == What::load || what == What::store || what == What::store_bytes
+                             ? operation.count
                          : loads || stores ? operation.registers(operation.fragment)
                                            : 1;
   if (loads || what == What::transpose)
@@ -104,6 +107,14 @@ void WarpDecoder::decode_matrix_operation() {
     add(0, true, operation.registers('d'));
     for (const char which : {'a', 'b', 'c'})
       add(static_cast<std::size_t>(which - 'a') + 1, false, operation.registers(which));
+  }
+  // The scales of a and of b, with {which byte, which lanes}.
+  for (std::size_t i = usual; i < usual + scales; i += 2) {
+    const auto selectors = module_.children(operands_[i + 1]);
+    if (operands_[i + 1].kind != Operand::Kind::vector || selectors.size() != 2)
+      return refuse("this form");
+    for (const Operand &operand : {operands_[i], selectors[0], selectors[1]})
+      out_.inputs.push_back(input(operand, ScalarType::u32));
   }
   out_.matrix = std::make_shared<const MatrixOperation>(operation);
 }

@@ -26,8 +26,20 @@ constexpr std::array atomic_operations{
 
 } // namespace
 
+AtomicOperation atomic_operation(const Opcode &opcode) {
+  AtomicOperation result = AtomicOperation::none;
+  for (const auto &[modifier, operation] : atomic_operations)
+    if (opcode.has(modifier))
+      result = operation;
+  return result;
+}
+
 void WarpDecoder::decode_memory() {
   const Opcode &opcode = *out_.opcode;
+  if (opcode.has(Modifier::async))
+    return decode_async_access();
+  if (opcode.has(Modifier::bulk))
+    return decode_store_zeros();
   const bool is_load = opcode.op == Op::ld || opcode.op == Op::ldu;
   const bool is_store = opcode.op == Op::st, is_atom = opcode.op == Op::atom;
   out_.action = is_load ? WarpAction::load : is_store ? WarpAction::store : WarpAction::atomic;
@@ -38,9 +50,8 @@ void WarpDecoder::decode_memory() {
     return refuse("this type");
   if (!is_known(opcode))
     return refuse(fmt::format("`{}`, of which a word is not known,", opcode.text));
-  if (opcode.has(Modifier::shared_cluster) || opcode.has(Modifier::async) ||
-      opcode.has(Modifier::mmio))
-    return refuse("this form");
+  if (opcode.has(Modifier::mmio))
+    return refuse("memory of devices");
   out_.element = static_cast<std::uint8_t>(width / 8);
   out_.width = static_cast<std::uint8_t>(width);
   out_.sign_extends = is_signed(opcode.type);
@@ -66,16 +77,13 @@ void WarpDecoder::decode_memory() {
   for (std::size_t i = address_at + 1; i < operands_.size(); ++i)
     for (const Operand &operand : elements(operands_[i]))
       add_pieces(operand, false, opcode.type, out_.inputs);
-  if (is_store)
-    return;
-  decode_atomic();
+  if (!is_store)
+    decode_atomic();
 }
 
 void WarpDecoder::decode_atomic() {
   const Opcode &opcode = *out_.opcode;
-  for (const auto &[modifier, operation] : atomic_operations)
-    if (opcode.has(modifier))
-      out_.atomic = operation;
+  out_.atomic = atomic_operation(opcode);
   if (out_.atomic == AtomicOperation::none)
     refuse("this operation");
   const bool floating = is_float(opcode.type);
@@ -94,8 +102,6 @@ void WarpDecoder::decode_atomic() {
 // cp.async and cp.async.bulk (PTX ISA 9.7.9.25).
 void WarpDecoder::decode_copy() {
   const Opcode &opcode = *out_.opcode;
-  if (opcode.has(Modifier::reduce) || opcode.has(Modifier::tensor))
-    return refuse("copies that reduce, and tensors");
   if (opcode.has(Modifier::bulk))
     return decode_bulk_copy();
   if (opcode.has(Modifier::mbarrier)) {
@@ -133,34 +139,11 @@ void WarpDecoder::decode_copy() {
   }
 }
 
-void WarpDecoder::decode_bulk_copy() {
-  const Opcode &opcode = *out_.opcode;
-  if (opcode.has(Modifier::commit_group) || opcode.has(Modifier::wait_group) ||
-      opcode.has(Modifier::prefetch)) {
-    out_.action = WarpAction::nothing; // the copies have happened
-    return;
-  }
-  out_.action = WarpAction::copy_bulk;
-  const bool to_global = opcode.has(Modifier::bulk_group);
-  if (opcode.has(Modifier::multicast_cluster) || opcode.has(Modifier::cp_mask) ||
-      (!to_global && !opcode.has(Modifier::mbarrier_complete_tx_bytes)) ||
-      (!to_global && !opcode.has(Modifier::global)) || operands_.size() < (to_global ? 3u : 4u))
-    return refuse("this form");
-  out_.address = address(operands_[0], to_global ? StateSpace::global : StateSpace::shared);
-  out_.second_address = address(operands_[1], to_global ? StateSpace::shared : StateSpace::global);
-  out_.space = to_global ? StateSpace::global : StateSpace::shared;
-  out_.inputs = {input(operands_[2], ScalarType::u32)};
-  if (!to_global)
-    out_.third_address = address(operands_[3], StateSpace::shared);
-}
-
-// mbarrier (PTX ISA 9.7.13.15), of the block's own shared memory.
+// mbarrier (PTX ISA 9.7.13.15).
 void WarpDecoder::decode_mbarrier() {
   const Opcode &opcode = *out_.opcode;
   out_.action = WarpAction::mbarrier;
   out_.weak = false;
-  if (opcode.has(Modifier::shared_cluster) && opcode.has(Modifier::cluster))
-    return refuse("barriers of other blocks");
   std::span<const Operand> rest = operands_;
   const bool has_result = opcode.has(Modifier::arrive) || opcode.has(Modifier::arrive_drop) ||
                           opcode.has(Modifier::test_wait) || opcode.has(Modifier::try_wait) ||

@@ -78,7 +78,25 @@ NextStep WarpMachine::execute(WarpContext &context, std::size_t index) {
     async_.wait_for_copies(context, mask);
     return NextStep::advance;
   case WarpAction::copy_bulk:
-    async_.copy_bulk(context, mask);
+    bulk_.copy(context, mask);
+    return NextStep::advance;
+  case WarpAction::async_access:
+    bulk_.access(context, mask);
+    return NextStep::advance;
+  case WarpAction::store_zeros:
+    bulk_.store_zeros(context, mask);
+    return NextStep::advance;
+  case WarpAction::tensor_map:
+    bulk_.change_map(context, mask);
+    return NextStep::advance;
+  case WarpAction::tensor_core:
+    tensor_.alone(context, mask);
+    return NextStep::advance;
+  case WarpAction::map_address:
+    clusters_.map_address(context, mask);
+    return NextStep::advance;
+  case WarpAction::cancel_launch:
+    clusters_.cancel_launch(context, mask);
     return NextStep::advance;
   case WarpAction::mbarrier:
     async_.mbarrier(context, mask);

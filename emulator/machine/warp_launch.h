@@ -27,6 +27,8 @@ struct WarpLaunch {
   /// Which blocks of the grid to run, by number (x first); empty: all of them.
   std::vector<std::uint64_t> blocks;
   std::uint32_t dynamic_shared = 0; ///< bytes
+  /// Blocks of a cluster; nothing: what the kernel's .reqnctapercluster says.
+  std::optional<Extents> cluster;
   std::vector<std::uint8_t> parameters;
 };
 

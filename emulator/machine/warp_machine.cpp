@@ -2,6 +2,7 @@
 
 #include "emulator/machine/warp_machine.h"
 
+#include "emulator/machine/warp_group.h"
 #include "emulator/machine/warp_parallel.h"
 
 #include <algorithm>
@@ -37,11 +38,16 @@ void WarpMachine::validate() const {
   for (const std::uint64_t number : run_.launch.blocks)
     if (number >= run_.launch.grid.count())
       bad(fmt::format("block {} of a grid of {}", number, run_.launch.grid.count()));
+  if (run_.launch.cluster && *run_.launch.cluster != run_.cluster)
+    bad("clusters of another shape than .reqnctapercluster");
   for (int i = 0; i < 3; ++i)
-    if (run_.launch.grid[i] % run_.cluster[i] != 0)
-      bad("the grid is no multiple of .reqnctapercluster");
+    if (run_.cluster[i] == 0 || run_.launch.grid[i] % run_.cluster[i] != 0)
+      bad("the grid is no multiple of its clusters");
   if (!run_.launch.blocks.empty() && run_.cluster.count() > 1)
     bad("a part of a grid of clusters");
+  if (run_.cluster.count() > 1 && (run_.shared_bytes > window::block_slot ||
+                                   run_.cluster.count() >= window::size / window::block_slot))
+    bad("more blocks in a cluster, or more shared memory in them, than any device has");
   if (run_.launch.parameters.size() < kernel_parameter_bytes(function))
     bad("too few parameter bytes");
   if (const auto *required = function.directive("reqntid"))
@@ -70,7 +76,9 @@ WarpOutcome WarpMachine::run() {
                                  : run_.options.schedule == WarpSchedule::random ? resident_blocks
                                                                                  : 1;
     while (run_.started < blocks || !run_.active.empty()) {
-      while (run_.started < blocks && run_.active.size() < together)
+      // The blocks of a cluster start together.
+      while (run_.started < blocks &&
+             (run_.active.size() < together || run_.started % run_.cluster.count() != 0))
         start_next_block();
       if (step_blocks())
         continue;
@@ -97,11 +105,7 @@ std::unique_ptr<BlockState> WarpMachine::start_block(std::uint32_t index) {
   auto block = std::make_unique<BlockState>();
   block->index = index;
   block->first_step = run_.outcome.steps;
-  const std::uint64_t number = run_.launch.blocks.empty() ? index : run_.launch.blocks[index];
-  const Extents &grid = run_.launch.grid;
-  block->ctaid[0] = static_cast<std::uint32_t>(number % grid.x);
-  block->ctaid[1] = static_cast<std::uint32_t>(number / grid.x % grid.y);
-  block->ctaid[2] = static_cast<std::uint32_t>(number / grid.x / grid.y);
+  run_.find_block(index, block->ctaid);
   block->shared.resize(run_.shared_bytes);
   // Shared memory starts with anything, but the same anything in every run of one seed.
   for (std::size_t i = 0; i < block->shared.size(); ++i)
@@ -218,8 +222,8 @@ void WarpMachine::exit_lanes(WarpContext &context, std::size_t index, LaneMask l
   warp.fragments[index].mask &= ~lanes;
   if (warp.fragments[index].mask == 0)
     warp.fragments.erase(warp.fragments.begin() + static_cast<std::ptrdiff_t>(index));
-  if (warp.live == 0)
-    --warp.block->live_warps;
+  if (warp.live == 0 && --warp.block->live_warps == 0)
+    check_group_products(context);
   collectives_.complete(warp);
   barriers_.complete(context);
   barriers_.complete_cluster(context);

@@ -8,11 +8,14 @@
 #include "emulator/machine/memory_view.h"
 #include "emulator/machine/warp_async.h"
 #include "emulator/machine/warp_barriers.h"
+#include "emulator/machine/warp_bulk.h"
+#include "emulator/machine/warp_cluster.h"
 #include "emulator/machine/warp_collective.h"
 #include "emulator/machine/warp_context.h"
 #include "emulator/machine/warp_engine.h"
 #include "emulator/machine/warp_schedule.h"
 #include "emulator/machine/warp_system.h"
+#include "emulator/machine/warp_tensor.h"
 
 namespace ptxasw::inline emulator {
 
@@ -64,9 +67,12 @@ private:
   MachineRun run_;
   MemoryView memory_;
   WarpScheduler scheduler_{run_};
-  Collectives collectives_{run_, memory_, scheduler_};
-  Barriers barriers_{run_, scheduler_};
   AsyncUnit async_{run_, memory_, scheduler_};
+  TensorUnit tensor_{run_, memory_, async_};
+  Collectives collectives_{run_, memory_, scheduler_, tensor_};
+  Barriers barriers_{run_, scheduler_};
+  BulkUnit bulk_{run_, memory_, async_};
+  ClusterUnit clusters_{run_, memory_, async_};
   DriverCalls driver_{run_, memory_};
   ConcreteDomain domain_;
   const bool may_translate_;

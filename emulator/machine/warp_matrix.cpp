@@ -33,9 +33,14 @@ bool read_shape(std::string_view word, MatrixOperation &to) {
 std::string multiply_refusal(const MatrixOperation &o) {
   const MatrixArithmetic &how = o.arithmetic;
   const bool is_wmma = o.kind == OperationKind::wmma_multiply;
-  if (bit_width(how.a) == 0 || bit_width(how.a) != bit_width(how.b))
+  if (bit_width(how.a) == 0 || o.width_of('a') != o.width_of('b'))
     return "these types";
-  const unsigned wide = bit_width(how.a);
+  const bool is_short = how.a >= MatrixType::e4m3 && how.a <= MatrixType::e2m1;
+  if (o.in_bytes && (!is_short || o.m != 16 || o.k != 32))
+    return "this shape";
+  if (o.scales != 0 && !o.in_bytes && (how.a != MatrixType::e2m1 || o.k != 64))
+    return "these types";
+  const unsigned wide = o.width_of('a');
   const bool shape = is_wmma
                          ? (o.m == 16 && o.n == 16 && (o.k == 16 || (o.k == 8 && wide == 32))) ||
                                ((o.m == 32 || o.m == 8) && o.m * o.n == 256 && o.k == 16) ||
@@ -65,12 +70,23 @@ MatrixType MatrixOperation::type_of(char which) const {
                         : arithmetic.d;
 }
 
+unsigned MatrixOperation::width_of(char which) const {
+  return in_bytes && (which == 'a' || which == 'b') ? 8 : bit_width(type_of(which));
+}
+
+// Of numbers of 4 bits those in the middle of the byte.
+MatrixElement MatrixOperation::element(char which, std::uint64_t bits) const {
+  const MatrixType element_type = type_of(which);
+  const unsigned low = in_bytes && element_type == MatrixType::e2m1 ? 2 : 0;
+  return take_apart(element_type, bits >> low & mask64(bit_width(element_type)));
+}
+
 unsigned MatrixOperation::registers(char which) const {
   const MatrixType element = type_of(which);
   const bool is_wmma = kind != OperationKind::multiply;
   if (is_wmma && element == MatrixType::f16 && (which == 'a' || which == 'b'))
     return 8; // whatever the shape (PTX ISA 9.7.14.4.1)
-  const unsigned bits = rows(which) * columns(which) * bit_width(element);
+  const unsigned bits = rows(which) * columns(which) * width_of(which);
   return bits / 32 / (element == MatrixType::f64 ? 64 : 32);
 }
 
@@ -107,11 +123,25 @@ MatrixDecoding decode_matrix(const Opcode &opcode) {
       o.fragment = word[0];
     else if (word == "sp" || word.starts_with("sp::"))
       refuse("sparse matrices");
-    else if (word.starts_with("kind::") || word == "block_scale")
-      refuse("scaled blocks");
+    else if (word == "b8" || word == "b8x16")
+      o.kind =
+          o.kind == OperationKind::load ? OperationKind::load_bytes : OperationKind::store_bytes;
+    else if (word == "b6x16_p32" || word == "b4x16_p64")
+      o.packed = static_cast<unsigned>(word[1] - '0');
+    else if (word == "kind::f8f6f4" || word == "kind::mxf8f6f4")
+      o.in_bytes = true;
+    else if (word == "kind::mxf4" || word == "kind::mxf4nvf4")
+      o.scales = 2;
+    else if (word.starts_with("scale_vec::") && word.size() == 13)
+      o.scales = static_cast<unsigned>(word[11] - '0');
+    else if (word == "ue4m3")
+      o.short_scales = true;
+    else if (word == "block_scale")
+      o.scales = std::max(o.scales, 1u);
     else if (!read_shape(word, o) && word != "sync" && word != "aligned" && word != "load" &&
              word != "store" && word != "mma" && word != "xor" && word != "popc" && word != "b16" &&
-             state_space(word) == StateSpace::generic && word != "shared::cta" && word != "cta")
+             state_space(word) == StateSpace::generic && word != "shared::cta" && word != "cta" &&
+             word != "ue8m0")
       refuse(fmt::format("`.{}`", word));
   }
   MatrixArithmetic &how = o.arithmetic;
@@ -121,6 +151,15 @@ MatrixDecoding decode_matrix(const Opcode &opcode) {
   case OperationKind::transpose:
     if (o.m != 8 || o.n != 8 || !opcode.has(Modifier::b16) ||
         (o.kind == OperationKind::transpose && !o.transposed))
+      refuse("this shape");
+    return result;
+  case OperationKind::load_bytes:
+    if (o.m == 16 ? o.n != 16 || !o.transposed || o.count > 2
+                  : o.m != 8 || o.n != 16 || o.transposed || o.packed == 8)
+      refuse("this shape");
+    return result;
+  case OperationKind::store_bytes:
+    if (o.m != 16 || o.n != 8 || !o.transposed)
       refuse("this shape");
     return result;
   case OperationKind::wmma_load:
@@ -156,7 +195,7 @@ MatrixPlace matrix_place(const MatrixOperation &operation, char which, unsigned 
                          unsigned element) {
   const MatrixType type = operation.type_of(which);
   const unsigned wide = type == MatrixType::f64 ? 64 : 32;
-  const unsigned per_register = wide / bit_width(type);
+  const unsigned per_register = wide / operation.width_of(which);
   if (operation.kind != OperationKind::multiply) {
     const unsigned all = operation.rows(which) * operation.columns(which);
     const unsigned at = (lane * operation.registers(which) * per_register + element) % all;

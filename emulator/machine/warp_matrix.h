@@ -16,6 +16,8 @@ struct MatrixOperation {
     wmma_store,    ///< wmma.store.d
     load,          ///< ldmatrix, 8 x 8 of 16 bits
     store,         ///< stmatrix
+    load_bytes,    ///< ldmatrix of 16 x 16 or 8 x 16 elements of 8 bits, perhaps of fewer in memory
+    store_bytes,   ///< stmatrix of 16 x 8 elements of 8 bits
     transpose,     ///< movmatrix
   };
   Kind kind = Kind::multiply;
@@ -25,11 +27,20 @@ struct MatrixOperation {
   char fragment = 'd';                      ///< a, b, c or d, which wmma loads and stores
   bool a_columns = false, b_columns = true; ///< stored by columns: of m8n8k4 and wmma
   unsigned count = 1;                       ///< matrices of ldmatrix and stmatrix
+  bool in_bytes = false; ///< .kind::f8f6f4: elements of a and b have 8 bits each in registers
+  /// .block_scale: scales of a row of a and of a column of b, each for as many elements along k.
+  unsigned scales = 0;
+  bool short_scales = false; ///< of type ue4m3, not ue8m0
   bool transposed = false;
+  unsigned packed = 8; ///< bits that load_bytes finds in memory for each of the 8
 
   unsigned rows(char which) const { return which == 'b' ? k : m; }
   unsigned columns(char which) const { return which == 'a' ? k : n; }
   MatrixType type_of(char which) const;
+  /// Bits that an element has in registers and in memory.
+  unsigned width_of(char which) const;
+  /// An element from these bits.
+  MatrixElement element(char which, std::uint64_t bits) const;
   /// 32-bit registers (f64: 64-bit ones) that a lane holds a matrix in.
   unsigned registers(char which) const;
 };

@@ -14,13 +14,50 @@ namespace {
 
 using OperationKind = MatrixOperation::Kind;
 
+/// An element times a scale.
+void scale(MatrixElement &element, std::uint64_t bits, bool is_short) {
+  if (is_short ? (bits & 0x7f) == 0x7f : bits == 0xff) {
+    element.kind = MatrixElement::Kind::nan;
+    return;
+  }
+  if (!is_short) { // a power of two
+    element.exponent += static_cast<int>(bits) - 127;
+    element.top += static_cast<int>(bits) - 127;
+    return;
+  }
+  const MatrixElement factor = take_apart(MatrixType::e4m3, bits & 0x7f);
+  if (factor.kind == MatrixElement::Kind::zero && element.kind == MatrixElement::Kind::finite)
+    element = {};
+  element.significand *= factor.significand;
+  element.exponent += factor.exponent;
+  element.top += factor.top;
+}
+
+/// .block_scale (PTX ISA 9.7.14.3): the scales of rows of a are bytes of registers of two of every
+/// four lanes, those of columns of b of one. `selectors`: the register, which byte, which lanes.
+void scale_blocks(const WarpContext &context, char which, std::span<const WarpOperand> selectors,
+                  std::vector<MatrixElement> &elements) {
+  const MatrixOperation &o = *context.instruction->matrix;
+  const unsigned rows = which == 'a' ? o.m : o.n;
+  for (unsigned row = 0; row < rows; ++row) {
+    const auto thread = static_cast<unsigned>(context.value(selectors[2], 0));
+    const unsigned lane =
+        which == 'a' ? row % 8 * 4 + thread % 2 * 2 + row / 8 : row * 4 + thread % 4;
+    const std::uint64_t word = context.value(selectors[0], lane);
+    const auto byte = static_cast<unsigned>(context.value(selectors[1], lane));
+    for (unsigned k = 0; k < o.k; ++k)
+      scale(elements[std::size_t{row} * o.k + k],
+            word >> 8 * ((byte + k / (o.k / o.scales)) % 4) & 0xff, o.short_scales);
+  }
+}
+
 void multiply_matrices(WarpContext &context) {
   const WarpInstruction &in = *context.instruction;
   const MatrixOperation &o = *in.matrix;
   std::size_t next = 0;
   const auto gather = [&](char which) {
     const MatrixType type = o.type_of(which);
-    const unsigned width = bit_width(type), wide = type == MatrixType::f64 ? 64 : 32;
+    const unsigned width = o.width_of(which), wide = type == MatrixType::f64 ? 64 : 32;
     const unsigned per_register = wide / width, count = o.registers(which);
     std::vector<std::uint64_t> bits(std::size_t{o.rows(which)} * o.columns(which));
     for (unsigned lane = 0; lane < warp_lanes; ++lane)
@@ -38,11 +75,15 @@ void multiply_matrices(WarpContext &context) {
   const auto take_all_apart = [&](char which) {
     std::vector<MatrixElement> elements;
     for (const std::uint64_t bits : gather(which))
-      elements.push_back(take_apart(o.type_of(which), bits));
+      elements.push_back(o.element(which, bits));
     return elements;
   };
-  const std::vector<MatrixElement> a = take_all_apart('a'), b = take_all_apart('b');
+  std::vector<MatrixElement> a = take_all_apart('a'), b = take_all_apart('b');
   std::vector<std::uint64_t> sums = gather('c');
+  if (o.scales != 0) {
+    scale_blocks(context, 'a', std::span(in.inputs).subspan(next, 3), a);
+    scale_blocks(context, 'b', std::span(in.inputs).subspan(next + 3, 3), b);
+  }
   const std::vector<ExactReal> reals =
       context.run.options.reals ? multiply_reals(context) : std::vector<ExactReal>();
   for (unsigned row = 0; row < o.m; ++row)
@@ -146,6 +187,44 @@ void move_rows(WarpContext &context, MemoryView &memory, bool is_store) {
   }
 }
 
+// The same of elements of 8 bits. Rows of 16 bytes in memory are columns of the matrix where it is
+// transposed: a lane then has two neighbours of row lane / 4, and two of the row eight below, in a
+// register; a second register has the next two neighbours.
+void move_byte_rows(WarpContext &context, MemoryView &memory, bool is_store) {
+  const WarpInstruction &in = *context.instruction;
+  const MatrixOperation &o = *in.matrix;
+  const unsigned rows = is_store || !o.transposed ? 8 : 16, registers = rows / 8;
+  for (unsigned i = 0; i < o.count; ++i)
+    for (unsigned lane = 0; lane < warp_lanes; ++lane)
+      for (unsigned r = 0; r < registers; ++r) {
+        std::uint64_t word = is_store ? context.value(in.inputs[i], lane) : std::uint64_t{0};
+        for (unsigned e = 0; e < 4; ++e) {
+          unsigned row = lane / 4, column = lane % 4 * 4 + e;
+          if (o.transposed) {
+            row = lane % 4 * 2 * registers + 2 * r + e % 2;
+            column = lane / 4 + 8 * (e / 2);
+          }
+          const unsigned owner = rows * i + row;
+          const std::uint64_t address = context.address(in.address, owner);
+          if (address % 16 != 0)
+            context.fail(FaultKind::misaligned, owner,
+                         fmt::format("a row of a matrix at {:#x}", address), address);
+          if (is_store) {
+            memory.write(context, owner, address + column, 1, in.space, word >> 8 * e & 0xff);
+            continue;
+          }
+          std::uint64_t bits = 0; // the byte or the two that the element is in
+          const unsigned first = column * o.packed;
+          for (unsigned byte = first / 8; byte <= (first + o.packed - 1) / 8; ++byte)
+            bits |= memory.read(context, owner, address + byte, 1, in.space)
+                    << 8 * (byte - first / 8);
+          word |= (bits >> first % 8 & mask64(o.packed)) << 8 * e;
+        }
+        if (!is_store)
+          context.assign(in.outputs[i * registers + r], lane, word, 32, false);
+      }
+}
+
 void transpose_matrix(WarpContext &context) {
   const WarpInstruction &in = *context.instruction;
   std::uint64_t words[warp_lanes];
@@ -180,6 +259,10 @@ void execute_matrix(WarpContext &context, MemoryView &memory, LaneMask group) {
     return move_rows(context, memory, false);
   case OperationKind::store:
     return move_rows(context, memory, true);
+  case OperationKind::load_bytes:
+    return move_byte_rows(context, memory, false);
+  case OperationKind::store_bytes:
+    return move_byte_rows(context, memory, true);
   case OperationKind::transpose:
     return transpose_matrix(context);
   }

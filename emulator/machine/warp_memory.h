@@ -21,6 +21,9 @@ namespace ptxasw::inline emulator {
 namespace window {
 inline constexpr std::uint64_t size = 0x0100'0000;
 inline constexpr std::uint64_t shared = 0x7000'0000;
+/// The shared memory of the block of rank r in one's cluster, oneself included, is also at `shared`
+/// + (r + 1) * block_slot.
+inline constexpr std::uint64_t block_slot = 0x8'0000;
 inline constexpr std::uint64_t local = 0x7100'0000;
 inline constexpr std::uint64_t param = 0x7200'0000;
 inline constexpr std::uint64_t function = 0x7300'0000; ///< addresses of functions, 16 bytes apart

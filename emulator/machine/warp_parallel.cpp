@@ -152,12 +152,13 @@ bool can_run_parallel(const WarpProgram &program, std::uint32_t kernel, const Wa
       options.schedule != WarpSchedule::reconverge || options.check_races || options.go_on ||
       options.check_uninitialized || options.check_barriers || options.profile || options.count ||
       options.note_touched || options.allowed || options.watch != 0 || options.observer ||
-      options.reals || program.is_cooperative() ||
+      options.reals || program.is_cooperative() || launch.cluster ||
       program.function(kernel).function->directive("reqnctapercluster"))
     return false;
   for (std::uint32_t f = 0; f < program.function_count(); ++f)
     for (const WarpInstruction &instruction : program.function(f).code)
-      if (instruction.action == WarpAction::system_call)
+      if (instruction.action == WarpAction::system_call ||
+          instruction.action == WarpAction::cancel_launch)
         return false;
   return true;
 }

@@ -42,9 +42,17 @@ enum class WarpAction : std::uint8_t {
   exit,
   trap,
   fence,
-  copy_async, ///< cp.async
-  copy_wait,  ///< cp.async.commit_group, .wait_group, .wait_all, .mbarrier.arrive
-  copy_bulk,  ///< cp.async.bulk between global and shared memory
+  copy_async,    ///< cp.async
+  copy_wait,     ///< cp.async.commit_group, .wait_group, .wait_all, .mbarrier.arrive
+  copy_bulk,     ///< cp.async.bulk, cp.reduce.async.bulk, and of tensors
+  async_access,  ///< st.async, red.async
+  store_zeros,   ///< st.bulk
+  tensor_map,    ///< tensormap
+  map_address,   ///< mapa, getctarank
+  cancel_launch, ///< clusterlaunchcontrol
+  group_product, ///< wgmma
+  tensor_memory, ///< tcgen05, of a whole warp: alloc, dealloc, ld, st
+  tensor_core,   ///< tcgen05, of a thread: mma, cp, shift, commit
   mbarrier,
   is_space, ///< isspacep
   nothing,  ///< without effect here: prefetch, pragma-like, cp.async.wait_all, nanosleep
@@ -160,6 +168,10 @@ struct CallTarget {
 using FastFunction = void (*)(std::uint64_t *to, const std::uint64_t *a, const std::uint64_t *b,
                               const std::uint64_t *c, std::uint32_t lanes);
 
+struct BulkCopy;
+struct GroupProduct;
+struct TensorMemoryUse;
+
 /// An instruction, decoded.
 struct WarpInstruction {
   WarpAction action = WarpAction::refused;
@@ -193,9 +205,12 @@ struct WarpInstruction {
   WarpOperand second_output; ///< of `p|q`; of wmma's loads and stores the
                              ///< stride, of cp.async whether the source is ignored
   std::shared_ptr<const MatrixOperation> matrix;
+  std::shared_ptr<const BulkCopy> bulk;
+  std::shared_ptr<const GroupProduct> group;
+  std::shared_ptr<const TensorMemoryUse> tensor;
   WarpAddress address;
   WarpAddress second_address; ///< of cp.async: the source
-  WarpAddress third_address;  ///< of cp.async.bulk: the mbarrier
+  WarpAddress third_address;  ///< of what tells an mbarrier when it is done: the mbarrier
   std::vector<std::uint32_t> targets;
   std::vector<CallTarget> callees; ///< one, or all that an indirect call may go to: then the first
                                    ///< input is the address

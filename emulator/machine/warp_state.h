@@ -55,6 +55,7 @@ struct CallLevel {
 };
 
 struct BlockState;
+struct TensorMemory;
 
 /// A cp.async that has been issued and not yet waited for.
 struct PendingCopy {
@@ -63,6 +64,14 @@ struct PendingCopy {
   std::uint64_t to = 0, from = 0;
   std::uint32_t size = 0, given = 0; ///< bytes written, bytes read
   const WarpInstruction *instruction = nullptr;
+};
+
+/// A wgmma.mma_async that has been issued and not yet waited for.
+struct PendingProduct {
+  const WarpInstruction *instruction = nullptr;
+  std::size_t depth = 0; ///< of calls
+  std::uint32_t function = 0;
+  std::uint32_t group = 0;
 };
 
 struct WarpState {
@@ -76,6 +85,9 @@ struct WarpState {
   std::uint32_t tid[3][warp_lanes] = {};
   std::vector<PendingCopy> copies;
   std::uint32_t copy_group[warp_lanes] = {}; ///< that a lane's next copy belongs to
+  std::vector<PendingProduct> products;
+  std::uint32_t product_group = 0; ///< that the next product belongs to
+  std::uint64_t products_seen = 0; ///< a hash of all so far
   /// Of Translation::specials of one function: number * 32 + lane.
   std::vector<std::uint64_t> specials;
   std::uint32_t specials_of = ~0u;
@@ -104,6 +116,7 @@ struct BlockState {
   std::uint32_t epoch = 0;
   std::vector<WarpState> warps;
   std::vector<std::uint8_t> shared, shared_written;
+  std::shared_ptr<TensorMemory> tensor_memory; ///< once something is allocated
   BarrierState barriers[16];
   /// By warp, lanes at the cluster's barrier: those that have arrived in this phase, and those that
   /// may wait.
@@ -133,6 +146,19 @@ struct MachineRun {
   }
   /// The number of a block's cluster; without clusters each block is one.
   std::uint32_t cluster_of(const BlockState &block) const;
+  /// Where the block of some number, in the order in which they are started, is in the grid:
+  /// clusters one after the other.
+  void find_block(std::uint32_t index, std::uint32_t (&ctaid)[3]) const;
+  /// A block's number in its cluster (%cluster_ctarank).
+  std::uint32_t rank_of(const BlockState &block) const;
+  /// The block of a rank in the cluster of another one; null if there is none, it has not started,
+  /// or has ended.
+  BlockState *block_of_rank(const BlockState &of, std::uint64_t rank) const;
+  /// The block whose shared memory an address of another one is in, and the offset there. Null:
+  /// see block_of_rank().
+  std::pair<BlockState *, std::uint64_t> shared_place(BlockState &own, std::uint64_t address) const;
+  /// The address in the block of a rank that corresponds to one of shared memory (mapa).
+  std::uint64_t shared_of_rank(std::uint64_t rank, std::uint64_t address) const;
   const Function &kernel_function() const { return *program.function(kernel).function; }
 
   const WarpProgram &program;

@@ -24,11 +24,12 @@ struct TypeInfo {
 constexpr TypeInfo types[] = {
     {"f16", MatrixType::f16, 16, 5, 10},   {"bf16", MatrixType::bf16, 16, 8, 7},
     {"tf32", MatrixType::tf32, 32, 8, 10}, {"e4m3", MatrixType::e4m3, 8, 4, 3},
-    {"e5m2", MatrixType::e5m2, 8, 5, 2},   {"f32", MatrixType::f32, 32, 8, 23},
-    {"f64", MatrixType::f64, 64, 11, 52},  {"s8", MatrixType::s8, 8, 0, 0},
-    {"u8", MatrixType::u8, 8, 0, 0},       {"s4", MatrixType::s4, 4, 0, 0},
-    {"u4", MatrixType::u4, 4, 0, 0},       {"b1", MatrixType::b1, 1, 0, 0},
-    {"s32", MatrixType::s32, 32, 0, 0}};
+    {"e5m2", MatrixType::e5m2, 8, 5, 2},   {"e2m3", MatrixType::e2m3, 6, 2, 3},
+    {"e3m2", MatrixType::e3m2, 6, 3, 2},   {"e2m1", MatrixType::e2m1, 4, 2, 1},
+    {"f32", MatrixType::f32, 32, 8, 23},   {"f64", MatrixType::f64, 64, 11, 52},
+    {"s8", MatrixType::s8, 8, 0, 0},       {"u8", MatrixType::u8, 8, 0, 0},
+    {"s4", MatrixType::s4, 4, 0, 0},       {"u4", MatrixType::u4, 4, 0, 0},
+    {"b1", MatrixType::b1, 1, 0, 0},       {"s32", MatrixType::s32, 32, 0, 0}};
 
 const TypeInfo &info(MatrixType type) {
   static constexpr TypeInfo nothing{"", MatrixType::none, 0, 0, 0};
@@ -202,7 +203,10 @@ MatrixElement take_apart(MatrixType type, std::uint64_t bits) {
   const std::uint64_t exponent = bits >> format.mantissa & mask64(format.exponent);
   const int bias = static_cast<int>(mask64(format.exponent - 1u));
   result.negative = bits >> (format.mantissa + format.exponent) & 1;
-  if (type == MatrixType::e4m3 ? (bits & 0x7f) == 0x7f : exponent == mask64(format.exponent)) {
+  const bool is_finite =
+      type == MatrixType::e2m3 || type == MatrixType::e3m2 || type == MatrixType::e2m1;
+  if (type == MatrixType::e4m3 ? (bits & 0x7f) == 0x7f
+                               : !is_finite && exponent == mask64(format.exponent)) {
     result.kind = fraction == 0 ? ElementKind::infinite : ElementKind::nan;
     return result;
   }
@@ -230,6 +234,9 @@ std::uint64_t multiply_add(const MatrixArithmetic &how, std::span<const MatrixEl
     return real_product(how, a, b, c);
   case MatrixType::e4m3:
   case MatrixType::e5m2:
+  case MatrixType::e2m3:
+  case MatrixType::e3m2:
+  case MatrixType::e2m1:
     return short_product(how, a, b, c);
   default:
     return integer_product(how, a, b, c);

@@ -17,6 +17,9 @@ enum class MatrixType : std::uint8_t {
   tf32, ///< an f32 of which the low 13 bits do not count
   e4m3,
   e5m2,
+  e2m3, ///< of 6 bits, and of 4: without infinities and NaNs
+  e3m2,
+  e2m1,
   f32,
   f64,
   s8,

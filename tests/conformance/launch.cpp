@@ -44,7 +44,9 @@ Emulated emulate(const WarpProgram &program, const Launch &launch) {
     const Argument &argument = launch.arguments[i];
     std::uint8_t *to = how.parameters.data() + kernel_parameter_offset(function, i);
     std::uint64_t address = 0;
-    if (argument.kind == Argument::Kind::value) {
+    if (argument.kind == Argument::Kind::map) {
+      // Behind the others, whose addresses it needs.
+    } else if (argument.kind == Argument::Kind::value) {
       std::memcpy(to, argument.contents->data(), argument.contents->size());
     } else {
       const std::size_t index = memory.allocate(
@@ -55,6 +57,14 @@ Emulated emulate(const WarpProgram &program, const Launch &launch) {
     }
     addresses.push_back(address);
   }
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i)
+    if (launch.arguments[i].kind == Argument::Kind::map) {
+      TensorMap map = launch.arguments[i].map;
+      map.address = addresses.at(map.address);
+      const auto bytes = encode(map);
+      std::memcpy(how.parameters.data() + kernel_parameter_offset(function, i), bytes.data(),
+                  bytes.size());
+    }
   const WarpOutcome outcome = run_kernel(program, *kernel, how, memory, {});
   if (outcome.fault) {
     result.fault = outcome.fault->message;
@@ -89,7 +99,18 @@ std::string manifest(const std::vector<Launch> &launches, Contents &contents) {
     for (const auto &sizes : {launch.grid, launch.block})
       text += fmt::format(" {} {} {}", sizes[0], sizes[1], sizes[2]);
     for (const Argument &argument : launch.arguments) {
-      if (argument.kind == Argument::Kind::value) {
+      if (argument.kind == Argument::Kind::map) {
+        const TensorMap &map = argument.map;
+        // As CUtensorMapDataType numbers them.
+        static constexpr unsigned elements[] = {0, 1, 2, 3, 4, 5, 6, 7, 10, 8, 9, 11, 12};
+        text += fmt::format(" map:{}:{}:{}:{}:{}", map.address,
+                            elements[static_cast<unsigned>(map.element)], map.rank,
+                            static_cast<unsigned>(map.swizzle) + map.atomicity,
+                            map.fills_with_nan ? 1 : 0);
+        for (unsigned axis = 0; axis < map.rank; ++axis)
+          text += fmt::format(":{}:{}:{}:{}", map.extents[axis], map.strides[axis], map.box[axis],
+                              map.steps[axis]);
+      } else if (argument.kind == Argument::Kind::value) {
         text += " value:";
         for (const std::uint8_t byte : *argument.contents)
           text += fmt::format("{:02x}", byte);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "emulator/machine/tensor_map.h"
 #include "emulator/machine/warp_launch.h"
 
 #include <memory>
@@ -16,9 +17,11 @@ struct Argument {
     in,    ///< the address of a buffer with these contents
     out,   ///< the same, and what it holds afterwards is the kernel's result
     value, ///< the bytes themselves
+    map,   ///< a tensor map of another argument's buffer, which stands in `map.address`
   };
   Kind kind = Kind::value;
-  std::shared_ptr<const Bytes> contents;
+  std::shared_ptr<const Bytes> contents; ///< not of a map
+  TensorMap map = {};
 };
 
 /// One launch of one kernel of a module.
@@ -43,8 +46,10 @@ Emulated emulate(const WarpProgram &program, const Launch &launch);
 ///
 ///   KERNEL GX GY GZ BX BY BZ ARGUMENT...
 ///
-/// with arguments `in:OFFSET:SIZE` and `out:OFFSET:SIZE`, places in a file of contents, and
-/// `value:HEX`, bytes in the order of memory.
+/// with arguments `in:OFFSET:SIZE` and `out:OFFSET:SIZE`, places in a file of contents,
+/// `value:HEX`, bytes in the order of memory, and `map:NUMBER:...`, numbers as the driver takes
+/// them: the argument with the tensor, element, rank, swizzle, fill, then for each axis extent,
+/// stride, box and step.
 std::string manifest(const std::vector<Launch> &launches, class Contents &contents);
 
 /// A file of contents: equal ones are stored once.

@@ -1,7 +1,8 @@
 // conformance list
-// conformance dry                        everything once, without a record
+// conformance dry [SUITE...]             everything once, without a record
 // conformance prepare FOLDER TARGET SUITE...   modules, manifests and contents for the runner
 // conformance pack FOLDER DEVICE RECORD...     records; a file's name begins with its suite's
+// conformance compare FOLDER SUITE        what the runner left there, word by word
 // conformance check RECORD... [-v]       the emulator against what a GPU computed
 // conformance measure RECORD             the largest errors of what is approximate
 // conformance engines SUITE [N]          translated code against the interpreter; every Nth launch
@@ -11,6 +12,7 @@
 #include "emulator/translate/translator.h"
 
 #include "approximation.h"
+#include "hopper.h"
 #include "record.h"
 #include "suite.h"
 #include "tensor.h"
@@ -48,7 +50,7 @@ int list() {
 }
 
 /// What there is to record.
-constexpr std::string_view suite_names[] = {"variants", "kernels", "tensor"};
+constexpr std::string_view suite_names[] = {"variants", "kernels", "tensor", "hopper"};
 
 Suite suite_of(std::string_view name, const std::string &target) {
   if (name == "variants")
@@ -57,6 +59,8 @@ Suite suite_of(std::string_view name, const std::string &target) {
     return kernel_suite(root);
   if (name == "tensor")
     return tensor_suite(target);
+  if (name == "hopper") // of its own target
+    return hopper_suite("sm_90a");
   throw std::runtime_error(fmt::format("there is no suite {}", name));
 }
 
@@ -115,10 +119,62 @@ int pack(const std::filesystem::path &folder, const std::string &device,
   return 0;
 }
 
+/// Compares what the runner left, of which a record may keep but a hash, and shows words that
+/// differ.
+int compare(const std::filesystem::path &folder, const std::string &suite_name) {
+  std::size_t launches = 0, differing = 0;
+  for (const Suite suite = suite_of(suite_name, "sm_90");
+       const Suite::Module &module : suite.modules) {
+    std::ifstream file(folder / (module.name + ".results"), std::ios::binary);
+    const Bytes results{std::istreambuf_iterator<char>(file), {}};
+    const auto parsed = parse(module.text, module.name);
+    if (!parsed)
+      throw std::runtime_error(format(parsed.error()));
+    const WarpProgram program(**parsed);
+    std::size_t at = 0;
+    for (const Item &item : module.items) {
+      if (at >= results.size()) {
+        fmt::print("{}: did not run\n", item.name);
+        continue;
+      }
+      if (results[at++] == 0) {
+        fmt::print("{}: refused\n", item.name);
+        continue;
+      }
+      ++launches;
+      const std::size_t size = result_bytes(item.launch);
+      const Emulated mine = emulate(program, item.launch);
+      const auto word = [](const std::uint8_t *bytes) {
+        std::uint32_t value = 0;
+        std::memcpy(&value, bytes, sizeof value);
+        return value;
+      };
+      std::size_t wrong = 0;
+      std::string shown;
+      for (std::size_t i = 0; mine.fault.empty() && i + 4 <= size && at + i + 4 <= results.size();
+           i += 4) {
+        const std::uint32_t a = word(mine.bytes.data() + i), b = word(results.data() + at + i);
+        if (a != b && ++wrong <= 8)
+          shown += fmt::format(" {}: {:08x} not {:08x}", i / 4, a, b);
+      }
+      at += size;
+      differing += wrong != 0 || !mine.fault.empty();
+      if (wrong != 0 || !mine.fault.empty())
+        fmt::print("{}: {} of {} words differ{} {}\n", item.name, wrong, size / 4, shown,
+                   mine.fault);
+    }
+  }
+  fmt::print("{} launches, {} differ\n", launches, differing);
+  return differing == 0 ? 0 : 1;
+}
+
 /// Runs everything without comparing: what cannot be emulated, what it does wrong.
-int dry() {
+int dry(std::span<const std::string> chosen) {
   int failed = 0;
-  for (const std::string_view name : suite_names)
+  std::vector<std::string_view> names(chosen.begin(), chosen.end());
+  if (names.empty())
+    names.assign(std::begin(suite_names), std::end(suite_names));
+  for (const std::string_view name : names)
     for (const Suite suite = suite_of(name, "sm_90"); const Suite::Module &module : suite.modules) {
       const auto parsed = parse(module.text, module.name);
       if (!parsed)
@@ -388,14 +444,16 @@ int main(int argc, char **argv) {
   try {
     if (command == "list" && words.size() == 1)
       return list();
-    if (command == "dry" && words.size() == 1)
-      return dry();
+    if (command == "dry")
+      return dry(std::span(words).subspan(1));
     if (command == "prepare" && words.size() > 3)
       return prepare(words[1], words[2], std::span(words).subspan(3));
     if (command == "pack" && words.size() > 3)
       return pack(words[1], words[2], std::span(words).subspan(3));
     if (command == "check" && (words.size() == 2 || (words.size() == 3 && words[2] == "-v")))
       return check(words[1], words.size() == 3, false);
+    if (command == "compare" && words.size() == 3)
+      return compare(words[1], words[2]);
     if (command == "measure" && words.size() == 2)
       return check(words[1], false, true);
     if (command == "engines" && (words.size() == 2 || words.size() == 3))
@@ -404,8 +462,8 @@ int main(int argc, char **argv) {
     fmt::print(stderr, "conformance: {}\n", error.what());
     return 2;
   }
-  fmt::print(stderr,
-             "usage: conformance list | dry | prepare FOLDER TARGET SUITE... | pack FOLDER DEVICE "
-             "RECORD... | check RECORD [-v] | measure RECORD | engines SUITE [N]\n");
+  fmt::print(stderr, "usage: conformance list | dry [SUITE...] | compare FOLDER SUITE | prepare "
+                     "FOLDER TARGET SUITE... | pack FOLDER DEVICE "
+                     "RECORD... | check RECORD [-v] | measure RECORD | engines SUITE [N]\n");
   return 2;
 }

@@ -7,6 +7,7 @@
 #include "runner/driver.h"
 
 #include <cstdio>
+#include <dlfcn.h>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -53,6 +54,9 @@ public:
       argument(word, buffers, values);
     std::vector<void *> arguments;
     for (std::size_t i = 0; i < buffers.size(); ++i)
+      if (values[i].starts_with("map:") && !make_map(values[i], buffers))
+        return void(results.put(0));
+    for (std::size_t i = 0; i < buffers.size(); ++i)
       arguments.push_back(values[i].empty() ? static_cast<void *>(&buffers[i].address)
                                             : values[i].data());
     driver_.launch(function, launch, arguments);
@@ -69,12 +73,45 @@ public:
   }
 
 private:
+  /// Replaces the text of a tensor map by what the driver makes of it; false: it refuses.
+  bool make_map(std::string &text, const std::vector<Buffer> &buffers) {
+    std::vector<std::uint64_t> n;
+    std::istringstream words(text.substr(4));
+    for (std::string word; std::getline(words, word, ':');)
+      n.push_back(std::stoull(word));
+    alignas(64) static std::uint64_t map[16];
+    std::uint64_t extents[5], strides[5];
+    std::uint32_t box[5], steps[5];
+    const auto rank = static_cast<unsigned>(n.at(2));
+    for (unsigned axis = 0; axis < rank; ++axis) {
+      extents[axis] = n.at(5 + 4 * axis);
+      strides[axis] = n.at(6 + 4 * axis);
+      box[axis] = static_cast<std::uint32_t>(n.at(7 + 4 * axis));
+      steps[axis] = static_cast<std::uint32_t>(n.at(8 + 4 * axis));
+    }
+    using Encode =
+        int (*)(void *, int, std::uint32_t, void *, const std::uint64_t *, const std::uint64_t *,
+                const std::uint32_t *, const std::uint32_t *, int, int, int, int);
+    static const auto encode =
+        reinterpret_cast<Encode>(dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuTensorMapEncodeTiled"));
+    const int error =
+        encode(map, static_cast<int>(n.at(1)), rank,
+               reinterpret_cast<void *>(buffers.at(n.at(0)).address), extents, strides + 1, box,
+               steps, 0, static_cast<int>(n.at(3)), 0, static_cast<int>(n.at(4)));
+    if (error != 0)
+      std::fprintf(stderr, "%s: the driver refuses it, %d\n", text.c_str(), error);
+    text.assign(reinterpret_cast<const char *>(map), sizeof map);
+    return error == 0;
+  }
+
   void argument(const std::string &word, std::vector<Buffer> &buffers,
                 std::vector<std::string> &values) {
     Buffer buffer;
     std::string value;
     std::size_t offset = 0;
-    if (word.starts_with("value:")) {
+    if (word.starts_with("map:")) {
+      value = word;
+    } else if (word.starts_with("value:")) {
       for (std::size_t i = 6; i + 1 < word.size(); i += 2)
         value += static_cast<char>(std::stoi(word.substr(i, 2), nullptr, 16));
     } else {

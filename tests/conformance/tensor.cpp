@@ -14,9 +14,6 @@ namespace {
 
 constexpr unsigned block_threads = 256, warps = block_threads / 32, slot = 8;
 
-/// What a register of operands holds.
-enum class Format : std::uint8_t { f16, bf16, tf32, f32, f64, e4m3, e5m2, bits };
-
 struct Operands {
   Format format = Format::bits;
   unsigned count = 0; ///< registers
@@ -490,6 +487,10 @@ std::shared_ptr<const Bytes> contents_of(const Kernel &kernel, unsigned blocks) 
 }
 
 } // namespace
+
+std::uint64_t draw_register(Format format, bool sum, unsigned character, WarpRandom &random) {
+  return draw({format, 1, sum}, character, random);
+}
 
 Suite tensor_suite(const std::string &target, unsigned blocks) {
   std::vector<Kernel> kernels;

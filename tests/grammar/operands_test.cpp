@@ -52,14 +52,14 @@ TEST_CASE("operands of every form") {
       {"ld.global.u32 u32a, table[2];", "opaque u32a:u32 other()"},
       {"atom.global.add.u32 u32a, [u64a], u32b;", "u32a:u32 [u64a:u64] u32b:u32"},
       {"tex.1d.v4.f32.s32 {f32a,_,_,f32b}, [table, {s32a}];",
-       "{f32a:f32,_,_,f32b:f32} other(s32a:s32)"},
+       "{f32a:f32,_,_,f32b:f32} other(symbol(table),{s32a:s32})"},
       {"tex.2d.v4.f32.f32 {f32a,f32b,f32a,f32b}|p, [table, {f32a, f32b}];",
-       "{f32a:f32,f32b:f32,f32a:f32,f32b:f32}|p:pred other(f32a:f32,f32b:f32)"},
+       "{f32a:f32,f32b:f32,f32a:f32,f32b:f32}|p:pred other(symbol(table),{f32a:f32,f32b:f32})"},
       {"tex.2d.v4.f32.f32 v, [u64a, u64b, {f32a, f32b}];",
-       "v:f32x4 other(u64a:u64,u64b:u64,f32a:f32,f32b:f32)"},
+       "v:f32x4 other(u64a:u64,u64b:u64,{f32a:f32,f32b:f32})"},
       {"cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
        " [u32a], [u64a, {s32a, s32b}], [u32b];",
-       "[u32a:u32] other(u64a:u64,s32a:s32,s32b:s32) [u32b:u32]"},
+       "[u32a:u32] other(u64a:u64,{s32a:s32,s32b:s32}) [u32b:u32]"},
       // Numbers.
       {"mov.u32 u32a, 0;", "u32a:u32 0"},
       {"mov.u32 u32a, -7;", "u32a:u32 -7"},

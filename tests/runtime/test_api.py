@@ -45,6 +45,10 @@ class Api(Scratch):
         self.assertIn("thread 0 of two: 2.50\nthread 1 of two: 2.50\n", done.stdout)
         self.assertEqual(done.stderr.count("cudaDestroyTextureObject is not supported"), 1)
 
+    def test_tensor_maps_and_clusters(self):
+        self.compile(PROGRAMS / "tensor_maps.cu")
+        self.check("./p")
+
     def test_what_the_caller_has_set_changes_nothing(self):
         self.compile(PROGRAMS / "callers.cu")
         for engine in ("interpreter", "translated", "auto"):

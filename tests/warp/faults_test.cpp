@@ -360,24 +360,28 @@ END:)"),
 TEST_CASE("what is not emulated is refused by name") {
   const WarpFault fault = fault_of(in_warp_kernel(R"(
     // HERE
-    mapa.shared::cluster.u32 %r0, %r1, 0;)"));
+    suld.b.1d.b32.trap %r0, [%d1, {%r1}];)"));
   CHECK(fault.kind == FaultKind::unsupported);
-  CHECK(fault.message.find("mapa.shared::cluster") != std::string::npos);
+  CHECK(fault.message.find("suld.b.1d.b32.trap") != std::string::npos);
 }
 
 TEST_CASE("so is everything else that only some GPUs can do, with its line") {
   for (const std::string instruction :
-       {"mapa.shared::cluster.u32 %r0, %r1, 0;", "ld.shared::cluster.u32 %r0, [%r1];",
+       {"cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], "
+        "[%d1, {%r1, %r2, %r3}], [%r1], {%h1};",
+        "cp.async.bulk.tensor.1d.cta_group::2.shared::cluster.global.tile"
+        ".mbarrier::complete_tx::bytes [%r1], [%d1, {%r1}], [%r1];",
         "mma.sp.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 {%f0, %f1, %f2, %f3}, {%r0, %r1, "
         "%r2, %r3}, {%r4, %r5, %r6, %r7}, {%f0, %f1, %f2, %f3}, %r8, 0;",
         "wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r0, %r1, %r2, %r3}, [%d1], 16;",
-        "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r0, %r1}, [%r1];",
-        "wgmma.fence.sync.aligned;", "tcgen05.wait::ld.sync.aligned;",
-        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d1], [%r1], 16;",
+        "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%f0, %f1, %f2, %f3}, %d1, %d2, %r0, "
+        "0, %p0, 1, 1, 0, 0;",
+        "tcgen05.mma.cta_group::2.kind::f16 [%r1], %d1, %d2, %r2, %p0;",
+        "tcgen05.ld.red.sync.aligned.32x32b.x2.max.f32 {%f0, %f1}, %f2, [%r1];",
         "tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [%d1, {%r0}];",
         "suld.b.1d.b32.trap %r0, [%d1, {%r1}];", "vadd.u32.u32.u32 %r0, %r1, %r2;",
         "discard.global.L2 [%d1], 128;", "call.uni free, (%d1);",
-        "multimem.ld_reduce.global.add.u32 %r0, [%d1];", "stacksave.u64 %d0;",
+        "multimem.red.relaxed.sys.global.add.e4m3x4 [%d1], %r0;", "stacksave.u64 %d0;",
         "griddepcontrol.launch_dependents; setmaxnreg.inc.sync.aligned.u32 32; "
         "redux.sync.min.f32 %f0, %f1, -1;"}) {
     const WarpFault fault = fault_of(in_warp_kernel("\n" + instruction + "\n"));

@@ -5,6 +5,7 @@
 #define TOML_EXCEPTIONS 0
 #include "wrapper/commands/launch_file.h"
 
+#include "emulator/machine/tensor_map.h"
 #include "wrapper/commands/numbers.h"
 #include "wrapper/os/files.h"
 #include "wrapper/settings/suggest.h"
@@ -265,8 +266,95 @@ FieldDescription read_value(const toml::table &table, std::uint32_t at) {
   return field;
 }
 
+struct ElementName {
+  std::string_view name;
+  TensorMap::Element element;
+};
+constexpr ElementName element_names[] = {
+    {"u8", TensorMap::Element::u8},   {"u16", TensorMap::Element::u16},
+    {"u32", TensorMap::Element::u32}, {"s32", TensorMap::Element::s32},
+    {"u64", TensorMap::Element::u64}, {"s64", TensorMap::Element::s64},
+    {"f16", TensorMap::Element::f16}, {"f32", TensorMap::Element::f32},
+    {"f64", TensorMap::Element::f64}, {"bf16", TensorMap::Element::bf16}};
+
+/// A tensor map: its bytes, and the address of its buffer in them.
+ArgumentDescription read_tensor(const toml::table &table) {
+  only(table,
+       {"buffer", "offset", "type", "extents", "strides", "box", "steps", "swizzle", "fill"});
+  TensorMap map;
+  const auto *type = table.get("type");
+  const std::string name = type ? text_of(*type, "`type`") : "";
+  const auto *const found = std::find_if(std::begin(element_names), std::end(element_names),
+                                         [&](const ElementName &e) { return e.name == name; });
+  if (found == std::end(element_names))
+    throw Wrong(type ? *type : table,
+                "`type` of a tensor must be u8, u16, u32, s32, u64, s64, f16, "
+                "f32, f64 or bf16");
+  map.element = found->element;
+  const auto numbers = [&](const char *key, std::uint64_t most) {
+    std::vector<std::uint64_t> list;
+    if (const auto *node = table.get(key))
+      for (const toml::node &number : list_of(*node, fmt::format("`{}`", key)))
+        list.push_back(whole(number, fmt::format("`{}`", key), most));
+    return list;
+  };
+  const auto extents = numbers("extents", std::uint64_t{1} << 32);
+  auto strides = numbers("strides", std::uint64_t{1} << 40), box = numbers("box", 256);
+  auto steps = numbers("steps", 8);
+  if (extents.empty() || extents.size() > TensorMap::most_axes || box.size() != extents.size())
+    throw Wrong(table, "a tensor has `extents` and a `box` along one to five axes");
+  for (std::size_t axis = strides.size() + 1; axis < extents.size(); ++axis)
+    strides.push_back((axis == 1 ? map.element_bytes() : strides.back()) * extents[axis - 1]);
+  steps.resize(std::max(steps.size(), extents.size()), 1);
+  if (strides.size() != extents.size() - 1 || steps.size() != extents.size())
+    throw Wrong(table,
+                "`strides` has bytes for each axis but the first, `steps` elements for each");
+  map.rank = static_cast<std::uint8_t>(extents.size());
+  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+    map.extents[axis] = extents[axis];
+    map.box[axis] = static_cast<std::uint32_t>(box[axis]);
+    map.steps[axis] = static_cast<std::uint8_t>(steps[axis]);
+    if (axis != 0)
+      map.strides[axis] = strides[axis - 1];
+  }
+  if (const auto *swizzle = table.get("swizzle")) {
+    const std::uint64_t bytes = whole(*swizzle, "`swizzle`", 128);
+    if (bytes != 0 && bytes != 32 && bytes != 64 && bytes != 128)
+      throw Wrong(*swizzle, "`swizzle` must be 0, 32, 64 or 128 bytes");
+    map.swizzle = bytes == 0    ? TensorMap::Swizzle::none
+                  : bytes == 32 ? TensorMap::Swizzle::by_32
+                  : bytes == 64 ? TensorMap::Swizzle::by_64
+                                : TensorMap::Swizzle::by_128;
+  }
+  if (const auto *fill = table.get("fill")) {
+    const std::string word = text_of(*fill, "`fill`");
+    if (word != "zeros" && word != "nan")
+      throw Wrong(*fill, "`fill` of a tensor must be zeros or nan");
+    map.fills_with_nan = word == "nan";
+  }
+  if (const std::string why = map.error(); !why.empty())
+    throw Wrong(table, "there is no tensor map with " + why);
+  const auto *buffer = table.get("buffer");
+  if (!buffer)
+    throw Wrong(table, "a tensor needs the `buffer` that it is in");
+  ArgumentDescription argument;
+  const auto bytes = encode(map);
+  argument.bytes.assign(bytes.begin(), bytes.end());
+  FieldDescription &address = argument.fields.emplace_back();
+  address.kind = FieldDescription::Kind::buffer;
+  address.at = TensorMap::address_at;
+  address.name = text_of(*buffer, "`buffer`");
+  if (const auto *offset = table.get("offset"))
+    address.bits = bits_of(*offset, "`offset`");
+  return argument;
+}
+
 ArgumentDescription read_argument(const toml::table &table) {
   ArgumentDescription argument;
+  if (const auto *tensor = table.get("tensor")) {
+    only(table, {"tensor"});
+    return read_tensor(table_of(*tensor, "`tensor`"));
+  }
   if (!table.contains("bytes") && !table.contains("fields")) {
     only(table, {"value", "type", "buffer", "offset", "function"});
     argument.fields.push_back(read_value(table, 0));
@@ -294,6 +382,8 @@ void read_shape_of(const toml::table &table, LaunchDescription &launch) {
     launch.kernel = text_of(*kernel, "`kernel`");
   read_extents(table.get("grid"), "`grid`", launch.grid);
   read_extents(table.get("block"), "`block`", launch.block);
+  if (const auto *cluster = table.get("cluster"))
+    read_extents(cluster, "`cluster`", launch.cluster.emplace());
   if (const auto *shared = table.get("shared"))
     launch.shared = static_cast<std::uint32_t>(whole(*shared, "`shared`", 1 << 24));
   if (const auto *blocks = table.get("blocks")) {
@@ -309,8 +399,8 @@ void read_shape_of(const toml::table &table, LaunchDescription &launch) {
 }
 
 LaunchFile read_tables(const toml::table &table, const std::filesystem::path &folder) {
-  only(table, {"kernel", "grid", "block", "shared", "blocks", "argument", "buffer", "variable",
-               "steps", "schedule", "variables-seed", "second", "extra-reads"});
+  only(table, {"kernel", "grid", "block", "cluster", "shared", "blocks", "argument", "buffer",
+               "variable", "steps", "schedule", "variables-seed", "second", "extra-reads"});
   LaunchFile file;
   LaunchDescription &launch = file.first;
   read_shape_of(table, launch);
@@ -340,7 +430,7 @@ LaunchFile read_tables(const toml::table &table, const std::filesystem::path &fo
     file.extra_reads = truth(*extra, "`extra-reads`");
   if (const auto *second = table.get("second")) {
     const toml::table &other = table_of(*second, "`second`");
-    only(other, {"kernel", "grid", "block", "shared", "blocks", "argument"});
+    only(other, {"kernel", "grid", "block", "cluster", "shared", "blocks", "argument"});
     read_shape_of(other, file.second);
   }
   return file;
@@ -402,6 +492,8 @@ std::string shape_text(const LaunchDescription &launch) {
   std::string text =
       fmt::format("kernel = {}\ngrid = {}\nblock = {}\nshared = {}\n", quoted_text(launch.kernel),
                   extents(launch.grid), extents(launch.block), launch.shared);
+  if (launch.cluster)
+    text += fmt::format("cluster = {}\n", extents(*launch.cluster));
   if (launch.blocks.empty())
     return text;
   std::string list;

@@ -109,6 +109,7 @@ cudaError_t run(const KernelCall &call) {
   launch.block = call.block;
   launch.dynamic_shared = call.shared;
   launch.parameters = call.parameters;
+  launch.cluster = call.cluster;
   const WarpOutcome outcome = run_kernel(program, *find_in_program(*call.kernel), launch,
                                          device().memory(), device().options());
   std::fwrite(outcome.output.data(), 1, outcome.output.size(), stdout);
@@ -202,13 +203,15 @@ cudaError_t kernel_of(const void *function, CUkern_st *&kernel) {
 }
 
 cudaError_t launch(const void *function, dim3 grid, dim3 block, void **arguments,
-                   std::size_t shared, cudaStream_t stream, bool cooperative) {
+                   std::size_t shared, cudaStream_t stream, bool cooperative,
+                   std::optional<Extents> cluster = {}) {
   return device().call([&] {
     KernelCall call;
     if (const cudaError_t error = prepare(function, grid, block, arguments, shared, call);
         error != cudaSuccess)
       return error;
     call.cooperative = cooperative;
+    call.cluster = cluster;
     if (cooperative) {
       const std::uint64_t most =
           std::uint64_t{blocks_on_multiprocessor(*call.kernel, call.block.count(), shared)} *
@@ -239,18 +242,17 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *fu
   if (!config)
     return Device::remember(cudaErrorInvalidValue);
   bool cooperative = false;
+  std::optional<Extents> cluster;
   for (unsigned i = 0; i < config->numAttrs; ++i) {
     const cudaLaunchAttribute &attribute = config->attrs[i];
     if (attribute.id == cudaLaunchAttributeCooperative)
       cooperative = attribute.val.cooperative != 0;
-    const auto &cluster = attribute.val.clusterDim;
-    if (attribute.id == cudaLaunchAttributeClusterDimension &&
-        std::uint64_t{cluster.x} * cluster.y * cluster.z > 1)
-      return Device::refuse("cudaLaunchKernelExC with cudaLaunchAttributeClusterDimension",
-                            "clusters are emulated where the kernel has __cluster_dims__");
+    if (attribute.id == cudaLaunchAttributeClusterDimension)
+      cluster = {attribute.val.clusterDim.x, attribute.val.clusterDim.y,
+                 attribute.val.clusterDim.z};
   }
   return launch(function, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes,
-                config->stream, cooperative);
+                config->stream, cooperative, cluster);
 }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *function) {

@@ -14,6 +14,7 @@ struct KernelCall {
   std::uint32_t shared = 0; ///< dynamic, bytes
   std::vector<std::uint8_t> parameters;
   bool cooperative = false;
+  std::optional<Extents> cluster; ///< blocks of a cluster, if the launch says so
 };
 
 /// The kernel's number in its program; nothing if the program has none of that name.

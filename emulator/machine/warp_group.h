@@ -1,0 +1,21 @@
+#pragma once
+
+#include "emulator/machine/group_product.h"
+#include "emulator/machine/memory_view.h"
+
+namespace ptxasw::inline emulator {
+
+/// wgmma, by all lanes of a warp; fewer are a fault.
+void execute_group_product(WarpContext &context, MemoryView &memory, LaneMask group);
+/// The last warp of a block has ended: a fault if the four warps of a group have not executed the
+/// same products.
+void check_group_products(const WarpContext &context);
+
+/// What `tcgen05` and `wgmma` read of a matrix in shared memory: element (row, k) at row * columns
+/// + k, rows from `first` on. The accesses count as a lane's.
+std::vector<MatrixElement> read_shared_matrix(const WarpContext &context, MemoryView &memory,
+                                              unsigned lane, const SharedMatrix &matrix,
+                                              MatrixType type, unsigned first, unsigned rows,
+                                              unsigned columns);
+
+} // namespace ptxasw::emulator
