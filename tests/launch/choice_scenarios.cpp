@@ -160,6 +160,19 @@ const Scenario short_kernel("measure-short", [] {
   symbol<void(double)>("fake_set_event_time")(0);
 });
 
+const Scenario later("measure-later", [] {
+  // What was chosen is held against the original now and then.
+  Handle f = function(load(image("", 60)), "add");
+  siblings_of(f, 600);
+  const auto most = [&](int launches) { return siblings_of(f, launches) > launches * 98 / 100; };
+  CHECK(most(10000));
+  symbol<void(const char *, double)>("fake_set_kernel_time")("add__ptxasw_retile_apart_x4", 98);
+  CHECK(most(10000)); // as long as it is no slower
+  symbol<void(const char *, double)>("fake_set_kernel_time")("add__ptxasw_retile_apart_x4", 106);
+  siblings_of(f, 10000);
+  CHECK(siblings_of(f, 1000) == 0);
+});
+
 const Scenario few_blocks("measure-few-blocks", [] {
   // Four blocks on two multiprocessors: one block of four is not tried.
   Handle f = function(load(image("", 60)), "add");

@@ -69,8 +69,10 @@ TEST_CASE("less than two per cent is nothing") {
 }
 
 TEST_CASE("what the clock cannot see is nothing") {
+  // Of launches that cannot be timed in runs: 0.4 microseconds of 15.
   Chooser chooser(2, eager());
-  run(chooser, {0.002, 0.0017}, 400, 1, 0.001);
+  chooser.resume({{{0.015, 0.015, 0.015}, {}}, 0, 0, false});
+  run(chooser, {0.015, 0.0146}, 400, 1, 0.001);
   CHECK(chooser.decided());
   CHECK(chooser.best() == 0);
 }
@@ -143,12 +145,14 @@ TEST_CASE("of what can be paid, what promises most is tried first") {
   for (int i = 0; i < 1000; ++i) {
     const Chooser::Turn turn = chooser.next();
     CHECK(turn.credit == 0);
-    if (turn.version != 0 && (tried.empty() || tried.back() != turn.version))
+    if (turn.version != 0 && std::find(tried.begin(), tried.end(), turn.version) == tried.end())
       tried.push_back(turn.version);
     if (turn.measure)
       chooser.record(turn.version, turn.version == 0 ? 1 : 1.2);
   }
-  CHECK(tried == std::vector<std::size_t>{2, 1});
+  REQUIRE(tried.size() == 2);
+  CHECK(tried[0] == 2);
+  CHECK(tried[1] == 1);
 }
 
 TEST_CASE("a program of a few long launches affords one trial") {

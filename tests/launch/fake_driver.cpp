@@ -512,6 +512,11 @@ void fake_set_timed(int on) {
   timed = on != 0;
   host = now = 0;
 }
+void fake_set_kernel_time(const char *name, double microseconds) {
+  for (Function &function : functions)
+    if (function.name == name)
+      function.microseconds = microseconds;
+}
 void fake_set_event_time(double milliseconds) { event_time = milliseconds; }
 void fake_refuse(const char *name) { refuse = name; }
 int fake_capture(void *stream, int on) {

@@ -37,6 +37,13 @@ ChoiceRules rules() {
   return result;
 }
 
+/// Returns true if launches of a version that takes so long, us, are held against the original now
+/// and then. Of short ones a single launch says nothing.
+bool may_be_checked(double chosen_us) {
+  return configuration().mode == Mode::measure && !configuration().verify &&
+         chosen_us >= ChoiceRules().short_kernel * 1000;
+}
+
 /// What profiles say of a shape; null: nothing.
 const ProfileEntry *find_entry(const KernelCode &code, const Choice &choice) {
   std::vector<std::string> all;
@@ -91,6 +98,7 @@ void follow_profile(KernelCode &code, Choice &choice) {
   choice.from_profile = true;
   choice.original_us = entry->original_us;
   choice.chosen_us = entry->chosen_us;
+  choice.may_check = may_be_checked(entry->chosen_us);
   int decided = 0;
   for (const unsigned sibling : choice.siblings)
     if (code.table.siblings[sibling].name == entry->chosen)
@@ -239,6 +247,7 @@ Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<Prio
 void settle(KernelCode &code, Choice &choice) {
   const std::size_t best = choice.chooser.best();
   const int decided = best == 0 ? 0 : static_cast<int>(choice.siblings[best - 1]) + 1;
+  choice.may_check = may_be_checked(choice.chooser.time(best) * 1000);
   choice.decided.store(decided, std::memory_order_release);
   const auto &block = choice.key.block;
   log_line(
@@ -253,6 +262,21 @@ void settle(KernelCode &code, Choice &choice) {
                         : std::string_view(
                               code.table.siblings[static_cast<std::size_t>(decided) - 1].name)),
           choice.chooser.time(0) * 1000, choice.chooser.time(best) * 1000));
+}
+
+void check_again(KernelCode &code, Choice &choice, std::size_t version, double milliseconds) {
+  constexpr std::size_t enough = 8;
+  std::vector<double> &mine = choice.checked[version];
+  mine.push_back(milliseconds);
+  if (mine.size() > enough)
+    mine.erase(mine.begin());
+  const auto &[original, chosen] = choice.checked;
+  if (original.size() < enough || chosen.size() < enough || compare(original, chosen).low <= 1)
+    return;
+  choice.decided.store(0, std::memory_order_release);
+  choice.from_profile = false; // which says something else
+  log_line("chosen-again", fmt::format("\"kernel\":{},\"hash\":{},\"chosen\":\"original\"",
+                                       json_text(code.table.kernel), json_text(code.table.hash)));
 }
 
 void lock_choices() { codes().mutex.lock(); }

@@ -69,6 +69,10 @@ struct Choice {
   std::vector<Pending> pending; ///< the oldest first
   LaunchRun run;
   std::uint64_t turns = 0;      ///< launches while it was open
+  /// Of a version that was chosen: seldom is a launch of the original, or of it, still timed.
+  bool may_check = false;
+  std::vector<Pending> checks;    ///< the versions are 0 and 1
+  std::vector<double> checked[2]; ///< ms, the newest last
   double waited = 0;            ///< for launches to end, ms; in a row of launches, a part of that
   std::chrono::steady_clock::time_point returned; ///< from the last launch while it was open
 
@@ -99,6 +103,10 @@ Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<Prio
 /// With the choice's lock held, after the chooser has decided: from now on that version is
 /// launched.
 void settle(KernelCode &code, Choice &choice);
+
+/// With the choice's lock held: a time of the original (0) or of what was chosen (1), of a launch
+/// after the choice. If the times say that the original is faster now, it is launched from now on.
+void check_again(KernelCode &code, Choice &choice, std::size_t version, double milliseconds);
 
 /// For fork(): no thread may be in the middle of a change.
 void lock_choices();

@@ -93,7 +93,7 @@ void Chooser::resume(const OpenRace &race) {
   original_ = samples_[0].empty() ? 0 : time(0);
   saved_up_ = race.budget;
   in_runs_ = race.in_runs;
-  alone_ = !in_runs_ && !samples_[0].empty();
+  alone_ = !in_runs_ && !race.samples[0].empty();
   judge();
 }
 

@@ -103,9 +103,13 @@ void break_run(Choice &choice) {
   choice.chooser.broken(choice.run.pending.version);
 }
 
-void collect(KernelCode &code, Choice &choice) {
+namespace {
+
+/// Takes launches that have ended out of a list: `done(launch, milliseconds)` of those that were
+/// timed, `failed(launch)` of the others.
+template <typename Done, typename Failed>
+void take_ended(std::vector<Pending> &pending, const Done &done, const Failed &failed) {
   const Driver &d = driver();
-  auto &pending = choice.pending;
   for (std::size_t i = 0; i < pending.size();) {
     const Result state = d.event_query(pending[i].end);
     if (state == not_ready) {
@@ -115,18 +119,36 @@ void collect(KernelCode &code, Choice &choice) {
     float milliseconds = 0;
     if (state == success &&
         d.event_time(&milliseconds, pending[i].start, pending[i].end) == success)
-      choice.chooser.record(
-          pending[i].version,
-          static_cast<double>(milliseconds) / static_cast<double>(pending[i].launches),
-          pending[i].launches);
+      done(pending[i], static_cast<double>(milliseconds));
     else
-      choice.chooser.cancel(pending[i].version);
+      failed(pending[i]);
     if (state == success)
       give_events(pending[i]);
     pending.erase(pending.begin() + static_cast<std::ptrdiff_t>(i));
   }
+}
+
+} // namespace
+
+void collect(KernelCode &code, Choice &choice) {
+  take_ended(
+      choice.pending,
+      [&](const Pending &one, double milliseconds) {
+        choice.chooser.record(one.version, milliseconds / static_cast<double>(one.launches),
+                              one.launches);
+      },
+      [&](const Pending &one) { choice.chooser.cancel(one.version); });
   if (choice.chooser.decided() && choice.decided.load(std::memory_order_relaxed) < 0)
     settle(code, choice);
+}
+
+void collect_checks(KernelCode &code, Choice &choice) {
+  take_ended(
+      choice.checks,
+      [&](const Pending &one, double milliseconds) {
+        check_again(code, choice, one.version, milliseconds);
+      },
+      [](const Pending &) {});
 }
 
 bool make_room(KernelCode &code, Choice &choice) {

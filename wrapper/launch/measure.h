@@ -29,6 +29,9 @@ void break_run(Choice &choice);
 /// the choice if that decides it.
 void collect(KernelCode &code, Choice &choice);
 
+/// With the choice's lock held: the same of launches after the choice.
+void collect_checks(KernelCode &code, Choice &choice);
+
 /// With the choice's lock held: waits for the oldest launch that is timed where too many are under
 /// way, or have been launched since. False if there is no room for another one because that took
 /// too long: the GPU may be waiting for the program.

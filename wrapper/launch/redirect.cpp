@@ -260,6 +260,33 @@ Result trial(const Redirection &r, Choice &choice) {
   return result;
 }
 
+/// A launch of a version that was chosen, or of the original for comparison: what held once need not
+/// hold for later arguments.
+Result check(const Redirection &r, Choice &choice, unsigned index, bool wants_original, bool &ran) {
+  const Driver &d = driver();
+  const RelaxedCapture relaxed;
+  const auto &record = d.event_record[r.launch.per_thread];
+  Pending pending;
+  if (is_captured(r.launch))
+    return sibling(r, index, ran);
+  {
+    const std::lock_guard lock(choice.mutex);
+    collect_checks(r.kernel.code, choice);
+    if (choice.decided.load(std::memory_order_relaxed) == 0)
+      return original(r.launch, Outcome::original_chosen);
+  }
+  if (!take_events(pending) || record(pending.start, r.launch.stream) != success)
+    return sibling(r, index, ran);
+  const Result result =
+      wants_original ? original(r.launch, Outcome::measuring) : sibling(r, index, ran);
+  if (record(pending.end, r.launch.stream) != success || result != success || ran == wants_original)
+    return result;
+  pending.version = wants_original ? 0 : 1;
+  const std::lock_guard lock(choice.mutex);
+  choice.checks.push_back(pending);
+  return result;
+}
+
 Result redirect(const Redirection &r) {
   Outcome why = Outcome::sibling;
   const std::uint32_t bits = fitting(r, why);
@@ -273,7 +300,7 @@ Result redirect(const Redirection &r) {
     choice = make_choice(r.kernel.code, shape, priors(r, device));
   if (!choice)
     return original(r.launch, Outcome::too_many_shapes);
-  choice->launches.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t number = choice->launches.fetch_add(1, std::memory_order_relaxed);
   const int decided = choice->decided.load(std::memory_order_acquire);
   if (decided < 0)
     return trial(r, *choice);
@@ -286,8 +313,14 @@ Result redirect(const Redirection &r) {
   // What a graph's node is, nothing but the name of its function tells (graph.cpp).
   if (r.table().siblings[index].own_code && is_captured(r.launch))
     return original(r.launch, Outcome::captured);
+  // After a while one in so many is timed; which version, has no period in common with the program's
+  // launches.
+  constexpr std::uint64_t first_check = 1000, between_checks = 251, spread = 0x9e3779b97f4a7c15u;
+  const bool checks =
+      choice->may_check && number >= first_check && number % between_checks == 0;
   bool ran = false;
-  const Result result = sibling(r, index, ran);
+  const Result result = checks ? check(r, *choice, index, number * spread >> 63 != 0, ran)
+                               : sibling(r, index, ran);
   if (ran)
     choice->redirected.fetch_add(1, std::memory_order_relaxed);
   return result;
