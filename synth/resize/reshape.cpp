@@ -31,6 +31,7 @@ constexpr std::size_t most_instructions = 4000; ///< the kernel is looked at onc
 constexpr std::uint32_t warp = 32, largest_z = 64;
 constexpr std::uint32_t in_a_loop = 16; ///< an access counts as so many where it is repeated
 constexpr double alike = 1.05;          ///< shapes whose sectors differ by less are alike
+constexpr std::size_t most_warps = 2;   ///< of these, those with the longest rows
 
 using Shape = std::array<std::uint32_t, 3>;
 
@@ -117,6 +118,7 @@ std::vector<Sibling> reshapes(const KernelContext &context, std::size_t most) {
     std::erase_if(good, [&](const Shape &) {
       return static_cast<double>(*costs[i++]) > alike * static_cast<double>(**least);
     });
+    good.resize(std::min(good.size(), most_warps));
   }
   std::vector<Sibling> result;
   for (const std::uint32_t count : {256u, 128u, 64u, 512u})
