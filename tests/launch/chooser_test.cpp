@@ -92,6 +92,15 @@ TEST_CASE("the leader runs while others are tried") {
   }
 }
 
+TEST_CASE("tuning spends few launches on what is far from the best") {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    Chooser chooser(13, eager());
+    run(chooser, {1, 0.5, 0.52, 0.9, 0.9, 0.9, 0.9, 1, 1, 1, 1, 1.1, 2}, 85, seed);
+    CHECK(chooser.decided());
+    CHECK(chooser.best() == 1);
+  }
+}
+
 TEST_CASE("equal versions are not led by chance") {
   // A version that won once by chance runs until it has lost the second race, which costs nothing.
   for (unsigned seed = 0; seed < 100; ++seed) {

@@ -30,10 +30,10 @@ std::string kernel_text(const std::string &name, const std::string &load) {
 	ld.param.u64 	%rd1, [)" +
          name + "_param_0];\n\tld.param.u64 	%rd2, [" + name +
          "_param_1];\n\tld.param.u32 	%r2, [" + name + R"(_param_2];
-	mov.u32 	%r3, %ctaid.x;
+	mov.u32 	%r0, %ctaid.x;
 	mov.u32 	%r4, %ntid.x;
 	mov.u32 	%r5, %tid.x;
-	mad.lo.s32 	%r1, %r3, %r4, %r5;
+	mad.lo.s32 	%r1, %r0, %r4, %r5;
 	setp.ge.s32 	%p1, %r1, %r2;
 	@%p1 bra 	$done;
 	cvta.to.global.u64 	%rd3, %rd2;
@@ -413,6 +413,11 @@ const Scenario brief_runs("faster-short", [] {
   // Too short for a race, unless the next run goes on with it.
   const FatBinary image(ptx(), 90, 90);
   Launches(function(load_by("cuModuleLoadData", image.wrapper()), "add")).versions_of(60);
+});
+
+const Scenario tuned("faster-tuned", [] {
+  const FatBinary image(ptx(), 90, 90);
+  Launches(function(load_by("cuModuleLoadData", image.wrapper()), "add")).versions_of(100);
 });
 
 const Scenario late_reason("faster-late-reason", [] {

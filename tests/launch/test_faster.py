@@ -115,7 +115,7 @@ class Running(Case):
         self.assertNotEqual(self.faster("faster-remembered", XDG_CACHE_HOME=str(self.dir / "other")).returncode, 0)
 
     def test_tuning_waits_for_versions_and_tries_them_at_once(self):
-        said = self.good("faster-short", "--tune", "--why")
+        said = self.good("faster-tuned", "--tune", "--why")
         self.assertIn("1 of 1 kernels run faster versions", said)
 
     def test_a_reason_that_comes_too_late_is_said(self):

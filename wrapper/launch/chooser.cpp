@@ -262,6 +262,10 @@ void Chooser::judge() {
     return;
   bool open = false;
   std::size_t best = 0;
+  double fastest = time(0);
+  for (std::size_t version = 1; version < samples_.size(); ++version)
+    if (!dropped_[version] && samples_[version].size() >= 3)
+      fastest = std::min(fastest, time(version));
   for (std::size_t version = 1; version < samples_.size(); ++version) {
     if (dropped_[version])
       continue;
@@ -269,7 +273,8 @@ void Chooser::judge() {
     const Comparison found = against_original(version);
     const bool enough = taken >= rules_.fewest && samples_[0].size() >= rules_.fewest;
     if ((!rules_.eager && candidate_ == 0 && is_too_slow(version)) ||
-        (taken >= 3 && found.ratio > rules_.hopeless) || (enough && found.low > rules_.win)) {
+        (taken >= 3 && (found.ratio > rules_.hopeless ||
+                        (rules_.eager && time(version) > rules_.hopeless * fastest))) || (enough && found.low > rules_.win)) {
       dropped_[version] = true;
       continue;
     }

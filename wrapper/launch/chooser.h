@@ -17,7 +17,8 @@ struct ChoiceRules {
   double resolution = 0.0005;      ///< of the clock, ms: it must also save this much
   std::size_t fewest = 6;          ///< samples of a version before it is judged
   std::size_t most = 24;           ///< and then the best so far is taken
-  double hopeless = 1.15;          ///< after three samples, this much slower ends it
+  double hopeless = 1.15;          ///< after three samples, this much slower than the original, or
+                                   ///< if eager than the fastest, ends it
   std::size_t patience = 12;       ///< launches before the first trial, if not eager
   std::size_t first_originals = 4; ///< of these are measured, the last ones
   double share = 0.008;            ///< of the kernel's time that measuring may cost, if not eager,
