@@ -38,6 +38,8 @@ Json sibling_json(const Sibling &sibling) {
     json["block"] = sibling.block;
   if (sibling.extent != std::array<std::uint32_t, 3>{})
     json["extent"] = sibling.extent;
+  if (sibling.own_code)
+    json["code"] = "kernel";
   for (const char axis : sibling.appended)
     json["append"].push_back(fmt::format("grid.{}", axis));
   for (const char axis : sibling.appended_blocks)
@@ -171,6 +173,16 @@ SiblingNeeds read_needs(const Json &json, const SiblingTable &table,
   return needs;
 }
 
+/// Returns true if a launch that differs in that way has the kernel's threads and parameters.
+bool is_own_code(const Sibling &sibling) {
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (sibling.grid[axis] != 1 || sibling.block[axis] != 1 ||
+        sibling.needs.extent_multiple[axis] != std::max(1u, sibling.extent[axis]))
+      return false;
+  return sibling.appended.empty() && sibling.appended_blocks.empty() &&
+         sibling.needs.dynamic_shared == 1;
+}
+
 Sibling read_sibling(const Json &json, const SiblingTable &table,
                      const std::vector<std::string> &optional) {
   Sibling sibling;
@@ -187,6 +199,10 @@ Sibling read_sibling(const Json &json, const SiblingTable &table,
       sibling.block = numbers<3>(value, 1);
     } else if (name == "extent") {
       sibling.extent = numbers<3>(value, 0);
+    } else if (name == "code") {
+      if (text(value) != "kernel")
+        refuse("whose code is launched is not known");
+      sibling.own_code = true;
     } else if (name == "append") {
       for (const Json &one : list(value)) {
         const std::string word = text(one), what = word.substr(0, word.find('.') + 1);
@@ -209,6 +225,8 @@ Sibling read_sibling(const Json &json, const SiblingTable &table,
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (sibling.extent[axis] != 0 && (sibling.grid[axis] != 1 || sibling.block[axis] != 1))
       refuse("an extent that is both given and divided");
+  if (sibling.own_code && !is_own_code(sibling))
+    refuse("the kernel's code would get other threads or parameters than the kernel");
   return sibling;
 }
 

@@ -83,6 +83,9 @@ struct Sibling {
   /// many blocks along the axis as it takes for all threads, the last one with threads to spare;
   /// `grid` and `block` are 1 there.
   std::array<std::uint32_t, 3> extent = {0, 0, 0};
+  /// What is launched is the kernel itself, in blocks of `extent`, and none of its threads to
+  /// spare; `name` is no entry then.
+  bool own_code = false;
   /// Parameters behind the kernel's own, 32 bits each, aligned to 4: `x`, `y`, `z` for the extents
   /// of the grid that the kernel would have been launched with.
   std::vector<char> appended;

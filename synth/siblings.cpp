@@ -86,23 +86,13 @@ bool is_wanted(const Family &family, const SiblingOptions &options) {
   });
 }
 
-SiblingTable table_of(const Module &module, const Function &kernel) {
-  SiblingTable table;
-  table.kernel = kernel.name;
-  table.hash = module_number(module.text(kernel.body));
-  for (std::size_t i = 0; i < kernel.parameters.size(); ++i)
-    table.parameters.push_back({kernel_parameter_offset(kernel, i),
-                                static_cast<std::uint32_t>(kernel.parameters[i].size())});
-  return table;
-}
-
 std::string print(const Module &module, const std::vector<Written> &all) {
   std::string text(module.text());
   if (!all.empty() && !text.ends_with('\n'))
     text += '\n';
   for (std::size_t i = 0; i < all.size();) {
     const Function &kernel = module.functions[all[i].kernel];
-    SiblingTable table = table_of(module, kernel);
+    SiblingTable table = empty_table(module, kernel);
     for (const std::size_t first = all[i].kernel; i < all.size() && all[i].kernel == first; ++i) {
       text += "\n" + all[i].text;
       table.siblings.push_back(all[i].proposal.sibling);
@@ -187,6 +177,16 @@ std::vector<Written> write_all(const Module &module, const SiblingOptions &optio
 }
 
 } // namespace
+
+SiblingTable empty_table(const Module &module, const Function &kernel) {
+  SiblingTable table;
+  table.kernel = kernel.name;
+  table.hash = module_number(module.text(kernel.body));
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i)
+    table.parameters.push_back({kernel_parameter_offset(kernel, i),
+                                static_cast<std::uint32_t>(kernel.parameters[i].size())});
+  return table;
+}
 
 std::vector<SiblingTable> sibling_tables(const Module &module) {
   std::vector<SiblingTable> tables;

@@ -61,6 +61,9 @@ struct SiblingResult {
   std::vector<KernelSiblings> kernels; ///< all that are wanted and have a body
 };
 
+/// The table of a kernel without siblings.
+SiblingTable empty_table(const Module &module, const Function &kernel);
+
 /// The tables among a module's variables.
 std::vector<SiblingTable> sibling_tables(const Module &module);
 

@@ -46,8 +46,8 @@ struct Held {
 
 class Places {
 public:
-  Places(const Module &module, const Function &kernel)
-      : module_(module), kernel_(kernel), held_(kernel.registers.size()),
+  Places(const Module &module, const Function &kernel, char axis)
+      : module_(module), kernel_(kernel), axis_(axis), held_(kernel.registers.size()),
         writes_(kernel.registers.size(), 0) {
     for (const Instruction &instruction : kernel.instructions)
       for_each_register(module, instruction, [&](RegisterId reg, RegisterUse use) {
@@ -72,6 +72,7 @@ private:
 
   const Module &module_;
   const Function &kernel_;
+  char axis_;
   std::vector<Held> held_;
   std::vector<unsigned> writes_;
 };
@@ -82,13 +83,16 @@ Held Places::of(const Operand &operand) const {
   if (operand.kind != Operand::Kind::special)
     return {};
   const std::string_view name = module_.text(operand.span);
-  if (name == "%tid.x")
+  if (name.size() < 2 || name[name.size() - 2] != '.' || name.back() != axis_)
+    return {};
+  const std::string_view what = name.substr(0, name.size() - 2);
+  if (what == "%tid")
     return {Held::Kind::sum, 0, 1, true};
-  if (name == "%ctaid.x")
+  if (what == "%ctaid")
     return {Held::Kind::ctaid};
-  if (name == "%ntid.x")
+  if (what == "%ntid")
     return {Held::Kind::ntid};
-  if (name == "%nctaid.x")
+  if (what == "%nctaid")
     return {Held::Kind::nctaid};
   return {};
 }
@@ -226,8 +230,9 @@ std::optional<std::uint32_t> Places::run() {
 
 } // namespace
 
-std::optional<std::uint32_t> block_shape_shows(const Module &module, const Function &kernel) {
-  return Places(module, kernel).run();
+std::optional<std::uint32_t> block_shape_shows(const Module &module, const Function &kernel,
+                                               char axis) {
+  return Places(module, kernel, axis).run();
 }
 
 } // namespace ptxasw::facts

@@ -70,7 +70,7 @@ bool counts_threads(const Module &module, const Function &kernel) {
   return mentions_special(module, kernel, "%nctaid.x");
 }
 
-std::optional<Refusal> resize_obstacle(const KernelContext &context) {
+std::optional<Refusal> extent_obstacle(const KernelContext &context, char axis) {
   const auto &[module, kernel] = std::tie(context.module, context.kernel);
   if (const auto obstacle = spread_obstacle(context))
     return obstacle;
@@ -78,15 +78,20 @@ std::optional<Refusal> resize_obstacle(const KernelContext &context) {
     return block_fixed;
   if (const auto obstacle = context.same_launch_obstacle())
     return obstacle;
-  if (!mentions_special(module, kernel, "%tid.x"))
+  if (!mentions_special(module, kernel, fmt::format("%tid.{}", axis)))
     return not_used;
-  if (const auto line = facts::block_shape_shows(module, kernel))
+  if (const auto line = facts::block_shape_shows(module, kernel, axis))
     return refusals::local_index.at(*line);
   for (const Instruction &instruction : kernel.instructions)
     if (instruction.guard != no_register && wants_agreement(module.opcode(instruction)))
       return lanes_agree.at(instruction.line);
-  if (!may_be_spread(context))
-    return threads_meet;
+  return may_be_spread(context) ? std::nullopt : std::optional(threads_meet);
+}
+
+std::optional<Refusal> resize_obstacle(const KernelContext &context) {
+  if (const auto obstacle = extent_obstacle(context, 'x'))
+    return obstacle;
+  const auto &[module, kernel] = std::tie(context.module, context.kernel);
   if (module.text(kernel.body).find(own_prefix) != std::string_view::npos)
     return name_in_use;
   return std::nullopt;

@@ -20,7 +20,13 @@ namespace ptxasw::inline synth {
 
 class Script;
 
-/// Why a kernel's blocks must not have another extent along x; nothing if they may.
+/// Why a kernel's blocks must not have another extent along an axis (`x`, `y` or `z`), where the
+/// threads along it stay as many as they are; nothing if they may. Besides, the launch must have
+/// max_points along it at most.
+std::optional<Refusal> extent_obstacle(const KernelContext &context, char axis);
+
+/// Why a kernel gets no version with other code for blocks of another extent along x; nothing if it
+/// may.
 std::optional<Refusal> resize_obstacle(const KernelContext &context);
 
 /// Returns true if a kernel asks for the number of blocks along x, and so for that of threads.

@@ -128,6 +128,51 @@ const Scenario ahead("measure-ahead", [] {
   symbol<void(int)>("fake_set_timed")(0);
 });
 
+const Scenario short_kernel("measure-short", [] {
+  // A pair of events takes longer than the kernel, and hides by how much the sibling is faster.
+  symbol<void(double)>("fake_set_event_time")(0.005);
+  const auto kernel = [](double original, double sibling_us, int number) {
+    std::string text = image("\"max_block\":" + std::to_string(900 + number) + ",", sibling_us);
+    const std::string before = "kernel add 100 ";
+    text.replace(text.find(before), before.size(), "kernel add " + std::to_string(original) + " ");
+    return function(load(text), "add");
+  };
+  Handle f = kernel(3.6, 2.3, 0);
+  siblings_of(f, 20000);
+  CHECK(siblings_of(f, 50) == 50);
+  // Measuring is not what it pays with.
+  const double before = symbol<double()>("fake_now")();
+  f = kernel(3.6, 5, 1);
+  siblings_of(f, 20000);
+  CHECK(siblings_of(f, 50) == 0);
+  CHECK(symbol<double()>("fake_now")() - before < 20050 * 0.0036 * 1.005 * 1.012);
+  // Where other kernels come between, nobody can tell, and the original stays.
+  f = kernel(3.6, 2.3, 2);
+  Handle other = function(load("fake\nkernel other 3 1 8 8 4\n"), "other");
+  for (int i = 0; i < 5000; ++i)
+    CHECK(launch(f) == 0 && launch(other) == 0);
+  CHECK(siblings_of(f, 50) == 0);
+  // Longer ones are timed one by one then.
+  f = kernel(15, 9, 3);
+  for (int i = 0; i < 5000; ++i)
+    CHECK(launch(f) == 0 && launch(other) == 0);
+  CHECK(siblings_of(f, 50) == 50);
+  symbol<void(double)>("fake_set_event_time")(0);
+});
+
+const Scenario later("measure-later", [] {
+  // What was chosen is held against the original now and then.
+  Handle f = function(load(image("", 60)), "add");
+  siblings_of(f, 600);
+  const auto most = [&](int launches) { return siblings_of(f, launches) > launches * 98 / 100; };
+  CHECK(most(10000));
+  symbol<void(const char *, double)>("fake_set_kernel_time")("add__ptxasw_retile_apart_x4", 98);
+  CHECK(most(10000)); // as long as it is no slower
+  symbol<void(const char *, double)>("fake_set_kernel_time")("add__ptxasw_retile_apart_x4", 106);
+  siblings_of(f, 10000);
+  CHECK(siblings_of(f, 1000) == 0);
+});
+
 const Scenario few_blocks("measure-few-blocks", [] {
   // Four blocks on two multiprocessors: one block of four is not tried.
   Handle f = function(load(image("", 60)), "add");

@@ -7,7 +7,7 @@
 //   raw KERNEL HEXADECIMAL                     the same with bytes as they are
 //
 // PTX and fat binaries are loaded, too. Of PTX a kernel's name, parameters and the module's
-// `.global` variables count; it takes 100 microseconds, FAKE_VERSION_US one whose name says that it
+// `.global` and `.const` variables count; it takes 100 microseconds, FAKE_VERSION_US one whose name says that it
 // is a version, and adds 1, or 2 if there is a comment `// wrong`. Of a fat binary it takes the
 // entry that is machine code, which is text as above or PTX, or else that which is PTX; packed ones
 // it does not know.
@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
@@ -104,6 +105,7 @@ bool anybody_captures = false;
 bool late = false;  ///< events stay pending until cuStreamSynchronize
 bool timed = false; ///< launches take the time they say, one after the other, behind the program
 double host = 0; ///< milliseconds that the program has taken, by what it called: no clock is asked
+double event_time = 0;    ///< milliseconds that an event takes
 void *spinning = nullptr; ///< a stream on which a kernel waits for the program
 std::string refuse;       ///< the name of a kernel that is not launched
 
@@ -198,11 +200,12 @@ void load_ptx(const std::string &text, Owner &owner, std::uint64_t kind) {
       function->parameters.push_back(std::atoi(text.c_str() + parameter + 9) / 8);
     owner.functions[name] = function;
   }
-  for (std::size_t at = text.find(".global ."); at != std::string::npos;
-       at = text.find(".global .", at + 1))
-    if (const std::size_t end = text.find_first_of("[=;", at); end != std::string::npos)
-      owner.globals[name_at(text.find_last_of(" \t", end) + 1)] = std::string(
-          text[end] == '[' ? static_cast<std::size_t>(std::atoi(text.c_str() + end + 1)) : 4, '\0');
+  for (const char *const space : {".global .", ".const ."})
+    for (std::size_t at = text.find(space); at != std::string::npos; at = text.find(space, at + 1))
+      if (const std::size_t end = text.find_first_of("[=;", at); end != std::string::npos)
+        owner.globals[name_at(text.find_last_of(" \t", end) + 1)] = std::string(
+            text[end] == '[' ? static_cast<std::size_t>(std::atoi(text.c_str() + end + 1)) : 4,
+            '\0');
 }
 
 Result load(void **result, const void *image, std::uint64_t kind) {
@@ -338,6 +341,19 @@ std::string name_of(std::uint64_t address) {
   return "*";
 }
 
+/// Of a launch in blocks of that shape, microseconds: FAKE_BLOCK_US may say `128x1x1 40`, of
+/// kernels that are no versions.
+double time_of(const Function &function, const unsigned *block) {
+  const char *const given = std::getenv("FAKE_BLOCK_US");
+  unsigned x = 0, y = 0, z = 0;
+  double time = 0;
+  return given && std::sscanf(given, "%ux%ux%u %lf", &x, &y, &z, &time) == 4 && block[0] == x &&
+                 block[1] == y && block[2] == z &&
+                 function.name.find("__ptxasw_") == std::string::npos
+             ? time
+             : function.microseconds;
+}
+
 /// For measuring what the helper costs: launches do nothing.
 const bool idle = std::getenv("FAKE_IDLE") != nullptr;
 
@@ -400,7 +416,7 @@ Result launch(const char *door, void *handle, const unsigned *grid, const unsign
   noise = noise * 1103515245 + 12345;
   if (timed)
     now = std::max(now, elapsed());
-  now += function->microseconds / 1000 * (1 + 0.01 * static_cast<double>(noise >> 16 & 0xff) / 255);
+  now += time_of(*function, block) / 1000 * (1 + 0.01 * static_cast<double>(noise >> 16 & 0xff) / 255);
   execute(*function, values);
   return success;
 }
@@ -413,6 +429,7 @@ Result record(void *event, void *stream) {
   if (timed) // an idle GPU takes the event's time as it comes, not that of its last launch
     now = std::max(now, elapsed());
   *static_cast<Event *>(event) = {now, late};
+  now += event_time;
   return success;
 }
 
@@ -495,6 +512,12 @@ void fake_set_timed(int on) {
   timed = on != 0;
   host = now = 0;
 }
+void fake_set_kernel_time(const char *name, double microseconds) {
+  for (Function &function : functions)
+    if (function.name == name)
+      function.microseconds = microseconds;
+}
+void fake_set_event_time(double milliseconds) { event_time = milliseconds; }
 void fake_refuse(const char *name) { refuse = name; }
 int fake_capture(void *stream, int on) {
   static_cast<Stream *>(stream)->capturing = on != 0;

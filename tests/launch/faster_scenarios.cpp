@@ -30,10 +30,10 @@ std::string kernel_text(const std::string &name, const std::string &load) {
 	ld.param.u64 	%rd1, [)" +
          name + "_param_0];\n\tld.param.u64 	%rd2, [" + name +
          "_param_1];\n\tld.param.u32 	%r2, [" + name + R"(_param_2];
-	mov.u32 	%r3, %ctaid.x;
+	mov.u32 	%r0, %ctaid.x;
 	mov.u32 	%r4, %ntid.x;
 	mov.u32 	%r5, %tid.x;
-	mad.lo.s32 	%r1, %r3, %r4, %r5;
+	mad.lo.s32 	%r1, %r0, %r4, %r5;
 	setp.ge.s32 	%p1, %r1, %r2;
 	@%p1 bra 	$done;
 	cvta.to.global.u64 	%rd3, %rd2;
@@ -60,7 +60,19 @@ std::string ptx() {
          kernel_text("scaled", "ld.global.u32 \t%r3, [gain+4];") +
          ".global .attribute(.unified(1, 2)) .align 4 .b8 tagged[16];\n" +
          kernel_text("attributed", "ld.global.u32 \t%r3, [tagged+4];") +
-         kernel_text("biased", "ld.const.u32 \t%r3, [bias];") + kernel_text("waits", "bar.sync 0;");
+         kernel_text("biased", "ld.const.u32 \t%r3, [bias];") +
+         kernel_text("indexed", "mov.u64 \t%rd0, bias;\n\tadd.s64 \t%rd0, %rd0, 0;\n"
+                                "\tld.const.u32 \t%r3, [%rd0];") +
+         // Where it lies in constant memory is another number than where it lies in global memory.
+         kernel_text("stores", "mov.u64 \t%rd0, bias;\n\tcvt.u32.u64 \t%r3, %rd0;") +
+         kernel_text("mixed", "mov.u64 \t%rd0, bias;\n\t@%p1 mov.u64 \t%rd0, 16;\n"
+                              "\tld.const.u32 \t%r3, [%rd0];") +
+         kernel_text("summed", "mov.u64 \t%rd0, bias;\n\tadd.s64 \t%rd0, %rd0, %rd0;\n"
+                               "\tld.const.u32 \t%r3, [%rd0];") +
+         kernel_text("generic", "cvta.const.u64 \t%rd0, bias;\n\tld.u32 \t%r3, [%rd0];") +
+         kernel_text("anywhere", "ld.const.u32 \t%r3, [bias];\n\tcvt.u64.u32 \t%rd0, %r2;\n"
+                                 "\tld.const.u32 \t%r3, [%rd0];") +
+         kernel_text("waits", "bar.sync 0;");
 }
 
 /// A fat binary with PTX for one architecture and, if it is asked for, machine code for another;
@@ -308,6 +320,14 @@ const Scenario variable("faster-variable", [] {
   }
 });
 
+const Scenario constant("faster-constant", [] {
+  const FatBinary image(ptx(), 90, 90);
+  for (const char *const name : {"biased", "indexed"}) {
+    Launches launches(function(load_by("cuModuleLoadData", image.wrapper()), name));
+    CHECK(has(launches.until_a_version_runs(), " * * 16384 &bias"));
+  }
+});
+
 const Scenario graph("faster-graph", [] {
   const FatBinary image(ptx(), 90, 90);
   Handle f = function(load_by("cuModuleLoadData", image.wrapper()), "scaled"), stream = nullptr;
@@ -335,6 +355,54 @@ const Scenario graph("faster-graph", [] {
   CHECK(*static_cast<unsigned *>(shown.parameters[2]) == elements);
 });
 
+const Scenario block("faster-block", [] {
+  // The kernel's own code in blocks of 128 threads is the fastest.
+  const FatBinary image(ptx(), 90, 90);
+  Handle f = function(load_by("cuModuleLoadData", image.wrapper()), "attributed"), stream = nullptr;
+  call<Handle *, unsigned>("cuStreamCreate", &stream, 1u);
+  std::uint64_t to = memory(elements), from = memory(elements);
+  const auto launch = [&](unsigned blocks, unsigned threads, Handle where = nullptr) {
+    unsigned n = blocks * threads;
+    void *list[] = {&to, &from, &n};
+    CHECK(symbol<LaunchFunction>("cuLaunchKernel")(f, blocks, 1, 1, threads, 1, 1, 0, where, list,
+                                                   nullptr) == 0);
+    return history();
+  };
+  const std::string best = "launch attributed 128,1,1 128,1,1";
+  bool found = false;
+  for (int i = 0; i < 30000 && !found; ++i, ::usleep(1000))
+    found = has(launch(64, 256), best);
+  CHECK(found);
+  int in_a_row = 0;
+  for (int i = 0; i < 5000 && in_a_row < 100; ++i)
+    in_a_row = has(launch(64, 256), best) ? in_a_row + 1 : 0;
+  CHECK(in_a_row == 100);
+  // A graph's node is what the program launched.
+  symbol<int(Handle, int)>("fake_capture")(stream, 1);
+  CHECK(has(launch(64, 256, stream), "capture attributed 64,1,1 256,1,1"));
+  symbol<int(Handle, int)>("fake_capture")(stream, 0);
+  // 63 times 224 threads are no multiple of 64, and none may be to spare.
+  for (int i = 0; i < 2000; ++i) {
+    const std::string said = launch(63, 224);
+    CHECK(has(said, "launch attributed 63,1,1 224,1,1"));
+  }
+  // Nor is anything else than a launch by itself.
+  struct Attribute {
+    int id, padding;
+    unsigned char value[64];
+  } cluster{4, 0, {2, 0, 0, 0, 1, 0, 0, 0, 1}};
+  struct Config {
+    unsigned grid[3], block[3], shared;
+    Handle stream;
+    Attribute *attributes;
+    unsigned count;
+  } config{{64, 1, 1}, {256, 1, 1}, 0, nullptr, &cluster, 1};
+  unsigned n = elements;
+  void *list[] = {&to, &from, &n};
+  call<const Config *, Handle, void **, void **>("cuLaunchKernelEx", &config, f, list, nullptr);
+  CHECK(has(history(), "launch attributed 64,1,1 256,1,1"));
+});
+
 const Scenario remembered("faster-remembered", [] {
   // What an earlier run found runs from the first launch on.
   const FatBinary image(ptx(), 80);
@@ -347,10 +415,15 @@ const Scenario brief_runs("faster-short", [] {
   Launches(function(load_by("cuModuleLoadData", image.wrapper()), "add")).versions_of(60);
 });
 
+const Scenario tuned("faster-tuned", [] {
+  const FatBinary image(ptx(), 90, 90);
+  Launches(function(load_by("cuModuleLoadData", image.wrapper()), "add")).versions_of(100);
+});
+
 const Scenario late_reason("faster-late-reason", [] {
   // All launches are over before the answer is there, and the program is not yet.
   const FatBinary image(ptx(), 90, 90);
-  Launches(function(load_by("cuModuleLoadData", image.wrapper()), "biased")).versions_of(20);
+  Launches(function(load_by("cuModuleLoadData", image.wrapper()), "waits")).versions_of(20);
   const std::filesystem::path answers = std::getenv("PTXASW_LAUNCH_FASTER");
   const auto is_there = [&] {
     for (const auto &one : std::filesystem::directory_iterator(answers))
@@ -610,11 +683,11 @@ const Scenario seldom("faster-seldom", [] {
       CHECK(entry.path().extension() != ".question" && entry.path().extension() != ".image");
 });
 
-/// Kernels that stay as they are: `biased`, or what the environment names.
+/// Kernels that stay as they are: `waits`, or what the environment names.
 const Scenario kept("faster-kept", [] {
   const char *const code = std::getenv("FASTER_CODE"), *const name = std::getenv("FASTER_KERNEL");
   const FatBinary image(ptx(), 80, code ? static_cast<unsigned>(std::atoi(code)) : 0);
-  Launches launches(function(load_by("cuModuleLoadData", image.wrapper()), name ? name : "biased"));
+  Launches launches(function(load_by("cuModuleLoadData", image.wrapper()), name ? name : "waits"));
   for (int i = 0; i < 1000; ++i) {
     CHECK(launches.versions_of(1) == 0);
     ::usleep(1000);

@@ -265,3 +265,52 @@ TEST_CASE("a launch that the driver would refuse is left to it") {
   own.max_threads = 255; // `.maxntid`
   CHECK(own_fault(l, own) == Outcome::block_size);
 }
+
+TEST_CASE("the kernel's own code in blocks of another shape") {
+  Values values;
+  SiblingTable t = table();
+  Sibling &own = t.siblings[0];
+  own = {};
+  own.own_code = true;
+  own.extent = {8, 32, 0};
+  own.needs.extent_multiple = {8, 32, 1};
+  Launch l = launch_of(values);
+  l.grid = {5, 6, 2};
+  l.block = {32, 16, 1};
+  Arguments arguments;
+  REQUIRE(find_arguments(l, t, arguments));
+  const auto outcome = [&] { return fit(l, arguments, t, own, {}); };
+  CHECK(outcome() == Outcome::sibling);
+  SiblingLaunch made;
+  REQUIRE(made.prepare(l, arguments, t, own));
+  CHECK(made.grid == Extents{20, 3, 2});
+  CHECK(made.block == Extents{8, 32, 1});
+  // As many threads along each axis, and no more: none may be to spare.
+  l.grid.y = 5;
+  CHECK(outcome() == Outcome::grid);
+  l.grid.y = 6;
+  l.block.x = 33;
+  CHECK(outcome() == Outcome::grid);
+  l.block = {8, 32, 1};
+  CHECK(outcome() == Outcome::block_shape); // it is that already
+  // What stays counts, too.
+  l.block = {32, 16, 8};
+  CHECK(outcome() == Outcome::block_size);
+  SiblingLimits narrow;
+  narrow.max_threads = 128;
+  l.block = {32, 2, 1};
+  l.grid.y = 48;
+  CHECK(fit(l, arguments, t, own, narrow) == Outcome::block_size);
+  CHECK(outcome() == Outcome::sibling);
+  // A block has 64 threads along z at most, a grid 65,535 blocks along y.
+  own.extent = {1, 1, 128};
+  own.needs.extent_multiple = {1, 1, 128};
+  l.grid = {4, 4, 16};
+  l.block = {1, 1, 64};
+  CHECK(outcome() == Outcome::block_size);
+  own.extent = {128, 1, 0};
+  own.needs.extent_multiple = {128, 1, 1};
+  l.grid = {4, 4096, 1};
+  l.block = {32, 32, 1};
+  CHECK(outcome() == Outcome::grid);
+}

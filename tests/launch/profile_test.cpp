@@ -116,10 +116,12 @@ TEST_CASE("a race that is open is read back, and decides nothing") {
   ProfileEntry open = entry("k", 20, "b");
   open.open = {{12.5, 12.25}, {}, {7.5}};
   open.budget_us = -3.5;
+  open.in_runs = true;
   const auto read = parse_profile(to_toml(Profile{{open}}), "p");
   REQUIRE(read);
   CHECK(read->entries[0].open == open.open);
   CHECK(read->entries[0].budget_us == -3.5);
+  CHECK(read->entries[0].in_runs);
   CHECK(read->winners(open.hash).empty());
   const std::vector<std::string> both{"a", "b"};
   CHECK(read->find(open.hash, open.gpu, open.shape, both));

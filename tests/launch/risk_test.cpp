@@ -26,7 +26,11 @@ SiblingLimits takes(unsigned registers, unsigned local = 0) {
 const Launch plane = of({16, 4096, 1}, {512, 1, 1}), row = of({16384, 1, 1}, {256, 1, 1});
 
 double risk(const Sibling &sibling, const SiblingLimits &limits, const Launch &launch = plane) {
-  return risk_of(launch, sibling, takes(32), limits);
+  return prior_of(launch, sibling, takes(32), limits, 132).fear;
+}
+
+double promise(const Sibling &sibling, const SiblingLimits &limits, const Launch &launch = plane) {
+  return prior_of(launch, sibling, takes(32), limits, 132).promise;
 }
 
 Sibling joined(unsigned x, unsigned y, unsigned threads = 1) {
@@ -44,7 +48,7 @@ TEST_CASE("rows come before blocks along x, and spills last") {
   CHECK(rows < along);
   CHECK(along < spilling);
   // What the kernel itself keeps there, in arrays, is no spill.
-  CHECK(risk_of(plane, joined(1, 4), takes(32, 4096), takes(40, 4096)) == rows);
+  CHECK(prior_of(plane, joined(1, 4), takes(32, 4096), takes(40, 4096), 132).fear == rows);
   // A grid of one axis has no rows.
   CHECK(risk(joined(4, 1), takes(40), row) < along);
 }
@@ -57,5 +61,33 @@ TEST_CASE("the fewer threads at once, the worse") {
   // By the sibling's own blocks: with 72 registers one of 512 threads fits, seven of 128.
   CHECK(risk(joined(1, 1, 4), takes(72)) < risk(joined(1, 4), takes(72)));
   // Nothing is known where the driver says nothing.
-  CHECK(risk_of(plane, joined(1, 4), {}, {}) == all);
+  CHECK(prior_of(plane, joined(1, 4), {}, {}, 0).fear == all);
+}
+
+TEST_CASE("what won most often promises most") {
+  const auto named = [](const char *kind, Sibling sibling) {
+    sibling.name = std::string("k__ptxasw_") + kind;
+    return sibling;
+  };
+  const Sibling apart = named("retile_apart_x8", joined(8, 1)),
+                rows = named("retile_rows_y4r128", joined(1, 4)),
+                unheard = named("of_tomorrow", joined(1, 1));
+  CHECK(promise(apart, takes(32), row) > 0);
+  CHECK(promise(apart, takes(32), plane) < 0);
+  CHECK(promise(rows, takes(64), plane) > promise(apart, takes(64), plane));
+  CHECK(promise(rows, takes(64), plane) > promise(rows, takes(128), plane));
+  CHECK(promise(rows, takes(128), plane) > promise(rows, takes(128, 400), plane));
+  CHECK(promise(unheard, takes(32)) == 0);
+  // A name that says nothing.
+  CHECK(promise(joined(1, 4), takes(32)) == 0);
+}
+
+TEST_CASE("blocks that give work to idle multiprocessors come first") {
+  Sibling small;
+  small.own_code = true;
+  small.extent = {128, 0, 0};
+  const Launch few = of({16, 1, 1}, {1024, 1, 1}), many = of({4096, 1, 1}, {1024, 1, 1});
+  CHECK(promise(small, takes(32), few) > 0.3);
+  CHECK(promise(small, takes(32), many) < 0.2);
+  CHECK(prior_of(few, small, takes(32), takes(32), 0).promise < 0.2); // nobody knows how many
 }

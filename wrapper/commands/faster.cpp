@@ -119,12 +119,15 @@ Summary summarize(const LaunchFindings &findings, const std::filesystem::path &a
     const auto name = kernel.at("kernel").get<std::string>();
     const auto reason = kernel.at("reason").get<std::string>();
     const std::string late = late_reason(answers, kernel.at("asked").get<std::string>());
+    const auto words = kernel.at("words").get<std::string>();
+    if (const auto known = kept.find(name); known != kept.end() && reason.empty() && !words.empty())
+      known->second += fmt::format("; only its blocks were changed, since {}", words);
     if (faster.contains(name) || kept.contains(name))
       continue;
     const auto launches = kernel.at("launches").get<std::uint64_t>();
     if (!reason.empty()) {
       summary.reasons.insert(reason);
-      kept.emplace(name, kernel.at("words").get<std::string>());
+      kept.emplace(name, words);
     } else {
       summary.reasons.insert("waiting");
       kept.emplace(name,

@@ -84,6 +84,7 @@ launch::Profile profile_of(const LaunchFindings &findings, bool with_open) {
     if (is_open) {
       entry.chosen = choice.at("candidate").get<std::string>();
       entry.budget_us = choice.at("budget_us").get<double>();
+      entry.in_runs = choice.at("in_runs").get<bool>();
       std::vector<std::string> names = {std::string(launch::original_word)};
       names.insert(names.end(), entry.shape.among.begin(), entry.shape.among.end());
       for (const std::string &name : names)

@@ -11,8 +11,19 @@
 // This is the only step that no proof follows: the name of a `.global` variable is its address in
 // the global state space (PTX ISA 6.4.1), which is what cuModuleGetGlobal() returns; registers may
 // stand wherever the name is replaced here, and where it stands in any other way the kernel is left
-// alone. Shared variables are a block's own in either module. Everything that the kernel does not
+// alone.
+//
+// A `.const` variable lies in global memory, too, where cuModuleGetGlobal() says and the host's
+// copies write, and nothing may change it while a kernel runs (PTX ISA 5.1.3). So what the kernel
+// reads there with `ld.const`, the version reads with `ld.global`, in the same order of the stream.
+// The name is another number then, an address of global and not of constant memory: so registers
+// that hold one may lead to such loads and to nothing else, and each of these loads must be from
+// such a register.
+//
+// Shared variables are a block's own in either module. Everything that the kernel does not
 // need leaves the text; were it needed after all, the assembler would not take the text.
+//
+// The kernel's own code in blocks of another shape (synth/resize/reshape.h) needs none of this.
 
 #include "wrapper/faster/beside.h"
 
@@ -20,8 +31,10 @@
 #include "grammar/edits.h"
 #include "grammar/module.h"
 #include "synth/family.h"
+#include "synth/resize/reshape.h"
 
 #include <algorithm>
+#include <cstring>
 #include <fmt/core.h>
 #include <map>
 #include <optional>
@@ -32,6 +45,7 @@ namespace ptxasw::inline wrapper::faster {
 namespace {
 
 constexpr std::string_view address_name = "ptxasw_address";
+constexpr std::size_t most_shapes = 6; ///< of blocks, besides the versions with code of their own
 
 /// Every operand of an instruction, parts included.
 template <typename Visit>
@@ -61,6 +75,9 @@ public:
     std::vector<const Function *> reached = {&kernel_};
     for (std::size_t i = 0; i < reached.size() && !kept_; ++i)
       look_at(*reached[i], reached);
+    if (kept_)
+      return tl::unexpected(*kept_);
+    follow_constants();
     if (kept_)
       return tl::unexpected(*kept_);
     substitute();
@@ -115,12 +132,8 @@ private:
     const std::string_view declared = module_.text(variable.span);
     if (variable.space == StateSpace::shared)
       return;
-    if (variable.space == StateSpace::constant)
-      return keep("constant-memory",
-                  fmt::format("it reads `{}`, which is `__constant__`: a version "
-                              "would read a copy of its own",
-                              variable.name));
-    if (variable.space != StateSpace::global || bit_width(variable.type) == 0)
+    const bool is_constant = variable.space == StateSpace::constant;
+    if ((variable.space != StateSpace::global && !is_constant) || bit_width(variable.type) == 0)
       return keep("texture", fmt::format("`{}` is no plain variable", variable.name));
     if (declared.find(".managed") != std::string_view::npos)
       return keep("managed-variable", fmt::format("`{}` is managed memory", variable.name));
@@ -135,6 +148,99 @@ private:
       return keep("variable", "its addresses have 32 bits");
     if (find(variable.name) == variables_.end())
       variables_.push_back({std::string(variable.name), variable.size()});
+    has_constants_ = has_constants_ || is_constant;
+  }
+
+  bool is_constant(const Operand &operand) const {
+    if (operand.kind != Operand::Kind::symbol)
+      return false;
+    const Symbol &symbol = module_.symbol(operand);
+    return symbol.kind == Symbol::Kind::module_variable &&
+           module_.variables[symbol.index].space == StateSpace::constant;
+  }
+
+  bool holds_constant(const Operand &operand) const {
+    return operand.kind == Operand::Kind::reg && addresses_[operand.reg];
+  }
+
+  /// The operand, of those that are read, whose address of a constant an instruction moves on, or
+  /// adds something to; null: it does not.
+  const Operand *moved_on(const Instruction &instruction) const {
+    const Opcode &opcode = module_.opcode(instruction);
+    const auto operands = module_.operands(instruction);
+    const std::string_view text = opcode.text;
+    const auto is = [&](std::initializer_list<std::string_view> names) {
+      return std::find(names.begin(), names.end(), text) != names.end();
+    };
+    std::size_t first = 0, last = 0;
+    if (is({"mov.u64", "mov.b64", "mov.s64"}) && operands.size() == 2)
+      first = last = 1;
+    else if (is({"add.s64", "add.u64"}) && operands.size() == 3)
+      first = 1, last = 2;
+    else if (is({"mad.lo.s64", "mad.lo.u64", "mad.wide.s32", "mad.wide.u32"}) &&
+             operands.size() == 4)
+      first = last = 3;
+    else
+      return nullptr;
+    const Operand *found = nullptr;
+    for (std::size_t i = first; i <= last; ++i)
+      if (is_constant(operands[i]) || holds_constant(operands[i])) {
+        if (found) // a sum of two
+          return nullptr;
+        found = &operands[i];
+      }
+    return operands[0].kind == Operand::Kind::reg && operands[0].selector == 0 ? found : nullptr;
+  }
+
+  static bool is_constant_load(const Opcode &opcode) {
+    return opcode.op == Op::ld && opcode.text.starts_with("ld.const.");
+  }
+
+  /// Where addresses of `.const` variables go: to loads of constant memory and nowhere else, or the
+  /// kernel is left alone.
+  void follow_constants() {
+    if (!has_constants_)
+      return;
+    addresses_.assign(kernel_.registers.size(), false);
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const Instruction &instruction : kernel_.instructions)
+        if (moved_on(instruction)) {
+          const RegisterId to = module_.operands(instruction)[0].reg;
+          changed = changed || !addresses_[to];
+          addresses_[to] = true;
+        }
+    }
+    for (const Instruction &instruction : kernel_.instructions)
+      if (!leads_to_loads(instruction))
+        return keep("constant-memory",
+                    fmt::format("line {}: a `__constant__` variable's address is used in another "
+                                "way than to read it",
+                                instruction.line));
+  }
+
+  bool leads_to_loads(const Instruction &instruction) const {
+    const Opcode &opcode = module_.opcode(instruction);
+    const auto operands = module_.operands(instruction);
+    const Operand *allowed = moved_on(instruction); // what may name a constant here
+    bool good = true;
+    if (is_constant_load(opcode)) {
+      const auto parts = operands.size() == 2 ? module_.children(operands[1]) : operands;
+      allowed = operands.size() == 2 && operands[1].kind == Operand::Kind::address &&
+                        parts.size() == 1 && (is_constant(parts[0]) || holds_constant(parts[0]))
+                    ? &parts[0]
+                    : nullptr;
+      good = allowed != nullptr;
+    } else if (opcode.text.find(".const") != std::string::npos) {
+      return false;
+    }
+    const Operand *const result = moved_on(instruction) ? &operands[0] : nullptr;
+    each_operand(module_, operands, [&](const Operand &operand) {
+      if (&operand != allowed && &operand != result &&
+          (is_constant(operand) || holds_constant(operand)))
+        good = false; // also where something else is written to such a register
+    });
+    return good;
   }
 
   std::vector<launch::AnswerVariable>::const_iterator find(std::string_view name) const {
@@ -164,9 +270,14 @@ private:
       return;
     if (module_.text().find(address_name) != std::string_view::npos)
       return keep("variable", fmt::format("the module has the name `{}`", address_name));
-    for (const Instruction &instruction : kernel_.instructions)
+    for (const Instruction &instruction : kernel_.instructions) {
+      if (const Opcode &opcode = module_.opcode(instruction);
+          has_constants_ && is_constant_load(opcode))
+        edits_.replace(instruction.opcode_span,
+                       "ld.global" + std::string(opcode.text.substr(std::strlen("ld.const"))));
       for (const Operand &operand : module_.operands(instruction))
         substitute(instruction, operand);
+    }
     declare();
   }
 
@@ -193,7 +304,7 @@ private:
     const auto children = module_.children(operand);
     if (operand.kind == Operand::Kind::address && children.size() == 1)
       if (const auto number = number_of(children[0])) {
-        if (!opcode.has(Modifier::global) || children[0].value != 0)
+        if ((!opcode.has(Modifier::global) && !is_constant_load(opcode)) || children[0].value != 0)
           return refuse();
         return edits_.replace(children[0].span, in_register(*number));
       }
@@ -246,6 +357,8 @@ private:
   std::optional<Kept> kept_;
   std::set<std::string> needed_; ///< functions
   std::vector<launch::AnswerVariable> variables_;
+  bool has_constants_ = false;  ///< some are `.const`
+  std::vector<bool> addresses_; ///< by register: it holds the address of one, or of a part of it
   std::set<std::uint32_t> removed_;
   Edits edits_;
 };
@@ -284,21 +397,19 @@ std::optional<std::string> only_versions(const Module &module, const std::string
 
 SiblingOptions default_versions() {
   SiblingOptions options;
-  for (const std::string_view name : {"promote", "carry", "resize", "ahead"})
+  for (const std::string_view name : {"promote", "carry", "ahead"})
     options.wanted.emplace(name, family_option(name).variants);
   options.most = 8;
   return options;
 }
 
-tl::expected<BesideText, Kept> beside(const std::string &ptx, const std::string &kernel,
-                                      SiblingOptions options) {
-  const auto whole = parse(ptx, "ptx");
-  if (!whole)
-    return left_alone("ptx", "its PTX is not understood: " + whole.error().message);
-  const Function *const function = defined(**whole, kernel);
-  if (!function || !function->is_entry)
-    return left_alone("no-kernel", "its module's PTX does not have it");
-  Extraction extraction(**whole, *function);
+namespace {
+
+/// The versions that have code of their own.
+tl::expected<BesideText, Kept> with_code(const Module &whole, const Function &function,
+                                         SiblingOptions options) {
+  const std::string kernel(function.name);
+  Extraction extraction(whole, function);
   auto alone = extraction.text();
   if (!alone)
     return tl::unexpected(alone.error());
@@ -320,6 +431,26 @@ tl::expected<BesideText, Kept> beside(const std::string &ptx, const std::string 
   made.target = (*written)->target;
   made.table = tables[0];
   made.variables = extraction.variables();
+  return made;
+}
+
+} // namespace
+
+tl::expected<BesideText, Kept> beside(const std::string &ptx, const std::string &kernel,
+                                      SiblingOptions options) {
+  const auto whole = parse(ptx, "ptx");
+  if (!whole)
+    return left_alone("ptx", "its PTX is not understood: " + whole.error().message);
+  const Function *const function = defined(**whole, kernel);
+  if (!function || !function->is_entry)
+    return left_alone("no-kernel", "its module's PTX does not have it");
+  auto made = with_code(**whole, *function, std::move(options));
+  std::vector<Sibling> shapes = reshapes({**whole, *function}, most_shapes);
+  if (shapes.empty())
+    return made;
+  if (!made)
+    made = BesideText{"", "", empty_table(**whole, *function), {}, made.error().words};
+  made->table.siblings.insert(made->table.siblings.end(), shapes.begin(), shapes.end());
   return made;
 }
 

@@ -25,15 +25,17 @@ inline tl::unexpected<Kept> left_alone(std::string reason, std::string words) {
 
 /// Versions of a kernel, each proved to compute the same.
 struct BesideText {
-  std::string text;   ///< PTX
+  std::string text;   ///< PTX; empty: all versions are the kernel's own code
   std::string target; ///< its `.target`
   /// The parameters are the kernel's own and behind them, 64 bits each, the addresses of
   /// `variables`.
   SiblingTable table;
   std::vector<launch::AnswerVariable> variables;
+  std::string words; ///< why none has code of its own, for people; empty: some have
 };
 
 /// Which versions are worth assembling while the program runs: all families that need no promise.
+/// Blocks of other shapes are versions besides, and need no assembling.
 SiblingOptions default_versions();
 
 /// Makes versions of a kernel of a module. Error: there are none, and why.

@@ -173,6 +173,12 @@ launch::Answer make_answer(const Question &question, const std::string &image,
   auto made = beside(source->text, question.kernel, default_versions());
   if (!made)
     return nothing(made.error());
+  launch::Answer answer;
+  answer.table = std::move(made->table);
+  answer.variables = std::move(made->variables);
+  answer.words = std::move(made->words);
+  if (made->text.empty())
+    return answer;
   // What is for one architecture alone, or for one family, is assembled for that.
   const bool has_suffix = made->target.ends_with('a') || made->target.ends_with('f');
   auto code =
@@ -180,9 +186,6 @@ launch::Answer make_answer(const Question &question, const std::string &image,
                source->words, directory);
   if (!code)
     return nothing(code.error());
-  launch::Answer answer;
-  answer.table = std::move(made->table);
-  answer.variables = std::move(made->variables);
   answer.image = std::move(*code);
   return answer;
 }

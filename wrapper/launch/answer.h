@@ -24,7 +24,7 @@ struct AnswerVariable {
 
 struct Answer {
   std::string reason; ///< the name of why there are no versions; empty: there are
-  std::string words;  ///< the same, for people
+  std::string words;  ///< the same, for people; or why all versions are the kernel's own code
   /// The kernel's own parameters, and behind them the addresses of `variables`, 64 bits each.
   SiblingTable table;
   std::vector<AnswerVariable> variables;

@@ -37,21 +37,48 @@ ChoiceRules rules() {
   return result;
 }
 
-/// What the profile says of a new choice.
-void follow_profile(KernelCode &code, Choice &choice) {
+/// Returns true if launches of a version that takes so long, us, are held against the original now
+/// and then. Of short ones a single launch says nothing.
+bool may_be_checked(double chosen_us) {
+  return configuration().mode == Mode::measure && !configuration().verify &&
+         chosen_us >= ChoiceRules().short_kernel * 1000;
+}
+
+/// What profiles say of a shape; null: nothing.
+const ProfileEntry *find_entry(const KernelCode &code, const Choice &choice) {
   std::vector<std::string> all;
   for (const Sibling &sibling : code.table.siblings)
     all.push_back(sibling.name);
   std::sort(all.begin(), all.end());
-  const ProfileEntry *entry =
+  const ProfileEntry *const entry =
       configuration().profile.find(code.table.hash, choice.gpu, choice.key, all);
-  if (!entry)
-    entry = code.known.find(code.table.hash, choice.gpu, choice.key, all);
+  return entry ? entry : code.known.find(code.table.hash, choice.gpu, choice.key, all);
+}
+
+/// The siblings of the table that a choice is among, one bit each.
+void set_siblings(const KernelCode &code, Choice &choice, std::uint32_t bits,
+                  const std::vector<Prior> &priors) {
+  choice.siblings.clear();
+  choice.key.among.clear();
+  std::vector<Prior> of_versions(1);
+  for (unsigned i = 0; i < code.table.siblings.size() && i < most_siblings; ++i)
+    if (bits >> i & 1) {
+      choice.siblings.push_back(i);
+      of_versions.push_back(priors.at(i));
+      choice.key.among.push_back(code.table.siblings[i].name);
+    }
+  std::sort(choice.key.among.begin(), choice.key.among.end());
+  choice.chooser = Chooser(choice.siblings.size() + 1, rules(), std::move(of_versions));
+}
+
+/// What the profile says of a new choice.
+void follow_profile(KernelCode &code, Choice &choice) {
+  const ProfileEntry *const entry = find_entry(code, choice);
   if (!entry)
     return;
   if (!entry->open.empty()) {
     // Of `among`, which is in ascending order, to the chooser's, which is the table's.
-    OpenRace race{{entry->open[0]}, 0, entry->budget_us / 1000};
+    OpenRace race{{entry->open[0]}, 0, entry->budget_us / 1000, entry->in_runs};
     for (std::size_t i = 0; i < choice.siblings.size(); ++i) {
       const std::string &name = code.table.siblings[choice.siblings[i]].name;
       const auto at = std::lower_bound(choice.key.among.begin(), choice.key.among.end(), name);
@@ -71,6 +98,7 @@ void follow_profile(KernelCode &code, Choice &choice) {
   choice.from_profile = true;
   choice.original_us = entry->original_us;
   choice.chosen_us = entry->chosen_us;
+  choice.may_check = may_be_checked(entry->chosen_us);
   int decided = 0;
   for (const unsigned sibling : choice.siblings)
     if (code.table.siblings[sibling].name == entry->chosen)
@@ -100,7 +128,7 @@ std::string results_text() {
   for (const auto &[bytes, code] : codes().all)
     for (Choice *choice = code->choices.load(std::memory_order_acquire); choice;
          choice = choice->next) {
-      if (choice->elsewhere)
+      if (choice->elsewhere || choice->starves)
         continue;
       const std::lock_guard own(choice->mutex);
       const SiblingTable &table = code->table;
@@ -124,14 +152,14 @@ std::string results_text() {
         among += (among.empty() ? "" : ",") + json_text(name);
       list += fmt::format(
           "{}\n{{\"kernel\":{},\"hash\":{},\"gpu\":{},\"block\":[{},{},{}],\"threads\":{},"
-          "\"among\":[{}],\"decided\":{},\"candidate\":{},\"budget_us\":{:.3f},\"from_profile\":{},"
+          "\"among\":[{}],\"decided\":{},\"candidate\":{},\"budget_us\":{:.3f},\"in_runs\":{},\"from_profile\":{},"
           "\"chosen\":{},\"original_us\":{:.3f},"
           "\"chosen_us\":{:.3f},\"launches\":{},\"redirected\":{},\"versions\":[{}]}}",
           list.empty() ? "" : ",", json_text(table.kernel), json_text(table.hash),
           json_text(choice->gpu), choice->key.block[0], choice->key.block[1], choice->key.block[2],
           choice->key.threads, among, decided >= 0,
           json_text(name_of_version(*choice, table, race.candidate)), race.budget * 1000,
-          choice->from_profile,
+          race.in_runs, choice->from_profile,
           json_text(decided > 0 ? table.siblings[static_cast<std::size_t>(decided) - 1].name
                                 : original_word),
           choice->original_us, choice->chosen_us, choice->launches.load(std::memory_order_relaxed),
@@ -175,7 +203,7 @@ Choice *find_choice(const KernelCode &code, const Shape &shape) {
   return nullptr;
 }
 
-Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<double> &risks) {
+Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<Prior> &priors) {
   const std::lock_guard lock(codes().mutex);
   if (Choice *const known = find_choice(code, shape))
     return known;
@@ -187,15 +215,11 @@ Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<doub
   choice->gpu = gpu_name(shape.device);
   choice->key.block = {shape.block.x, shape.block.y, shape.block.z};
   choice->key.threads = shape.threads;
-  std::vector<double> of_versions{0};
-  for (unsigned i = 0; i < code.table.siblings.size() && i < most_siblings; ++i)
-    if (shape.fitting >> i & 1) {
-      choice->siblings.push_back(i);
-      of_versions.push_back(risks.at(i));
-      choice->key.among.push_back(code.table.siblings[i].name);
-    }
-  std::sort(choice->key.among.begin(), choice->key.among.end());
-  choice->chooser = Chooser(choice->siblings.size() + 1, rules(), std::move(of_versions));
+  set_siblings(code, *choice, shape.fitting, priors);
+  if (shape.starving != 0 && !find_entry(code, *choice)) {
+    set_siblings(code, *choice, shape.fitting & ~shape.starving, priors);
+    choice->starves = choice->siblings.empty();
+  }
   switch (configuration().mode) {
   case Mode::first:
     choice->decided = choice->siblings.empty() ? 0 : static_cast<int>(choice->siblings[0]) + 1;
@@ -206,6 +230,8 @@ Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<doub
   case Mode::tune:
   case Mode::measure:
     follow_profile(code, *choice);
+    if (choice->starves)
+      choice->decided = 0;
     if (!is_of_our_part(code.table.hash)) {
       choice->elsewhere = true;
       choice->decided = 0;
@@ -221,6 +247,7 @@ Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<doub
 void settle(KernelCode &code, Choice &choice) {
   const std::size_t best = choice.chooser.best();
   const int decided = best == 0 ? 0 : static_cast<int>(choice.siblings[best - 1]) + 1;
+  choice.may_check = may_be_checked(choice.chooser.time(best) * 1000);
   choice.decided.store(decided, std::memory_order_release);
   const auto &block = choice.key.block;
   log_line(
@@ -235,6 +262,21 @@ void settle(KernelCode &code, Choice &choice) {
                         : std::string_view(
                               code.table.siblings[static_cast<std::size_t>(decided) - 1].name)),
           choice.chooser.time(0) * 1000, choice.chooser.time(best) * 1000));
+}
+
+void check_again(KernelCode &code, Choice &choice, std::size_t version, double milliseconds) {
+  constexpr std::size_t enough = 8;
+  std::vector<double> &mine = choice.checked[version];
+  mine.push_back(milliseconds);
+  if (mine.size() > enough)
+    mine.erase(mine.begin());
+  const auto &[original, chosen] = choice.checked;
+  if (original.size() < enough || chosen.size() < enough || compare(original, chosen).low <= 1)
+    return;
+  choice.decided.store(0, std::memory_order_release);
+  choice.from_profile = false; // which says something else
+  log_line("chosen-again", fmt::format("\"kernel\":{},\"hash\":{},\"chosen\":\"original\"",
+                                       json_text(code.table.kernel), json_text(code.table.hash)));
 }
 
 void lock_choices() { codes().mutex.lock(); }

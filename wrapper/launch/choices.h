@@ -23,6 +23,9 @@ struct Shape {
   Extents block;
   std::uint32_t threads = 0; ///< logarithm, as in ShapeClass
   std::uint32_t fitting = 0; ///< a bit for each sibling of the table that may be launched
+  /// And for each of these that would leave multiprocessors without a block. It could take several
+  /// times as long: while measuring it runs only if a profile says so.
+  std::uint32_t starving = 0;
   int device = 0;
   bool operator==(const Shape &) const = default;
 };
@@ -36,6 +39,15 @@ struct Pending {
   Handle start = nullptr, end = nullptr;
   Handle context = nullptr;
   std::uint64_t turn = 0; ///< of the choice
+  std::size_t launches = 1; ///< that are timed together
+};
+
+/// Launches of one version, one behind the other and nothing between, that are timed together.
+struct LaunchRun {
+  Pending pending;      ///< its start has been recorded
+  std::size_t left = 0; ///< launches to come; 0: there is no run
+  Handle stream = nullptr;
+  std::uint64_t noted = 0; ///< launches of the process, up to its last one
 };
 
 /// What is chosen, or being chosen, for launches of one shape.
@@ -50,11 +62,17 @@ struct Choice {
   bool from_profile = false; ///< the profile knew it, and these times:
   double original_us = 0, chosen_us = 0;
   bool elsewhere = false; ///< of another part (`tune --shard`): the original, and not reported
+  bool starves = false;   ///< all siblings that fit would starve: the same
 
   std::mutex mutex; ///< for what follows
   Chooser chooser{1, {}};
   std::vector<Pending> pending; ///< the oldest first
+  LaunchRun run;
   std::uint64_t turns = 0;      ///< launches while it was open
+  /// Of a version that was chosen: seldom is a launch of the original, or of it, still timed.
+  bool may_check = false;
+  std::vector<Pending> checks;    ///< the versions are 0 and 1
+  std::vector<double> checked[2]; ///< ms, the newest last
   double waited = 0;            ///< for launches to end, ms; in a row of launches, a part of that
   std::chrono::steady_clock::time_point returned; ///< from the last launch while it was open
 
@@ -78,13 +96,17 @@ KernelCode &code_of(SiblingTable table, Profile known = {});
 
 /// The choice for a shape; null if there is none yet.
 Choice *find_choice(const KernelCode &code, const Shape &shape);
-/// The same, made if need be: by the profile, by the mode, or open. `risks`: of the siblings of the
-/// table, for the chooser. Null if the kernel has too many shapes to keep apart.
-Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<double> &risks);
+/// The same, made if need be: by the profile, by the mode, or open. `priors`: of the siblings of the
+/// table. Null if the kernel has too many shapes to keep apart.
+Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<Prior> &priors);
 
 /// With the choice's lock held, after the chooser has decided: from now on that version is
 /// launched.
 void settle(KernelCode &code, Choice &choice);
+
+/// With the choice's lock held: a time of the original (0) or of what was chosen (1), of a launch
+/// after the choice. If the times say that the original is faster now, it is launched from now on.
+void check_again(KernelCode &code, Choice &choice, std::size_t version, double milliseconds);
 
 /// For fork(): no thread may be in the middle of a change.
 void lock_choices();

@@ -2,10 +2,11 @@
 // Where all may be tried at will, launches come in rounds; in each round every version that is
 // still in the race runs once, in an order that changes, so that a program whose launches alternate
 // does not favour one. Where trials are rationed, a budget pays for them: a share of what the
-// original took so far, and half of what has been gained. What promises to gain comes first: a
+// original took so far, and a part of what has been gained. What promises to gain comes first: a
 // version that was faster is measured until it has won or lost, in random turns with the original;
-// then comes the version of which the least harm is to be feared. If the next trial cannot be paid,
-// it is waited for, and the launches between run the leader: the best version that has won once, or
+// then comes, of those that can be paid, the version that promises most. A process may also try one
+// version of a kernel before its launches have paid for that; if it loses, they pay before the next
+// one. If no trial can be paid, the launches run the leader: the best version that has won once, or
 // that was never slower than the original was at its fastest. A version leaves the race when it is
 // hopeless, or when its confidence interval says that it cannot win; the
 // race ends when all that are left have been measured often enough. Only a version whose whole
@@ -20,11 +21,11 @@
 
 namespace ptxasw::inline wrapper::launch {
 
-Chooser::Chooser(std::size_t versions, const ChoiceRules &rules, std::vector<double> risks)
-    : rules_(rules), risks_(std::move(risks)), samples_(std::max<std::size_t>(versions, 1)),
+Chooser::Chooser(std::size_t versions, const ChoiceRules &rules, std::vector<Prior> priors)
+    : rules_(rules), priors_(std::move(priors)), samples_(std::max<std::size_t>(versions, 1)),
       first_(samples_.size()), under_way_(samples_.size()), dropped_(samples_.size()),
       won_(samples_.size()), decided_(versions <= 1) {
-  risks_.resize(samples_.size(), rules_.risk);
+  priors_.resize(samples_.size());
 }
 
 /// A small generator: all it must give is an order that has no period in common with the program's.
@@ -46,19 +47,35 @@ double Chooser::extra(std::size_t version) const {
   if (version == 0)
     return 0;
   const double mine = samples_[version].empty() ? first_[version] : time(version);
-  return mine > 0 ? std::max(0.0, mine - original_) : risks_[version] * original_;
+  return mine > 0 ? std::max(0.0, mine - original_) : priors_[version].fear * original_;
 }
 
-/// True if one more launch of this version may be tried: what measuring has cost, and may cost with
-/// what is under way, against a share of all time. Of a version about which nothing is known only
-/// one launch is under way.
-bool Chooser::affordable(std::size_t version) const {
-  if (original_ <= 0 || (version != 0 && first_[version] == 0 && under_way_[version] > 0))
-    return false;
-  double cost = regret_ + extra(version) + rules_.overhead;
+/// What is missing to pay for one more launch of this version, ms: what measuring has cost, and may
+/// cost with what is under way, against a share of all time.
+double Chooser::missing(std::size_t version) const {
+  const auto launches = static_cast<double>(launches_of_run());
+  double cost = regret_ + launches * extra(version) + rules_.overhead;
   for (std::size_t other = 0; other < under_way_.size(); ++other)
-    cost += static_cast<double>(under_way_[other]) * (extra(other) + rules_.overhead);
-  return cost <= saved_up_ + rules_.share * static_cast<double>(launches_) * original_;
+    cost += static_cast<double>(under_way_[other]) * (launches * extra(other) + rules_.overhead);
+  return std::max(0.0, cost - saved_up_ -
+                           rules_.share * static_cast<double>(launches_) * original_);
+}
+
+/// How many launches are timed together.
+std::size_t Chooser::launches_of_run() const {
+  if (!in_runs_ || original_ <= 0)
+    return 1;
+  return std::clamp(static_cast<std::size_t>(rules_.run / original_), rules_.shortest_run,
+                    rules_.longest_run);
+}
+
+/// From now on samples are of the one kind or the other, and those of the other kind are no
+/// samples.
+void Chooser::time_in_runs(bool in_runs) {
+  in_runs_ = in_runs;
+  alone_ = !in_runs;
+  for (std::vector<double> &all : samples_)
+    all.clear();
 }
 
 void Chooser::resume(const OpenRace &race) {
@@ -75,15 +92,17 @@ void Chooser::resume(const OpenRace &race) {
     dropped_[version] = candidate_ != 0 && version != candidate_;
   original_ = samples_[0].empty() ? 0 : time(0);
   saved_up_ = race.budget;
+  in_runs_ = race.in_runs;
+  alone_ = !in_runs_ && !race.samples[0].empty();
   judge();
 }
 
 OpenRace Chooser::state() const {
   return {samples_, candidate_,
-          saved_up_ + rules_.share * static_cast<double>(launches_) * original_ - regret_};
+          saved_up_ + rules_.share * static_cast<double>(launches_) * original_ - regret_, in_runs_};
 }
 
-Chooser::Turn Chooser::next() {
+Chooser::Turn Chooser::next(double credit) {
   ++launches_;
   if (decided_)
     return {best_, false};
@@ -91,8 +110,10 @@ Chooser::Turn Chooser::next() {
   if (!rules_.eager && (launches_ <= rules_.patience || original_ <= 0)) {
     // The last of the patient launches show how long the original takes.
     turn.measure = launches_ + rules_.first_originals > rules_.patience;
-  } else if (const std::size_t trial = next_trial(); trial < samples_.size()) {
-    turn = {trial, true};
+  } else if (const std::size_t trial = next_trial(credit, turn); trial < samples_.size()) {
+    turn.version = trial;
+    turn.measure = true;
+    turn.launches = launches_of_run();
   } else {
     // No trial can be paid now. A part of what the leader saves pays for the next.
     turn.version = leader_;
@@ -104,10 +125,15 @@ Chooser::Turn Chooser::next() {
 }
 
 /// The version to try next; the number of versions if there is none.
-std::size_t Chooser::next_trial() {
+std::size_t Chooser::next_trial(double credit, Turn &turn) {
+  if (in_runs_ && samples_[0].size() + under_way_[0] < 2) // it was measured in another way
+    return rules_.eager || missing(0) == 0 ? 0 : samples_.size();
   if (!rules_.eager) {
-    const std::size_t wanted = most_wanted();
-    return wanted < samples_.size() && affordable(wanted) ? wanted : samples_.size();
+    const std::size_t wanted = contender();
+    if (wanted == samples_.size())
+      return unknown(credit, turn);
+    const bool is_first = wanted != 0 && first_[wanted] == 0 && under_way_[wanted] > 0;
+    return is_first || missing(wanted) > 0 ? samples_.size() : wanted;
   }
   if (order_.empty())
     begin_round();
@@ -120,30 +146,58 @@ std::size_t Chooser::next_trial() {
   return samples_.size();
 }
 
-/// Of trials that are rationed the one to pay first; the number of versions if there is none.
-std::size_t Chooser::most_wanted() {
+/// Returns true if a version that is in the race has not run yet, or is running for the first time.
+bool Chooser::is_unknown(std::size_t version) const {
+  return !dropped_[version] && samples_[version].empty() &&
+         (first_[version] == 0 || under_way_[version] == 0);
+}
+
+/// Where trials are rationed: the version that goes on, or the original to compare it with; the
+/// number of versions if none does.
+std::size_t Chooser::contender() {
   const auto taken = [&](std::size_t version) {
     return samples_[version].size() + under_way_[version];
   };
-  std::size_t contender = 0, unknown = 0;
-  for (std::size_t version = 1; version < samples_.size(); ++version) {
-    if (dropped_[version])
-      continue;
-    const bool is_known =
-        !samples_[version].empty() || (first_[version] != 0 && taken(version) > 0);
-    if (!is_known && candidate_ == 0) {
-      if (unknown == 0 || extra(version) < extra(unknown))
-        unknown = version;
-    } else if (taken(version) < (won_[version] ? rules_.fewest : rules_.most) &&
-               (contender == 0 || time(version) < time(contender))) {
-      contender = version;
-    }
-  }
-  if (contender == 0)
-    return unknown != 0 ? unknown : taken(0) < rules_.fewest ? 0 : samples_.size();
+  std::size_t found = 0;
+  for (std::size_t version = 1; version < samples_.size(); ++version)
+    if (!dropped_[version] && (!is_unknown(version) || candidate_ != 0) &&
+        taken(version) < (won_[version] ? rules_.fewest : rules_.most) &&
+        (found == 0 || time(version) < time(found)))
+      found = version;
+  if (found == 0)
+    return samples_.size();
   // In random turns, so that a program whose launches alternate favours none.
-  const std::size_t missing = taken(contender) + 1 > taken(0) ? taken(contender) + 1 - taken(0) : 0;
-  return missing > 0 && draw(missing + 1) > 0 ? 0 : contender;
+  const std::size_t missing = taken(found) + 1 > taken(0) ? taken(found) + 1 - taken(0) : 0;
+  return missing > 0 && draw(missing + 1) > 0 ? 0 : found;
+}
+
+/// Of versions that have not run the one to try now; the original where there is none and more must
+/// be known of it; the number of versions if none can be paid. Only one launch of such a version is
+/// under way.
+std::size_t Chooser::unknown(double credit, Turn &turn) {
+  std::size_t found = 0;
+  bool any = false;
+  const auto promise = [&](std::size_t version) {
+    return first_[version] == 0 ? priors_[version].promise : std::log(original_ / first_[version]);
+  };
+  for (std::size_t version = 1; version < samples_.size(); ++version) {
+    if (!is_unknown(version))
+      continue;
+    any = true;
+    const bool has_credit = !on_credit_ && promise(version) > 0;
+    if (under_way_[version] == 0 && missing(version) <= (has_credit ? credit : 0) &&
+        (found == 0 || promise(version) > promise(found) ||
+         (promise(version) == promise(found) && extra(version) < extra(found))))
+      found = version;
+  }
+  if (found != 0) {
+    turn.credit = missing(found);
+    on_credit_ = on_credit_ || turn.credit > 0;
+    return found;
+  }
+  return !any && samples_[0].size() + under_way_[0] < rules_.fewest && missing(0) == 0
+             ? 0
+             : samples_.size();
 }
 
 void Chooser::cancel(std::size_t version) {
@@ -151,13 +205,26 @@ void Chooser::cancel(std::size_t version) {
     --under_way_[version];
 }
 
-void Chooser::record(std::size_t version, double milliseconds) {
+void Chooser::broken(std::size_t version) {
+  cancel(version);
+  if (!decided_ && in_runs_ && ++broken_ >= rules_.most_broken) {
+    // Other kernels come between its launches: single ones show more than none.
+    time_in_runs(false);
+    decided_ = !rules_.eager && original_ < rules_.shortest;
+  }
+}
+
+void Chooser::record(std::size_t version, double milliseconds, std::size_t launches) {
   if (version >= samples_.size())
     return;
   cancel(version);
   if (decided_ || !std::isfinite(milliseconds) || milliseconds <= 0)
     return;
-  const double more = version == 0 ? 0 : milliseconds - original_;
+  if (in_runs_ != (launches > 1)) // it was under way when that changed
+    return;
+  broken_ = 0;
+  const double more =
+      version == 0 ? 0 : static_cast<double>(launches) * (milliseconds - original_);
   regret_ += rules_.overhead + (more < 0 ? more * rules_.of_gains : more);
   if (first_[version] == 0) { // loads the code, and counts as a hint alone
     first_[version] = milliseconds;
@@ -168,7 +235,9 @@ void Chooser::record(std::size_t version, double milliseconds) {
   samples_[version].push_back(milliseconds);
   if (version == 0) {
     original_ = time(0);
-    if (!rules_.eager && samples_[0].size() >= 2 && original_ < rules_.shortest)
+    if (!in_runs_ && !alone_ && samples_[0].size() >= 2 && original_ < rules_.short_kernel)
+      time_in_runs(true);
+    if (!in_runs_ && !rules_.eager && samples_[0].size() >= 2 && original_ < rules_.shortest)
       decided_ = true;
   }
   if (!decided_)
@@ -193,6 +262,10 @@ void Chooser::judge() {
     return;
   bool open = false;
   std::size_t best = 0;
+  double fastest = time(0);
+  for (std::size_t version = 1; version < samples_.size(); ++version)
+    if (!dropped_[version] && samples_[version].size() >= 3)
+      fastest = std::min(fastest, time(version));
   for (std::size_t version = 1; version < samples_.size(); ++version) {
     if (dropped_[version])
       continue;
@@ -200,11 +273,13 @@ void Chooser::judge() {
     const Comparison found = against_original(version);
     const bool enough = taken >= rules_.fewest && samples_[0].size() >= rules_.fewest;
     if ((!rules_.eager && candidate_ == 0 && is_too_slow(version)) ||
-        (taken >= 3 && found.ratio > rules_.hopeless) || (enough && found.low > rules_.win)) {
+        (taken >= 3 && (found.ratio > rules_.hopeless ||
+                        (rules_.eager && time(version) > rules_.hopeless * fastest))) || (enough && found.low > rules_.win)) {
       dropped_[version] = true;
       continue;
     }
-    const bool wins = found.high < rules_.win && time(0) - time(version) >= rules_.resolution;
+    const double resolution = rules_.resolution / static_cast<double>(launches_of_run());
+    const bool wins = found.high < rules_.win && time(0) - time(version) >= resolution;
     won_[version] = wins;
     if (!enough || (!wins && taken < rules_.most))
       open = true;
@@ -235,7 +310,7 @@ void Chooser::lead(std::size_t won) {
     if (dropped_[version] || all.size() < 2)
       continue;
     const double slowest = *std::max_element(all.begin(), all.end());
-    if (slowest < rules_.win * fastest && fastest - slowest >= rules_.resolution &&
+    if (slowest < rules_.win * fastest && fastest - slowest >= rules_.resolution / static_cast<double>(launches_of_run()) &&
         (leader_ == 0 || time(version) < time(leader_))) {
       leader_ = version;
       leads_by_ = 1 - slowest / fastest;

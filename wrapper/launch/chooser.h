@@ -17,18 +17,28 @@ struct ChoiceRules {
   double resolution = 0.0005;      ///< of the clock, ms: it must also save this much
   std::size_t fewest = 6;          ///< samples of a version before it is judged
   std::size_t most = 24;           ///< and then the best so far is taken
-  double hopeless = 1.15;          ///< after three samples, this much slower ends it
+  double hopeless = 1.15;          ///< after three samples, this much slower than the original, or
+                                   ///< if eager than the fastest, ends it
   std::size_t patience = 12;       ///< launches before the first trial, if not eager
   std::size_t first_originals = 4; ///< of these are measured, the last ones
   double share = 0.008;            ///< of the kernel's time that measuring may cost, if not eager,
   double of_gains = 0.3;           ///< and of what it has saved
-  double risk = 0.5;       ///< by this share of the original's time a version may take longer
-                           ///< of which nothing else is known
   double overhead = 0.006; ///< of measuring a launch, ms
   double slow = 1.05;      ///< if not eager, one sample this much slower ends it
   double cold = 0.1;       ///< how much longer a version's first launch may take, ms
   double shortest = 0.009; ///< a kernel that takes less by the events' clock is left alone, if not
                            ///< eager: most of that is the launch itself
+  // A pair of events costs as much as a short kernel. So what takes less than `short_kernel` is
+  // timed in runs of one version, one launch behind the other:
+  double short_kernel = 0.02, run = 0.2; ///< ms; how long a run takes, about
+  std::size_t shortest_run = 4, longest_run = 32;
+  std::size_t most_broken = 8; ///< runs that something came between, before one did not
+};
+
+/// What is known of a version before it has run.
+struct Prior {
+  double fear = 0.5;  ///< by what share of the original's time a launch of it may take longer
+  double promise = 0; ///< the logarithm of how many times as fast it is expected to be
 };
 
 /// A race that has not ended: what a later process needs to go on with it.
@@ -36,16 +46,16 @@ struct OpenRace {
   std::vector<std::vector<double>> samples; ///< of each version, the original first, ms
   std::size_t candidate = 0;                ///< won once; 0: none has
   double budget = 0; ///< what trials may cost, less what they have cost, ms; may be negative
+  bool in_runs = false; ///< samples are of runs of launches
 };
 
 /// Says which version of a kernel a launch should run, and which one to keep. Version 0 is the
 /// original. Knows no driver and no clock: times come in as they are measured.
 class Chooser {
 public:
-  /// `versions`: how many there are, the original among them; at least 1. `risks`: for each, the
-  /// original first, by what share of the original's time a launch of it may take longer, for all
-  /// that is known before one has run.
-  Chooser(std::size_t versions, const ChoiceRules &rules, std::vector<double> risks = {});
+  /// `versions`: how many there are, the original among them; at least 1. `priors`: of each, the
+  /// original first.
+  Chooser(std::size_t versions, const ChoiceRules &rules, std::vector<Prior> priors = {});
 
   /// Goes on with a race of an earlier process, before the first launch. Its samples count; but the
   /// first launch of a version still loads code, and this process's original is measured anew. Of
@@ -58,13 +68,22 @@ public:
   struct Turn {
     std::size_t version = 0;
     bool measure = false; ///< and tell record() how long it took
+    double credit = 0;    ///< what it may cost that has not been earned, ms
+    /// So many launches, this one the first, run the version and are timed together.
+    std::size_t launches = 1;
   };
-  Turn next();
-  /// Notes that a launch of a version took this many milliseconds. Impossible times (not positive,
-  /// not finite) are ignored.
-  void record(std::size_t version, double milliseconds);
+  /// `credit`: what may be lost, ms, by the first trial of a version, where the launches so far do
+  /// not pay for it; of all kernels together, so that a program of a few long launches affords one.
+  Turn next(double credit = 0);
+  /// Notes a launch of a run that is under way, in place of next().
+  void go_on() { ++launches_; }
+  /// Notes that a launch of a version took this many milliseconds, or each of a run of launches.
+  /// Impossible times (not positive, not finite) are ignored.
+  void record(std::size_t version, double milliseconds, std::size_t launches = 1);
   /// Notes that a launch for which `next()` wanted to know the time was not timed after all.
   void cancel(std::size_t version);
+  /// Notes the same of a run that something came between.
+  void broken(std::size_t version);
 
   /// True when no more trials are needed; `best()` is then the version to keep.
   bool decided() const { return decided_; }
@@ -78,18 +97,22 @@ public:
 
 private:
   void judge();
+  std::size_t launches_of_run() const;
+  void time_in_runs(bool in_runs);
   bool is_too_slow(std::size_t version) const;
   void lead(std::size_t won);
   bool confirm(std::size_t version);
-  bool affordable(std::size_t version) const;
+  double missing(std::size_t version) const;
   double extra(std::size_t version) const;
   void begin_round();
-  std::size_t next_trial();
-  std::size_t most_wanted();
+  std::size_t next_trial(double credit, Turn &turn);
+  bool is_unknown(std::size_t version) const;
+  std::size_t contender();
+  std::size_t unknown(double credit, Turn &turn);
   std::size_t draw(std::size_t below);
 
   ChoiceRules rules_;
-  std::vector<double> risks_;
+  std::vector<Prior> priors_;
   std::vector<std::vector<double>> samples_;
   std::vector<double> first_;          ///< how long the first launch took, ms; 0: not known
   std::vector<std::size_t> under_way_; ///< launches whose times are not known yet
@@ -105,6 +128,10 @@ private:
   std::size_t leader_ = 0;    ///< runs where nothing is tried: the best that has won once
   double leads_by_ = 0;       ///< by at least this share of the original's time
   bool decided_ = false;
+  bool on_credit_ = false; ///< a trial was
+  bool in_runs_ = false;   ///< samples are of runs
+  bool alone_ = false;     ///< samples are of single launches, however short
+  std::size_t broken_ = 0; ///< runs, since one was whole
   std::uint64_t seed_ = 0x9e3779b97f4a7c15u;
 };
 

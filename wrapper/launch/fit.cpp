@@ -95,6 +95,9 @@ Extents grid_of(const Launch &launch, const Sibling &sibling) {
           static_cast<std::uint32_t>(grid_along(launch, sibling, 2))};
 }
 
+/// Threads that a block may have along z.
+constexpr std::uint32_t largest_z = 64;
+
 /// Blocks that a grid may have along each axis.
 constexpr std::uint64_t largest_grid[] = {0x7fffffff, 65535, 65535};
 
@@ -175,7 +178,7 @@ Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable
   if (!is_reshaped(launch, sibling)) // the kernel's own launch, and nothing to be gained
     return Outcome::block_shape;
   const std::uint64_t size = threads_of_block(launch, sibling);
-  if (size == 0 || size > limits.max_threads || (needs.max_block && size > *needs.max_block))
+  if (size == 0 || block_along(launch, sibling, 2) > largest_z || size > limits.max_threads || (needs.max_block && size > *needs.max_block))
     return Outcome::block_size;
   if (!needs.blocks.empty() &&
       std::find(needs.blocks.begin(), needs.blocks.end(),

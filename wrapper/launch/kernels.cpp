@@ -82,9 +82,15 @@ bool is_admitted(const std::string &name, const std::string &only) {
   return false;
 }
 
-void load_sibling(const Home &home, const Sibling &sibling, LoadedSibling &loaded) {
+void load_sibling(const Home &home, Handle own, const Sibling &sibling, const Kernel &kernel,
+                  LoadedSibling &loaded) {
   if (!is_admitted(sibling.name, configuration().only))
     return;
+  if (sibling.own_code) {
+    loaded.limits = kernel.limits;
+    loaded.function = own;
+    return;
+  }
   const Driver &d = driver();
   Handle function = nullptr;
   const Result found = home.in_library
@@ -118,7 +124,7 @@ const Kernel *look_up(Handle function) {
     // Never freed: another thread may still be looking at it when its module goes.
     auto *kernel = new Kernel{code, home.in_library, {}, nullptr};
     read_limits(home, function, kernel->limits);
-    load_siblings(home, code.table, *kernel);
+    load_siblings(home, function, code.table, *kernel);
     if (std::find(known().codes.begin(), known().codes.end(), &code) == known().codes.end())
       known().codes.push_back(&code);
     result = kernel;
@@ -159,11 +165,11 @@ bool read_limits(const Home &home, Handle function, SiblingLimits &limits) {
          read(attribute_registers, limits.registers) && read(attribute_local, limits.local);
 }
 
-bool load_siblings(const Home &home, const SiblingTable &table, Kernel &kernel) {
+bool load_siblings(const Home &home, Handle function, const SiblingTable &table, Kernel &kernel) {
   kernel.siblings = std::make_unique<LoadedSibling[]>(table.siblings.size());
   bool any = false;
   for (std::size_t i = 0; i < std::min(table.siblings.size(), most_siblings); ++i) {
-    load_sibling(home, table.siblings[i], kernel.siblings[i]);
+    load_sibling(home, function, table.siblings[i], kernel, kernel.siblings[i]);
     any = any || kernel.siblings[i].function;
   }
   return any;

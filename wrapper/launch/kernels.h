@@ -47,8 +47,9 @@ struct Home {
 bool find_home(Handle function, Home &home);
 /// What the driver says of a function of that home; false if it says nothing.
 bool read_limits(const Home &home, Handle function, SiblingLimits &limits);
-/// Siblings of a table that lie in a module or library. False: none of them may be used.
-bool load_siblings(const Home &home, const SiblingTable &table, Kernel &kernel);
+/// Siblings of a table that lie in a module or library, or are the kernel's own code, which is
+/// `function`. False: none of them may be used.
+bool load_siblings(const Home &home, Handle function, const SiblingTable &table, Kernel &kernel);
 
 /// What is known about a handle that a program launches; null for a kernel without siblings. Known
 /// handles are found without a lock.

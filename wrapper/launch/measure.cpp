@@ -10,6 +10,7 @@
 #include "wrapper/launch/state.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -19,6 +20,10 @@ namespace {
 constexpr std::size_t most_pending = 16; ///< launches that are timed, or since the oldest of them
 constexpr std::size_t least_pending = 3; ///< enough for the GPU to stay busy
 constexpr double busy = 1; ///< launches that take this many ms together keep the GPU busy, too
+
+/// Runs that are under way in the process, and launches while there are any.
+std::atomic<unsigned> runs{0};
+std::atomic<std::uint64_t> launches_noted{0};
 
 struct Pool {
   std::mutex mutex;
@@ -61,9 +66,50 @@ void forget_events() {
   pool().free.clear();
 }
 
-void collect(KernelCode &code, Choice &choice) {
+void note_launch() {
+  if (runs.load(std::memory_order_relaxed) != 0)
+    launches_noted.fetch_add(1, std::memory_order_relaxed);
+}
+
+void begin_run(Choice &choice, const Pending &pending, std::size_t launches, Handle stream) {
+  choice.run = {pending, launches - 1, stream, 0};
+  choice.run.pending.launches = launches;
+  runs.fetch_add(1, std::memory_order_relaxed);
+  choice.run.noted = launches_noted.load(std::memory_order_relaxed);
+}
+
+void end_run(Choice &choice) {
+  choice.run.left = 0;
+  runs.fetch_sub(1, std::memory_order_relaxed);
+}
+
+bool goes_on(Choice &choice, Handle stream) {
+  LaunchRun &run = choice.run;
+  if (run.left == 0)
+    return false;
+  const std::uint64_t now = launches_noted.load(std::memory_order_relaxed);
+  if (now != run.noted + 1 || stream != run.stream) {
+    break_run(choice);
+    return false;
+  }
+  run.noted = now;
+  choice.chooser.go_on();
+  return true;
+}
+
+void break_run(Choice &choice) {
+  end_run(choice);
+  give_events(choice.run.pending);
+  choice.chooser.broken(choice.run.pending.version);
+}
+
+namespace {
+
+/// Takes launches that have ended out of a list: `done(launch, milliseconds)` of those that were
+/// timed, `failed(launch)` of the others.
+template <typename Done, typename Failed>
+void take_ended(std::vector<Pending> &pending, const Done &done, const Failed &failed) {
   const Driver &d = driver();
-  auto &pending = choice.pending;
   for (std::size_t i = 0; i < pending.size();) {
     const Result state = d.event_query(pending[i].end);
     if (state == not_ready) {
@@ -73,22 +119,47 @@ void collect(KernelCode &code, Choice &choice) {
     float milliseconds = 0;
     if (state == success &&
         d.event_time(&milliseconds, pending[i].start, pending[i].end) == success)
-      choice.chooser.record(pending[i].version, static_cast<double>(milliseconds));
+      done(pending[i], static_cast<double>(milliseconds));
     else
-      choice.chooser.cancel(pending[i].version);
+      failed(pending[i]);
     if (state == success)
       give_events(pending[i]);
     pending.erase(pending.begin() + static_cast<std::ptrdiff_t>(i));
   }
+}
+
+} // namespace
+
+void collect(KernelCode &code, Choice &choice) {
+  take_ended(
+      choice.pending,
+      [&](const Pending &one, double milliseconds) {
+        choice.chooser.record(one.version, milliseconds / static_cast<double>(one.launches),
+                              one.launches);
+      },
+      [&](const Pending &one) { choice.chooser.cancel(one.version); });
   if (choice.chooser.decided() && choice.decided.load(std::memory_order_relaxed) < 0)
     settle(code, choice);
+}
+
+void collect_checks(KernelCode &code, Choice &choice) {
+  take_ended(
+      choice.checks,
+      [&](const Pending &one, double milliseconds) {
+        check_again(code, choice, one.version, milliseconds);
+      },
+      [](const Pending &) {});
 }
 
 bool make_room(KernelCode &code, Choice &choice) {
   using Milliseconds = std::chrono::duration<double, std::milli>;
   using Clock = std::chrono::steady_clock;
   const double each = std::max(choice.chooser.time(0), 0.001);
-  const auto ahead = std::clamp(static_cast<std::size_t>(busy / each), least_pending, most_pending);
+  // The launches of a run must not wait for the program.
+  const auto ahead = std::clamp(static_cast<std::size_t>(busy / each), least_pending,
+                                choice.pending.empty() || choice.pending.front().launches == 1
+                                    ? most_pending
+                                    : most_pending * choice.pending.front().launches);
   const auto is_ahead = [&] {
     return !choice.pending.empty() && (choice.pending.size() >= most_pending ||
                                        choice.turns - choice.pending.front().turn >= ahead);

@@ -13,9 +13,24 @@ void give_events(const Pending &pending);
 /// The contexts are going away: no event is valid anymore.
 void forget_events();
 
+/// A launch of any kernel, or of anything that is not seen: it may come between those of a run.
+void note_launch();
+/// With the choice's lock held: begins a run with a launch that begins it.
+void begin_run(Choice &choice, const Pending &pending, std::size_t launches, Handle stream);
+/// With the choice's lock held: true if the launch that was noted last goes on with the choice's
+/// run. If something came between, that run has ended without a time.
+bool goes_on(Choice &choice, Handle stream);
+/// With the choice's lock held: a run has ended.
+void end_run(Choice &choice);
+/// The same of one of which nothing is known.
+void break_run(Choice &choice);
+
 /// With the choice's lock held: reports the launches that have ended to its chooser, and settles
 /// the choice if that decides it.
 void collect(KernelCode &code, Choice &choice);
+
+/// With the choice's lock held: the same of launches after the choice.
+void collect_checks(KernelCode &code, Choice &choice);
 
 /// With the choice's lock held: waits for the oldest launch that is timed where too many are under
 /// way, or have been launched since. False if there is no room for another one because that took

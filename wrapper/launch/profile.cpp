@@ -143,6 +143,7 @@ struct Reader {
       if (!budget || !std::isfinite(*budget))
         complain(table, "`budget_us` must be a time in microseconds");
       result.budget_us = budget.value_or(0);
+      result.in_runs = table["in_runs"].value_or(false);
     }
     const auto &among = result.shape.among;
     if (result.chosen != original_word &&
@@ -232,7 +233,8 @@ std::string to_toml(const Profile &profile) {
         list += fmt::format("{}{:.3f}", list.empty() ? "" : ", ", us);
       lists += fmt::format("{}[{}]", lists.empty() ? "" : ", ", list);
     }
-    text += fmt::format("samples_us = [{}]\nbudget_us = {:.3f}\n", lists, entry->budget_us);
+    text += fmt::format("samples_us = [{}]\nbudget_us = {:.3f}\n{}", lists, entry->budget_us,
+                        entry->in_runs ? "in_runs = true\n" : "");
   }
   return text;
 }

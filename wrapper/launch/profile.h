@@ -40,6 +40,7 @@ struct ProfileEntry {
   /// microseconds. `chosen` then is the one that has won once, or "original". Empty: it is decided.
   std::vector<std::vector<double>> open;
   double budget_us = 0; ///< what trials may still cost
+  bool in_runs = false; ///< each was measured over a run of launches
 };
 
 struct Profile {

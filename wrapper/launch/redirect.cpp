@@ -12,7 +12,9 @@
 #include "wrapper/launch/verify.h"
 #include "wrapper/launch/watch.h"
 
+#include <atomic>
 #include <fmt/core.h>
+#include <optional>
 
 namespace ptxasw::inline wrapper::launch {
 namespace {
@@ -62,7 +64,7 @@ Result sibling(const Redirection &r, unsigned index, bool &ran) {
   if (!changed.prepare(r.launch, r.arguments, r.table(), what))
     return original(r.launch, Outcome::arguments);
   Launch launch = r.launch;
-  launch.function = loaded.function;
+  launch.function = what.own_code ? r.launch.function : loaded.function;
   launch.grid = changed.grid;
   launch.block = changed.block;
   launch.shared_bytes = changed.shared_bytes;
@@ -132,6 +134,8 @@ std::uint32_t fitting(const Redirection &r, Outcome &why) {
 /// although the program asked for more blocks: a trial of these could cost the kernel's time
 /// several times over, which only `ptxasw tune` may. The first is told.
 std::uint32_t starving(const Redirection &r, std::uint32_t bits, int device) {
+  if (configuration().mode != Mode::measure)
+    return 0;
   const unsigned enough = multiprocessors(device);
   const Extents &grid = r.launch.grid;
   const std::uint64_t own = std::uint64_t{grid.x} * grid.y * grid.z;
@@ -148,11 +152,62 @@ std::uint32_t starving(const Redirection &r, std::uint32_t bits, int device) {
 }
 
 /// Of the siblings of the table, as far as they are loaded.
-std::vector<double> risks(const Redirection &r) {
-  std::vector<double> result;
+std::vector<Prior> priors(const Redirection &r, int device) {
+  std::vector<Prior> result;
   for (std::size_t i = 0; i < r.table().siblings.size(); ++i)
-    result.push_back(
-        risk_of(r.launch, r.table().siblings[i], r.kernel.limits, r.kernel.siblings[i].limits));
+    result.push_back(prior_of(r.launch, r.table().siblings[i], r.kernel.limits,
+                              r.kernel.siblings[i].limits, multiprocessors(device)));
+  return result;
+}
+
+/// What trials of this process may still lose before the launches have paid for them, ms. A program
+/// that is over in less than a second notices no more.
+std::atomic<double> credit{5};
+
+/// Returns true if a launch is captured into a graph, or might be.
+bool is_captured(const Launch &launch) {
+  const RelaxedCapture relaxed;
+  int capturing = capture_none;
+  return driver().stream_capturing[launch.per_thread](launch.stream, &capturing) != success ||
+         capturing != capture_none;
+}
+
+/// A launch of a version of a choice that is not decided, 0: the original.
+Result try_version(const Redirection &r, Choice &choice, std::size_t version, bool &ran) {
+  ran = true;
+  const Result result = version == 0 ? original(r.launch, Outcome::measuring)
+                                     : sibling(r, choice.siblings[version - 1], ran);
+  if (version != 0 && ran)
+    choice.redirected.fetch_add(1, std::memory_order_relaxed);
+  return result;
+}
+
+/// A launch of a run that is under way; nothing if there is none.
+std::optional<Result> trial_in_run(const Redirection &r, Choice &choice) {
+  std::size_t version = 0;
+  {
+    const std::lock_guard lock(choice.mutex);
+    if (!goes_on(choice, r.launch.stream))
+      return std::nullopt;
+    version = choice.run.pending.version;
+    ++choice.turns;
+  }
+  bool ran = true;
+  const Result result = try_version(r, choice, version, ran);
+  const std::lock_guard lock(choice.mutex);
+  choice.returned = std::chrono::steady_clock::now();
+  LaunchRun &run = choice.run;
+  if (run.left == 0) // another thread's launch came between
+    return result;
+  if (result != success || !ran) {
+    break_run(choice);
+  } else if (--run.left == 0) {
+    end_run(choice);
+    if (driver().event_record[r.launch.per_thread](run.pending.end, r.launch.stream) == success)
+      choice.pending.push_back(run.pending);
+    else
+      choice.chooser.cancel(version);
+  }
   return result;
 }
 
@@ -160,10 +215,10 @@ std::vector<double> risks(const Redirection &r) {
 Result trial(const Redirection &r, Choice &choice) {
   const Driver &d = driver();
   const RelaxedCapture relaxed;
-  int capturing = capture_none;
-  if (d.stream_capturing[r.launch.per_thread](r.launch.stream, &capturing) != success ||
-      capturing != capture_none)
+  if (is_captured(r.launch))
     return original(r.launch, Outcome::captured);
+  if (const auto result = trial_in_run(r, choice))
+    return *result;
   Chooser::Turn asked, turn;
   Pending pending;
   bool settled = false;
@@ -175,7 +230,9 @@ Result trial(const Redirection &r, Choice &choice) {
     collect(r.kernel.code, choice);
     const bool room = make_room(r.kernel.code, choice);
     settled = open && choice.decided.load(std::memory_order_relaxed) >= 0;
-    turn = asked = choice.chooser.next();
+    turn = asked = choice.chooser.next(credit.load(std::memory_order_relaxed));
+    if (asked.credit > 0)
+      credit.fetch_sub(asked.credit, std::memory_order_relaxed);
     if (turn.measure && !room)
       turn = {};
   }
@@ -185,16 +242,17 @@ Result trial(const Redirection &r, Choice &choice) {
   if (turn.measure && (!take_events(pending) || record(pending.start, r.launch.stream) != success))
     turn = {};
   bool ran = true;
-  const Result result = turn.version == 0 ? original(r.launch, Outcome::measuring)
-                                          : sibling(r, choice.siblings[turn.version - 1], ran);
-  if (turn.version != 0 && ran)
-    choice.redirected.fetch_add(1, std::memory_order_relaxed);
-  const bool timed =
-      turn.measure && record(pending.end, r.launch.stream) == success && result == success && ran;
+  const Result result = try_version(r, choice, turn.version, ran);
+  const bool in_run = turn.launches > 1;
+  const bool timed = turn.measure && result == success && ran &&
+                     (in_run || record(pending.end, r.launch.stream) == success);
   const std::lock_guard lock(choice.mutex);
   pending.version = asked.version; // the events come from a pool, and had another
   pending.turn = number;
-  if (timed)
+  pending.launches = 1;
+  if (timed && in_run && choice.run.left == 0)
+    begin_run(choice, pending, turn.launches, r.launch.stream);
+  else if (timed && !in_run)
     choice.pending.push_back(pending);
   else if (asked.measure)
     choice.chooser.cancel(asked.version);
@@ -202,32 +260,67 @@ Result trial(const Redirection &r, Choice &choice) {
   return result;
 }
 
+/// A launch of a version that was chosen, or of the original for comparison: what held once need not
+/// hold for later arguments.
+Result check(const Redirection &r, Choice &choice, unsigned index, bool wants_original, bool &ran) {
+  const Driver &d = driver();
+  const RelaxedCapture relaxed;
+  const auto &record = d.event_record[r.launch.per_thread];
+  Pending pending;
+  if (is_captured(r.launch))
+    return sibling(r, index, ran);
+  {
+    const std::lock_guard lock(choice.mutex);
+    collect_checks(r.kernel.code, choice);
+    if (choice.decided.load(std::memory_order_relaxed) == 0)
+      return original(r.launch, Outcome::original_chosen);
+  }
+  if (!take_events(pending) || record(pending.start, r.launch.stream) != success)
+    return sibling(r, index, ran);
+  const Result result =
+      wants_original ? original(r.launch, Outcome::measuring) : sibling(r, index, ran);
+  if (record(pending.end, r.launch.stream) != success || result != success || ran == wants_original)
+    return result;
+  pending.version = wants_original ? 0 : 1;
+  const std::lock_guard lock(choice.mutex);
+  choice.checks.push_back(pending);
+  return result;
+}
+
 Result redirect(const Redirection &r) {
   Outcome why = Outcome::sibling;
-  std::uint32_t bits = fitting(r, why);
-  const int device = bits == 0 ? -1 : current_device();
-  if (bits != 0 && configuration().mode == Mode::measure) {
-    bits &= ~starving(r, bits, device);
-    why = Outcome::few_blocks;
-  }
+  const std::uint32_t bits = fitting(r, why);
   if (bits == 0)
     return original(r.launch, why);
-  Shape shape{r.launch.block, size_class(r.launch.grid, r.launch.block), bits, device};
+  const int device = current_device();
+  const Shape shape{r.launch.block, size_class(r.launch.grid, r.launch.block), bits,
+                    starving(r, bits, device), device};
   Choice *choice = find_choice(r.kernel.code, shape);
   if (!choice)
-    choice = make_choice(r.kernel.code, shape, risks(r));
+    choice = make_choice(r.kernel.code, shape, priors(r, device));
   if (!choice)
     return original(r.launch, Outcome::too_many_shapes);
-  choice->launches.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t number = choice->launches.fetch_add(1, std::memory_order_relaxed);
   const int decided = choice->decided.load(std::memory_order_acquire);
   if (decided < 0)
     return trial(r, *choice);
   if (decided == 0)
-    return original(r.launch, configuration().mode == Mode::profile && !choice->from_profile
+    return original(r.launch, choice->starves ? Outcome::few_blocks
+                              : configuration().mode == Mode::profile && !choice->from_profile
                                   ? Outcome::not_in_profile
                                   : Outcome::original_chosen);
+  const unsigned index = static_cast<unsigned>(decided) - 1;
+  // What a graph's node is, nothing but the name of its function tells (graph.cpp).
+  if (r.table().siblings[index].own_code && is_captured(r.launch))
+    return original(r.launch, Outcome::captured);
+  // After a while one in so many is timed; which version, has no period in common with the program's
+  // launches.
+  constexpr std::uint64_t first_check = 1000, between_checks = 251, spread = 0x9e3779b97f4a7c15u;
+  const bool checks =
+      choice->may_check && number >= first_check && number % between_checks == 0;
   bool ran = false;
-  const Result result = sibling(r, static_cast<unsigned>(decided) - 1, ran);
+  const Result result = checks ? check(r, *choice, index, number * spread >> 63 != 0, ran)
+                               : sibling(r, index, ran);
   if (ran)
     choice->redirected.fetch_add(1, std::memory_order_relaxed);
   return result;
@@ -265,6 +358,7 @@ Result launch(const Launch &launch) {
     return original(launch, Outcome::off);
   const LaunchUnderWay under_way;
   note_stream(launch.stream, launch.per_thread);
+  note_launch();
   const Kernel *kernel = find_kernel(launch.function);
   if (kernel && kernel->watched) {
     kernel->watched->launches.fetch_add(1, std::memory_order_relaxed);

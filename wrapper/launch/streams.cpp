@@ -14,6 +14,7 @@
 #include "wrapper/launch/doors.h"
 #include "wrapper/launch/driver.h"
 #include "wrapper/launch/exported.h"
+#include "wrapper/launch/measure.h"
 #include "wrapper/launch/state.h"
 
 #include <algorithm>
@@ -85,6 +86,7 @@ Result pass(Door door, Handle stream, bool per_thread, Arguments... arguments) {
     return function(arguments...);
   const LaunchUnderWay under_way;
   note_stream(stream, per_thread);
+  note_launch();
   return function(arguments...);
 }
 

@@ -56,7 +56,7 @@ struct Beside {
   std::string id;
   Handle context = nullptr; ///< in which they were loaded; null: it has ended
   int device = -1;          ///< its device
-  Handle module = nullptr;  ///< theirs: a module, or a library
+  Handle module = nullptr;  ///< theirs: a module, or a library; null: they have no code of their own
   bool in_library = false;
   Handle function = nullptr; ///< the kernel's
   const Kernel *kernel = nullptr;
@@ -218,6 +218,8 @@ const Kernel *find_beside(Handle owner, const std::string &id, Handle context) {
 }
 
 void unload(const Beside &one) {
+  if (!one.module)
+    return;
   const LookupGuard guard;
   const RelaxedCapture relaxed;
   if (one.in_library) {
@@ -294,15 +296,17 @@ const Kernel *load(Handle function, const Home &home, Watched &watched, Answer &
   if (!find_addresses(home, answer.variables, addresses))
     return refuse("variable",
                   "the driver does not say where its variables are, or not as its PTX does");
-  if (!load_module(home.in_library, answer.image, beside.module))
+  // Without an image all versions are the kernel's own code.
+  if (!answer.image.empty() && !load_module(home.in_library, answer.image, beside.module))
     return refuse("not-loaded", "the driver did not take the versions");
+  watched.words = std::move(answer.words);
   auto known = parse_profile(answer.choices, "choices");
   KernelCode &code = code_of(std::move(answer.table), known ? std::move(*known) : Profile{});
   std::unique_ptr<Kernel> kernel(new Kernel{code, home.in_library, {}, nullptr});
   Home versions = home;
   versions.owner = beside.module;
   if (!read_limits(home, function, kernel->limits) ||
-      !load_siblings(versions, code.table, *kernel)) {
+      !load_siblings(versions, function, code.table, *kernel)) {
     unload(beside);
     return refuse("not-loaded", "the driver does not know the versions");
   }
@@ -563,7 +567,7 @@ bool watched_origin(Handle function, Origin &origin) {
     const Kernel &kernel = *one.kernel;
     const SiblingTable &table = kernel.code.table;
     for (std::size_t i = 0; i < table.siblings.size(); ++i)
-      if (kernel.siblings[i].function == function) {
+      if (kernel.siblings[i].function == function && !table.siblings[i].own_code) {
         origin = {one.function, &table, &table.siblings[i],
                   table.parameters.size() - kernel.addresses.size()};
         return true;

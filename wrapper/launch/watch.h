@@ -25,7 +25,9 @@ struct Watched {
   bool remembered = false;           ///< an earlier run had versions of a kernel of this name
   std::atomic<bool> answered{false}; ///< versions are there, and not loaded yet
   // With the lock of the handles held:
-  std::string reason, words; ///< why there are no versions; empty: not known yet, or there are
+  /// Why there are no versions; empty: not known yet, or there are. `words` without a reason: why
+  /// all that there are is the kernel's own code.
+  std::string reason, words;
   /// What its handles get while none has come, and where none will.
   std::unique_ptr<const Kernel> waiting, settled;
 };
