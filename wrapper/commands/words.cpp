@@ -426,8 +426,7 @@ void Words::output(OutputRequest &to, std::string_view json, std::string_view ve
 }
 
 void Words::colour(std::string &to) {
-  one_of("--color", to, {"auto", "always", "never"},
-         "auto: on a terminal, unless NO_COLOR is set");
+  one_of("--color", to, {"auto", "always", "never"}, "auto: on a terminal, unless NO_COLOR is set");
 }
 
 void Words::footer(std::string_view text) { app_.footer(app_.get_footer() + std::string(text)); }
