@@ -51,11 +51,11 @@ rect {{ fill: none; stroke: var(--faint); }} .lane rect {{ stroke: var(--lane); 
 
 
 def draw_report(ptxasw):
-    """The load of each kernel of row_sums: its statement, its cost and its picture, from the page."""
+    """The load of each kernel of row_sums: its statement, its cost and its picture, from its page."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([ptxasw, "report", "--launch", "block=256", ROOT / "docs/examples/row_sums.ptx", "-o", folder],
                        check=True, stdout=subprocess.DEVNULL)
-        page = Path(folder, "row_sums.html").read_text()
+        page = "".join(Path(folder, f"{kernel}.html").read_text() for kernel in ("before", "after"))
     statements = re.findall(r"sum \+= (.*);", (ROOT / "docs/examples/row_sums.cu").read_text())
     costs = re.findall(r"global load, 4 bytes</td><td>sectors <span( class=\"bad\")?>(.*?)</span>", page)
     pictures = re.findall(r"global load, 4 bytes</summary>.*?<svg[^>]*>(.*?)</svg>", page, flags=re.S)

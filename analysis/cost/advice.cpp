@@ -162,6 +162,9 @@ private:
                        return a.prediction.microseconds < b.prediction.microseconds;
                      });
     advice_.doubts = kernel.doubts();
+    if (gpu_.date.empty())
+      advice_.doubts.emplace_back(
+          "the GPU was not measured, only what is documented of it is known");
     const LaunchTraffic &first = advice_.shapes.front().prediction.traffic;
     if (first.guessed_iterations)
       advice_.doubts.emplace_back("how often a loop goes round is not known");

@@ -5,6 +5,8 @@
 
 #include "analysis/cost/gpu.h"
 
+#include "analysis/architecture.h"
+
 #include <algorithm>
 #include <cctype>
 
@@ -12,7 +14,7 @@ namespace ptxasw::inline analysis::cost {
 namespace {
 
 // clang-format off
-constexpr Gpu table[] = {
+const Gpu table[] = {
     {"H100", "sm_90", "2026-11-22", 132, 256, 44,
      /* clock */ {1.975, 1.965, 1.977},
      /* latency.l1 */ {32.07, 32.07, 32.08},
@@ -46,6 +48,22 @@ constexpr Gpu table[] = {
      /* stream1.1024 against stream1.256 */ 16.9,
      /* launch */ {6560, 5824, 7552}},
 };
+
+// Data sheets and architecture white papers of NVIDIA: multiprocessors, boost clock in GHz, GB/s, MiB of L2.
+constexpr DocumentedGpu documented[] = {
+    {"V100",     "sm_70",   80, 1.530,  900,  6},
+    {"T4",       "sm_75",   40, 1.590,  320,  4},
+    {"A100",     "sm_80",  108, 1.410, 1555, 40},
+    {"A100 80GB", "sm_80", 108, 1.410, 2039, 40},
+    {"RTX 3090", "sm_86",   82, 1.695,  936,  6},
+    {"A10",      "sm_86",   72, 1.695,  600,  6},
+    {"RTX 4090", "sm_89",  128, 2.520, 1008, 72},
+    {"L4",       "sm_89",   58, 2.040,  300, 48},
+    {"L40S",     "sm_89",  142, 2.520,  864, 96},
+    {"RTX 5090", "sm_120", 170, 2.407, 1792, 96},
+};
+// The H100 that was measured.
+constexpr double h100_bandwidth = 3350;
 // clang-format on
 
 bool same_word(std::string_view a, std::string_view b) {
@@ -66,6 +84,51 @@ const Gpu *find_gpu(std::string_view name) {
     return same_word(gpu.name, name) || gpu.target == target;
   });
   return found == std::end(table) ? nullptr : &*found;
+}
+
+std::span<const DocumentedGpu> documented_gpus() { return documented; }
+
+const DocumentedGpu *find_documented_gpu(std::string_view name) {
+  const auto letters = [](std::string_view text) {
+    std::string result;
+    std::copy_if(text.begin(), text.end(), std::back_inserter(result),
+                 [](unsigned char c) { return std::isalnum(c); });
+    return result;
+  };
+  std::string_view target = name;
+  if (target.ends_with('a') || target.ends_with('f'))
+    target.remove_suffix(1);
+  const auto found =
+      std::find_if(std::begin(documented), std::end(documented), [&](const DocumentedGpu &gpu) {
+        return same_word(letters(gpu.name), letters(name)) || gpu.target == target;
+      });
+  return found == std::end(documented) ? nullptr : &*found;
+}
+
+std::optional<Gpu> gpu_of(const DocumentedGpu &documented) {
+  const Architecture *const architecture = find_architecture(documented.target);
+  if (!architecture)
+    return std::nullopt;
+  Gpu gpu = table[0];
+  const double wider = documented.bandwidth / h100_bandwidth;
+  const double more = static_cast<double>(documented.multiprocessors) / gpu.multiprocessors;
+  const auto scale = [](Measured &measured, double factor) {
+    for (double *one : {&measured.value, &measured.least, &measured.most})
+      *one *= factor;
+  };
+  gpu.name = documented.name;
+  gpu.target = architecture->name;
+  gpu.date.clear();
+  gpu.multiprocessors = documented.multiprocessors;
+  gpu.l1_kib = architecture->l1 / 1024.0;
+  gpu.l2_mib = documented.l2_mib;
+  gpu.clock = {documented.clock, documented.clock, documented.clock};
+  scale(gpu.l2_bytes, more);
+  for (Measured *of_memory : {&gpu.dram_read, &gpu.dram_copy})
+    scale(*of_memory, wider);
+  for (Measured *of_sector : {&gpu.partial_writes, &gpu.late_read, &gpu.late_write})
+    scale(*of_sector, 1 / wider);
+  return gpu;
 }
 
 } // namespace ptxasw::analysis::cost

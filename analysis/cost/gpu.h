@@ -2,7 +2,9 @@
 
 // The constants of the cost model, as measured.
 
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace ptxasw::inline analysis::cost {
@@ -12,11 +14,11 @@ struct Measured {
   double value = 0, least = 0, most = 0;
 };
 
-/// A GPU that was measured.
+/// A GPU that was measured, or what is taken for one.
 struct Gpu {
-  std::string_view name;   ///< "H100"
-  std::string_view target; ///< "sm_90"
-  std::string_view date;   ///< of the measurement
+  std::string name;   ///< "H100"
+  std::string target; ///< "sm_90"
+  std::string date;   ///< of the measurement; empty: of a GPU that was not measured (gpu_of())
   unsigned multiprocessors = 0;
   double l1_kib = 0;   ///< per multiprocessor, before shared memory is taken out
   double l2_mib = 0;   ///< that a kernel can use
@@ -42,5 +44,26 @@ std::span<const Gpu> gpus();
 
 /// By name (`H100`, in any case), or the first of a target (`sm_90`); null if there is none.
 const Gpu *find_gpu(std::string_view name);
+
+/// What is printed of a GPU by who makes it.
+struct DocumentedGpu {
+  std::string_view name, target;
+  unsigned multiprocessors = 0;
+  double clock = 0;     ///< GHz, the highest that it is sold with
+  double bandwidth = 0; ///< GB/s, of device memory
+  double l2_mib = 0;
+};
+
+/// GPUs of whom only that is known here.
+std::span<const DocumentedGpu> documented_gpus();
+
+/// By name in any case, without regard to blanks and dashes, or the first of a target; null if
+/// there is none.
+const DocumentedGpu *find_documented_gpu(std::string_view name);
+
+/// What the model takes for a GPU of which no more is known: shares of its bandwidth and of its
+/// multiprocessors as the H100 has them, and the H100's latencies in cycles. Nothing if the target
+/// is not known.
+std::optional<Gpu> gpu_of(const DocumentedGpu &documented);
 
 } // namespace ptxasw::analysis::cost

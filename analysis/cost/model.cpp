@@ -125,7 +125,8 @@ private:
     const LaunchTraffic &t = result_.traffic;
     const Spread &spread = spreads[static_cast<std::size_t>(result_.limit)];
     double wider = t.guessed_iterations ? of_guessed_iterations : 1;
-    for (const bool guess : {t.guessed_branches, t.guessed_addresses, !kernel_.doubts().empty()})
+    for (const bool guess :
+         {t.guessed_branches, t.guessed_addresses, !kernel_.doubts().empty(), gpu_.date.empty()})
       wider *= guess ? of_guess : 1;
     result_.least = result_.microseconds * spread.least / wider;
     result_.most = result_.microseconds * spread.most * wider;

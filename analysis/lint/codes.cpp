@@ -18,6 +18,7 @@ constexpr std::array<CodeInfo, code_count> table{{
     {Code::uniform_load, "uniform-load", "all lanes load one address, in every iteration", false},
     {Code::redundant_load, "redundant-load", "the thread or its warp already has the value", false},
     {Code::wide_index, "wide-index", "a 64-bit division in a loop"},
+    {Code::division, "division", "a 32-bit division in a loop, by a number of the launch", false},
     {Code::misaligned_vector, "misaligned-vector", "a vector access that no launch can align"},
     {Code::vector_precondition, "vector-precondition", "what vector accesses need of the launch",
      false},

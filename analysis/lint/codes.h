@@ -18,13 +18,14 @@ enum class Code : std::uint8_t {
   uniform_load,
   redundant_load,
   wide_index,
+  division,
   misaligned_vector,
   vector_precondition,
   reuse_thrashing,
   contended_atomic,
   races,
 };
-inline constexpr std::size_t code_count = 12;
+inline constexpr std::size_t code_count = 13;
 
 /// A code as users know it.
 struct CodeInfo {

@@ -42,27 +42,34 @@ void find_divergent_loops(Context &context) {
   }
 }
 
-void find_wide_indices(Context &context) {
+void find_divisions(Context &context) {
   const Function &function = context.facts.function();
   const ControlFlowGraph &cfg = context.facts.cfg();
   if (!cfg.well_formed())
     return;
   for (std::uint32_t i = 0; i < function.instructions.size(); ++i) {
     const Opcode &opcode = context.facts.module().opcode(function.instructions[i]);
-    const bool division = opcode.op == Op::div || opcode.op == Op::rem;
-    if (!division || (opcode.type != ScalarType::u64 && opcode.type != ScalarType::s64) ||
+    if ((opcode.op != Op::div && opcode.op != Op::rem) || is_float(opcode.type) ||
         cfg.loop_of(cfg.block_of(i)) == no_index)
       continue;
     const auto operands = context.facts.module().operands(function.instructions[i]);
-    // By a power of two it is a shift.
+    // By a constant it is a multiplication and a shift, by a power of two only this.
     if (operands.size() == 3 && operands[2].kind == Operand::Kind::integer)
       continue;
-    context.warnings.push_back(
-        {Code::wide_index, i,
-         fmt::format("a 64-bit {} in a loop: some hundred instructions each",
-                     opcode.op == Op::div ? "division" : "remainder"),
-         "use 32-bit indices where the range allows, step quotient and remainder along with the "
-         "loop, or divide once before it"});
+    const unsigned width = bit_width(opcode.type);
+    const std::string what = fmt::format("a {}-bit {} in a loop", width,
+                                         opcode.op == Op::div ? "division" : "remainder");
+    if (width == 64)
+      context.warnings.push_back(
+          {Code::wide_index, i, what + ": some hundred instructions each",
+           "use 32-bit indices where the range allows, step quotient and remainder along with the "
+           "loop, or divide once before it"});
+    else
+      context.warnings.push_back(
+          {Code::division, i,
+           what + ", by a number that is no constant: some twenty instructions each",
+           "step quotient and remainder along with the loop, divide once before it, make the "
+           "divisor a template parameter, or let the host work out a multiplier and a shift"});
   }
 }
 

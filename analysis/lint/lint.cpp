@@ -9,7 +9,7 @@ namespace {
 
 constexpr void (*rules[])(Context &) = {
     find_uncoalesced,        find_bank_conflicts,       find_divergent_loops,
-    find_local_memory,       find_uniform_loads,        find_wide_indices,
+    find_local_memory,       find_uniform_loads,        find_divisions,
     find_misaligned_vectors, find_vector_preconditions, find_reuse_thrashing,
     find_contended_atomics,
 };

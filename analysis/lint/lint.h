@@ -38,7 +38,7 @@ void find_bank_conflicts(Context &context);
 void find_divergent_loops(Context &context);
 void find_local_memory(Context &context);
 void find_uniform_loads(Context &context);
-void find_wide_indices(Context &context);
+void find_divisions(Context &context);
 void find_misaligned_vectors(Context &context);
 void find_vector_preconditions(Context &context);
 void find_reuse_thrashing(Context &context);

@@ -27,8 +27,46 @@ std::string plural(std::uint64_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
+/// How many numbers that all lanes of a block share an expression chooses from, whatever decides in
+/// each lane: one, if it is shared itself; `many`, if it is not seen that there are fewer.
+constexpr std::uint64_t many = 64;
+std::uint64_t choices(Emulation &emulation, Expr expr, BlockId block, unsigned depth = 8) {
+  if (expr->width == 1)
+    return 2;
+  if (expr->kind == ExprKind::constant || emulation.uniform(expr, block))
+    return 1;
+  if (depth == 0)
+    return many;
+  const auto of = [&](Expr part) { return choices(emulation, part, block, depth - 1); };
+  switch (expr->kind) {
+  case ExprKind::ite:
+    return std::min(of(expr->children[1]) + of(expr->children[2]), many);
+  case ExprKind::symbol: {
+    const auto join = emulation.join_register(expr);
+    std::uint64_t sum = join ? 0 : many;
+    if (join)
+      for (const auto &[from, value] : join->values)
+        sum += value ? of(emulation.expand(value)) : many;
+    return std::min(sum, many);
+  }
+  case ExprKind::zext:
+  case ExprKind::sext:
+  case ExprKind::extract:
+  case ExprKind::sum:
+  case ExprKind::product: {
+    std::uint64_t all = 1;
+    for (const Expr operand : expr->operands())
+      all = std::min(all * of(operand), many);
+    return all;
+  }
+  default:
+    return many;
+  }
+}
+
 /// Returns true if each lane's address comes from what it has loaded itself, or where that led it,
-/// and no more is known.
+/// and no more is known. A few places that all lanes share, of which data chooses one
+/// (`v > 3 ? 7 : 0`), are not that.
 bool is_indirect(const facts::KernelFacts &facts, const Access &access) {
   Emulation &emulation = facts.emulation();
   const auto comes_from_data = [&](const facts::Term &term) {
@@ -39,12 +77,40 @@ bool is_indirect(const facts::KernelFacts &facts, const Access &access) {
     });
     return loaded;
   };
+  constexpr std::uint64_t few = 4;
   const auto &varying = access.form.varying;
   PrivateData is_private(facts);
   return access.address && access.in_step && access.form.mixed.empty() && !varying.empty() &&
          std::all_of(varying.begin(), varying.end(), comes_from_data) &&
-         std::any_of(varying.begin(), varying.end(),
-                     [&](const facts::Term &term) { return is_private(term.atom); });
+         std::any_of(varying.begin(), varying.end(), [&](const facts::Term &term) {
+           return choices(emulation, term.atom, access.block) > few && is_private(term.atom);
+         });
+}
+
+/// Sectors between the first and the last byte that a warp can touch, where what lanes add to each
+/// other's distance has a largest value (`v & 7`), and the first lies at the beginning of one.
+/// Nothing if that is not known, or no bound.
+std::optional<std::uint64_t> sectors_within_reach(const facts::KernelFacts &facts,
+                                                  const Access &access) {
+  constexpr std::uint64_t most = warp_lanes * facts::sector_bytes;
+  if (!access.form.mixed.empty() || !access.form.strides.empty())
+    return std::nullopt;
+  std::uint64_t reach = access.site.bytes;
+  for (const facts::Term &term : access.form.varying) {
+    const std::uint64_t factor = static_cast<std::uint64_t>(std::abs(term.factor));
+    if (term.atom->maximum > most || factor > most)
+      return std::nullopt;
+    reach += term.atom->maximum * factor;
+  }
+  std::uint64_t result = 0;
+  const std::vector<std::int64_t> offsets = lane_offsets(facts.lane_values(), access.form);
+  for (const facts::WarpThreads &warp : facts.layout().warps) {
+    const auto begin = offsets.begin() + warp.first, end = begin + warp.count;
+    const auto [least, greatest] = std::minmax_element(begin, end);
+    const auto distance = static_cast<std::uint64_t>(*greatest - *least);
+    result = std::max(result, (distance + reach + facts::sector_bytes - 1) / facts::sector_bytes);
+  }
+  return result;
 }
 
 /// Sectors of the variable that an access goes to by its name: a small table has few, wherever in
@@ -107,7 +173,8 @@ void find_uncoalesced(Context &context) {
     const Count &sectors = traffic.sectors;
     if (sectors.verdict == Verdict::unknown) {
       const std::uint64_t most = std::min<std::uint64_t>(
-          sectors.most, sectors_of_variable(context.facts, access).value_or(sectors.most));
+          {sectors.most, sectors_of_variable(context.facts, access).value_or(sectors.most),
+           sectors_within_reach(context.facts, access).value_or(sectors.most)});
       if (traffic.lanes > 1 && beyond(context.options, most, traffic.ideal_sectors) &&
           is_indirect(context.facts, access))
         context.warnings.push_back(

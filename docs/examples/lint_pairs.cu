@@ -181,6 +181,40 @@ extern "C" __global__ void wide_index_after(int *out, int size, int rounds) {
   out[i] = sum;
 }
 
+// division: by a number that only the launch gives; the remainder can step along.
+extern "C" __global__ void division_before(int *out, int size, int rounds) {
+  const int i = blockIdx.x * 256 + threadIdx.x;
+  int sum = 0;
+  for (int k = 0; k < rounds; ++k)
+    sum += ((i + k) % size) ^ k;
+  out[i] = sum;
+}
+
+extern "C" __global__ void division_after(int *out, int size, int rounds) {
+  const int i = blockIdx.x * 256 + threadIdx.x;
+  int sum = 0;
+  for (int k = 0, rest = i % size; k < rounds; ++k) {
+    sum += rest ^ k;
+    rest = rest + 1 == size ? 0 : rest + 1;
+  }
+  out[i] = sum;
+}
+
+// contended-atomic: all threads add to one number; 64 bits, which the compiler does not add up by warps.
+extern "C" __global__ void contended_atomic_before(const int *in, unsigned long long *sum) {
+  const int i = blockIdx.x * 256 + threadIdx.x;
+  atomicAdd(sum, static_cast<unsigned long long>(in[i]));
+}
+
+extern "C" __global__ void contended_atomic_after(const int *in, unsigned long long *sum) {
+  const int i = blockIdx.x * 256 + threadIdx.x;
+  unsigned long long x = in[i];
+  for (int step = 16; step > 0; step /= 2)
+    x += __shfl_down_sync(~0u, x, step);
+  if (threadIdx.x % 32 == 0)
+    atomicAdd(sum, x);
+}
+
 // misaligned-vector: records of five numbers. It faults.
 extern "C" __global__ void misaligned_vector_before(const int *in, int *out) {
   const int i = blockIdx.x * 256 + threadIdx.x;

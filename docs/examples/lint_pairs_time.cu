@@ -142,6 +142,15 @@ int main(int argc, char **argv) {
   good &= compare("wide-index", out, few,
                   {{"wide_index_before", [&] { wide_index_before<<<few / 256, 256>>>(out, 12345, 64); }},
                    {"wide_index_after", [&] { wide_index_after<<<few / 256, 256>>>(out, 12345, 64); }}});
+  good &= compare("division", out, few,
+                  {{"division_before", [&] { division_before<<<few / 256, 256>>>(out, 12345, 64); }},
+                   {"division_after", [&] { division_after<<<few / 256, 256>>>(out, 12345, 64); }}});
+  {
+    const auto sum = reinterpret_cast<unsigned long long *>(out); // of all launches
+    good &= compare("contended-atomic", out, 2,
+                    {{"contended_atomic_before", [&] { contended_atomic_before<<<few / 256, 256>>>(in, sum); }},
+                     {"contended_atomic_after", [&] { contended_atomic_after<<<few / 256, 256>>>(in, sum); }}});
+  }
   {
     constexpr int records = 1 << 21;
     std::vector<int> padded(records * 8);

@@ -226,6 +226,36 @@ TEST_CASE("the constants are the probe's") {
   CHECK(find_gpu("") == nullptr);
 }
 
+TEST_CASE("a GPU of which only what is documented is known") {
+  const Gpu &measured = *find_gpu("H100");
+  const auto gpu = gpu_of({"twice", "sm_80", 264, 1.5, 6700, 40});
+  REQUIRE(gpu);
+  CHECK(gpu->target == "sm_80");
+  CHECK(gpu->date.empty());
+  CHECK(gpu->multiprocessors == 264);
+  CHECK(gpu->l1_kib == 192);
+  CHECK(gpu->clock.value == 1.5);
+  CHECK(gpu->dram_read.value == doctest::Approx(2 * measured.dram_read.value));
+  CHECK(gpu->dram_copy.least == doctest::Approx(2 * measured.dram_copy.least));
+  CHECK(gpu->l2_bytes.value == doctest::Approx(2 * measured.l2_bytes.value));
+  CHECK(gpu->l2_bytes_each.value == measured.l2_bytes_each.value);
+  CHECK(gpu->late_read.value == doctest::Approx(measured.late_read.value / 2));
+  CHECK(gpu->latency_dram.value == measured.latency_dram.value);
+  CHECK(!gpu_of({"old", "sm_35", 15, 0.8, 288, 1.5}));
+  for (const DocumentedGpu &one : documented_gpus()) {
+    CAPTURE(one.name);
+    CHECK(gpu_of(one));
+    CHECK(find_gpu(one.name) == nullptr);
+    CHECK(find_documented_gpu(one.name) == &one);
+    CHECK((one.clock > 1 && one.clock < 3)); // GHz
+    CHECK((one.bandwidth > 200 && one.bandwidth < 10000));
+  }
+  CHECK(find_documented_gpu("rtx-4090")->name == "RTX 4090");
+  CHECK(find_documented_gpu("sm_86")->name == "RTX 3090");
+  CHECK(find_documented_gpu("sm_100a") == nullptr);
+  CHECK(find_documented_gpu("") == nullptr);
+}
+
 namespace {
 
 const std::string copy = "  setp.ge.s32 %p1, %r6, %r1;\n  @%p1 bra $end;\n"

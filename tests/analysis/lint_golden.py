@@ -8,7 +8,7 @@ from pathlib import Path
 
 PTXASW, FOLDER = sys.argv[1], Path(__file__).resolve().parent / "lint"
 CODES = ("uncoalesced", "bank-conflict", "divergent-loop", "local-memory", "uniform-load", "redundant-load",
-         "wide-index", "misaligned-vector", "vector-precondition", "reuse-thrashing", "contended-atomic", "races")
+         "wide-index", "division", "misaligned-vector", "vector-precondition", "reuse-thrashing", "contended-atomic", "races")
 
 
 def split(text):

@@ -173,6 +173,57 @@ class Advise(Scratch):
         self.refused("member's type, f32", *words, "param_3+24:f32=threads.x")
         self.refused("no kernel has a parameter", *words, "+24:u32=5")
 
+    def first(self, gpu, *words):
+        """The first shape of the Jacobi step, and what is vague about it."""
+        (kernel,) = self.json(JACOBI, *LAUNCH, "--registers-per-thread", "32", "--launch", "shape=32x8", "--gpu", gpu, *words)["kernels"]
+        (shape,) = kernel["shapes"]
+        return shape, kernel["doubts"], kernel["gpu"]
+
+    def test_a_file_of_the_probe(self):
+        for name in ("h100", "h200"):
+            known, doubts, _ = self.first(name)
+            read, also, device = self.first(str(ROOT / f"docs/results/{name}/shapes/probe.json"))
+            self.assertEqual((doubts, also), ([], []))
+            self.assertIn(name.upper(), device)
+            for number in ("microseconds", "least", "most"):
+                self.assertAlmostEqual(read[number] / known[number], 1, delta=0.01)
+            self.assertEqual(read["limit"], known["limit"])
+        probe = json.loads((ROOT / "docs/results/h100/shapes/probe.json").read_text())
+        slow = json.loads(json.dumps(probe))
+        for number in ("median", "least", "most"):
+            for name in ("dram.read", "dram.copy"):
+                slow["constants"][name][number] /= 10
+        self.write("slow.json", json.dumps(slow))
+        self.assertGreater(self.first("slow.json")[0]["microseconds"], 5 * self.first("H100")[0]["microseconds"])
+        del probe["constants"]["clock"]
+        for text, why in ((json.dumps(probe), "key 'clock' not found"), ("{", "is no file of kernelgen-bench/probe"), ("[]", "is no file"),
+                          ('{"device": 3}', "is no file")):
+            self.write("bad.json", text)
+            self.refused(why, JACOBI, *LAUNCH, "--gpu", "bad.json")
+        self.refused("cannot read `none.json`", JACOBI, *LAUNCH, "--gpu", "none.json")
+
+    def test_a_gpu_that_is_only_documented(self):
+        measured, _, _ = self.first("H100")
+        told, doubts, name = self.first("multiprocessors=132,clock=1.98,bandwidth=3350,l2=50")
+        self.assertEqual((doubts, name), (["the GPU was not measured, only what is documented of it is known"], "a GPU of 132 multiprocessors"))
+        self.assertAlmostEqual(told["microseconds"] / measured["microseconds"], 1, delta=0.05)
+        self.assertGreater(told["most"] / told["least"], 2 * measured["most"] / measured["least"])
+        # By name, however it is written; this kernel waits for memory.
+        times = {gpu: self.first(gpu)[0]["microseconds"] for gpu in ("T4", "a100", "A100-80GB", "RTX 3090", "V100")}
+        self.assertEqual(sorted(times, key=times.get), ["A100-80GB", "a100", "RTX 3090", "V100", "T4"])
+        self.assertEqual([self.first(gpu)[2] for gpu in ("rtx4090", "rtx-5090", "l40s")], ["RTX 4090", "RTX 5090", "L40S"])
+        text = self.advise(JACOBI, *LAUNCH, "--registers-per-thread", "32", "--gpu", "L4").stdout
+        self.assertIn(" on L4, ", text)
+        self.assertIn("vague: the GPU was not measured", text)
+        # Without a name it is the first of the target.
+        self.write("old.ptx", JACOBI.read_text().replace(".target sm_90", ".target sm_80"))
+        self.assertIn(" on A100, ", self.advise("old.ptx", *LAUNCH, "--registers-per-thread", "32").stdout)
+        for wrong, why in (("multiprocessors=132,clock=1.98,bandwidth=3350", "`l2=` is missing"), ("clock=fast", "each a number above 0"),
+                           ("clock=1,clock=1", "each a number above 0"), ("clocks=1", "each a number above 0"), ("clock=", "each a number above 0"),
+                           ("multiprocessors=-1,clock=1", "each a number above 0"), ("multiprocessors=0.5,clock=1,bandwidth=1,l2=1", "--gpu"),
+                           ("l2=nan", "each a number above 0")):
+            self.refused(why, JACOBI, *LAUNCH, "--gpu", wrong)
+
     def test_errors(self):
         self.refused("--launch threads=", JACOBI, "--json", code=2)
         self.refused("from 1 on", JACOBI, "--launch", "threads=0", code=2)
@@ -184,8 +235,8 @@ class Advise(Scratch):
         self.refused("it is a number from", JACOBI, "--launch", "threads=64,param_0=4294967296")
         self.refused("no whole number", JACOBI, "--launch", "threads=64,param_0=")
         self.refused("no number that fits", JACOBI, "--launch", "threads=64,param_2=fast")
-        self.refused("there are H100 (sm_90), H200 (sm_90)", JACOBI, "--launch", "threads=64", "--gpu", "V100")
-        self.refused("sm_70", JACOBI, "--launch", "threads=64", "--arch", "sm_70")
+        self.refused("there are H100 (sm_90), H200 (sm_90), which were measured", JACOBI, "--launch", "threads=64", "--gpu", "Voodoo")
+        self.refused("sm_60", JACOBI, "--launch", "threads=64", "--arch", "sm_60")
         self.refused("none", JACOBI, "--launch", "threads=64", "--kernel", "none")
         self.refused("cannot read", "missing.ptx", "--launch", "threads=64")
         self.write("empty.ptx", ".version 8.0\n.target sm_90\n.address_size 64\n")

@@ -78,6 +78,21 @@ class Numbers(Scratch):
         self.write("ptxasw.toml", "first = 4\n")
         self.assertEqual(self.rewrite()[1], [4])
 
+    def test_the_report_on_standard_output(self):
+        told = run([PTXASW, "rewrite", "in.ptx", "-o", "out.ptx", ALWAYS, "--report", "r.json", "--json", "-q"])
+        self.assertEqual((told.returncode, told.stderr), (0, ""))
+        both = [json.loads(text) for text in (told.stdout, (self.dir / "r.json").read_text())]
+        self.assertEqual(both[0], both[1])
+        self.assertEqual(sum(len(kernel["rewrites"]) for kernel in both[0]["kernels"]), 4)
+        # Without a report file it has what is counted for one, too.
+        self.write("new.ptx", (self.dir / "in.ptx").read_text().replace("sm_70", "sm_90"))
+        told = run([PTXASW, "rewrite", "new.ptx", "-o", "out.ptx", "--json"])
+        self.assertEqual({kept["reason"] for kernel in json.loads(told.stdout)["kernels"] for kept in kernel["kept"]},
+                         {"is-source", "target-decision"})
+        told = run([PTXASW, "rewrite", "in.ptx", "-o", "-", "--json"])
+        self.assertEqual((told.returncode, told.stdout), (2, ""))
+        self.assertIn("both write to standard output", told.stderr)
+
     def test_every_part_is_right(self):
         for number in range(1, 5):
             self.rewrite(f"--first={number}", f"--last={number}")
@@ -168,6 +183,22 @@ class Bisect(Scratch):
             "! { grep -q 'shfl.*%f1,' a.out && grep -q 'shfl.*%f3,' c.out; }"))
         self.assertIn("kernel c", result.stdout)
         self.assertIn("only together with rewrites before it", result.stdout)
+
+    def test_how_it_answers(self):
+        command = self.command("! grep -q 'shfl.*%f3,' b.out")
+        told = self.bisect(command, "--json", "-q")
+        self.assertEqual((told.returncode, told.stderr), (0, ""))
+        found = json.loads(told.stdout)
+        number = found["module"]
+        self.assertEqual((found["schema_version"], found["found"], found["file"], found["kernel"], found["alone"]),
+                         (1, "rewrite", "b.ptx", "b", True))
+        self.assertEqual((found["rewrite"]["number"], found["rewrite"]["loads"][0]["line"]), (2, 18))
+        self.assertEqual(found["settings"], {"PTXASW_MODULES": f"{number}:2-2"})
+        plain = self.bisect(command, "-q").stdout
+        self.assertEqual(plain.splitlines()[0], f"rewrite 2 of module {number} (b.ptx) makes the command fail")
+        coloured = self.bisect(command, "-q", "--color", "always").stdout
+        self.assertEqual(coloured, plain.replace(plain.splitlines()[0], f"\x1b[1m{plain.splitlines()[0]}\x1b[0m"))
+        self.assertEqual(self.bisect(self.command("exit 0"), "-q", "--json").stdout, "")
 
     def test_a_module_compiled_twice(self):
         result = self.bisect(self.command("! grep -q 'shfl.*%f3,' b.out", "abcba"))

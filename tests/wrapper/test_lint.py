@@ -94,6 +94,30 @@ SARIF = {
                 "additionalProperties": False}}, "additionalProperties": False}}}
 
 
+PAGE = Path(__file__).resolve().parents[2] / "docs/lint-codes.md"
+# What the examples of that page stand in, by code: parameters, what is before and what is behind them, and
+# what is behind the second if that is something else.
+TILES = "const int tx = threadIdx.x, ty = threadIdx.y, bx = blockIdx.x * 32, by = blockIdx.y * 32, x = bx + tx, y = by + ty; (void)x; (void)y;"
+SUM = "out[i] = sum;"
+COUNTS = "int all = 0; for (int j = 0; j < 16; ++j) all += j * count[j]{}; out[i] = all;"
+AROUND = {
+    "uncoalesced": ("const float *in, float *out, int n", TILES, ""),
+    "bank-conflict": ("const float *in, float *out", "const int lane = threadIdx.x, row = threadIdx.y, i = (blockIdx.x * 32 + row) * 32 + lane;", ""),
+    "divergent-loop": ("const float *value, const int *begin, const int *length, float *out",
+                       "const int row = i / 32; (void)row; float sum = 0;", SUM),
+    "local-memory": ("const int *in, int *out, int n", "", COUNTS.format(""), COUNTS.format("[threadIdx.x]")),
+    "uniform-load": ("const float *q, const float *in, float *out, int n", "const float x = in[i]; float sum = 0;", SUM),
+    "redundant-load": ("const float *a, float *b, float *c", "", ""),
+    "wide-index": ("const float *a, float *out, long long size, long long n", "float sum = 0;", SUM),
+    "division": ("const float *a, float *out, int m, int n", "float sum = 0;", SUM),
+    "misaligned-vector": ("const float *p, float *out", "", "out[i] = v.x + v.y + v.z + v.w;"),
+    "vector-precondition": ("const float *p, float *out, int n", "const int row = i;", "out[i] = v.x + v.y + v.z + v.w;"),
+    "reuse-thrashing": ("const float *a, const float *b, float *out, int n", "float sum = 0;", SUM),
+    "contended-atomic": ("const float *in, float *sum", "float x = in[i];", ""),
+    "races": ("const float *in, float *out", "__shared__ float tile[256];", ""),
+}
+
+
 class Base(Scratch):
     def lint(self, *words, code=0):
         result = run([PTXASW, "lint", *words])
@@ -148,7 +172,7 @@ a.cu:7:3: warning[uncoalesced]: this load takes 32 sectors per warp where 4 woul
             self.write("a.ptx", module(64).replace('"a.cu"', f'"{name}"'))
             self.assertNotIn(secret, self.lint("a.ptx").stdout, name)
             self.assertEqual(run([PTXASW, "report", "a.ptx", "-o", "."]).returncode, 0)
-            self.assertNotIn(secret, self.read("a.html"), name)
+            self.assertNotIn(secret, self.read("k.html"), name)
         self.write("a.ptx", module(64).replace('"a.cu"', f'"{outside}/a.cu"'))
         self.assertIn(secret, self.lint("a.ptx", "--source-root", outside).stdout)
         # What lies beside the PTX is the PTX's.
@@ -318,16 +342,26 @@ a.cu:7:3: warning[uncoalesced]: this load takes 32 sectors per warp where 4 woul
 
     def test_codes(self):
         listed = self.lint("--list-codes").stdout
-        page = (Path(__file__).resolve().parents[2] / "docs/lint-codes.md").read_text()
-        for code in re.findall(r"^([a-z-]+) +(?:on|pedantic) ", listed, flags=re.M):
+        page = PAGE.read_text()
+        codes = re.findall(r"^([a-z-]+) +(?:on|pedantic|by name) ", listed, flags=re.M)
+        self.assertEqual(sorted(codes), sorted(re.findall(r"^## ([a-z-]+)$", page, flags=re.M)))
+        probe = json.loads((PAGE.parent / "results/h100/shapes/probe.json").read_text())["constants"]
+        for code in codes:
             text = self.lint("--explain", code).stdout
-            self.assertTrue(all(len(line) <= 100 for line in text.splitlines()), text)
-            (measured,) = re.findall(r"^Measured: (.*?)\n\n", text, flags=re.M | re.S) or [""]
+            self.assertTrue(all(len(line) <= 80 for line in text.splitlines()), text)
+            self.assertNotRegex(text, r"\*\*|\]\(|```")
+            # Numbers are those of the table, which has them from the measurement, or the probe's.
+            (measured,) = re.findall(r"^Measured.*?: (.*?)\n\n", text, flags=re.M | re.S)
             rows = "".join(re.findall(rf"^\| `{code}`.*\n(?:\| \|.*\n)*", page, flags=re.M))
             self.assertTrue(rows, code)
+            if code == "division":
+                rows = " ".join(f"{probe['rate.' + name]['median']:.{digits}f}" for name, digits in (("divide_integer", 1), ("fma", 2)))
             for number in re.findall(r"\d+\.\d+", measured):
                 self.assertIn(number, rows, code)
-        self.assertEqual(listed.count(" pedantic "), 4)
+            before, after = self.examples(code)
+            for line in [*before.splitlines(), *after.splitlines()]:
+                self.assertIn("    " + line if line else "", text.splitlines(), code)
+        self.assertEqual(listed.count(" pedantic "), 5)
         self.assertIn("did you mean `uncoalesced`?", self.lint("--explain", "uncoalesed", code=2).stderr)
 
     def test_werror_and_pedantic(self):
@@ -438,13 +472,47 @@ L: ld.global.f32 %f1, [%rd1];
             self.assertIn(said, self.lint("-p", "build", "a.cu", code=2).stderr)
         self.assertIn("cannot read `none/compile_commands.json`", self.lint("-p", "none", code=2).stderr)
 
+    def examples(self, code):
+        """What is slow, and what is better, of a code's section."""
+        section = re.search(rf"^## {code}\n(.*?)(?=^## |\Z)", PAGE.read_text(), flags=re.M | re.S)[1]
+        before, after = re.findall(r"^```cuda\n(.*?)^```", section, flags=re.M | re.S)
+        return before, after
+
+    @unittest.skipUnless(cuda_home(), "no nvcc")
+    def test_examples_of_the_page(self):
+        # Compiled as they are printed, in kernels around them: the first is warned of, the second is not.
+        kernels, number = "", len(AROUND)
+        for code, (parameters, begin, end, *end_of_after) in AROUND.items():
+            for name, text, tail in zip(("before", "after"), self.examples(code), (end, *(end_of_after or [end]))):
+                outside = re.match("(?:__constant__.*\n\n)?", text)[0]
+                own = parameters.replace("const float *q, ", "") if outside else parameters
+                kernels += (f"namespace {name}_{code.replace('-', '_')} {{\n{outside}__global__ void k({own}) {{\n"
+                            f"const int i = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % 32; {{\n"
+                            f"{begin}\n{text[len(outside):]}{tail}\n}} }}\n}}\n")
+        self.write("page.cu", kernels)
+        made = run([os.path.join(cuda_home(), "bin/nvcc"), "-arch=sm_90", "-ptx", "-o", "page.ptx", "page.cu"])
+        self.assertEqual(made.returncode, 0, made.stderr)
+        seen = set()
+        for shape in ("256", "32x32"):
+            said = json.loads(self.lint("page.ptx", "--json", "-W", "all", "-W", "races", "--launch", f"base-align=256,block={shape}").stdout)
+            for kernel in said["kernels"]:
+                when, code = re.match(r"_ZN\d+(before|after)_(\w+?)1kE", kernel["name"]).groups()
+                code = code.replace("_", "-")
+                if (shape == "32x32") != (code in ("uncoalesced", "bank-conflict")):
+                    continue
+                seen.add((when, code))
+                self.assertEqual(code in {w["code"] for w in kernel["warnings"]}, when == "before", (when, code))
+        self.assertEqual(len(seen), 2 * number)
+        self.assertEqual(sorted(AROUND), sorted(re.findall(r"^## ([a-z-]+)$", PAGE.read_text(), flags=re.M)))
+
     @unittest.skipUnless(cuda_home(), "no nvcc")
     def test_measured_pairs(self):
         # What docs/lint-codes.md has times of: each kernel gets its warning, and the other one does not.
         pairs = {"uncoalesced": ["uncoalesced", "records", "rows", "indirect"], "bank-conflict": ["bank_conflict"],
                  "divergent-loop": ["divergent_loop"], "local-memory": ["local_memory"],
                  "uniform-load": ["uniform_load"], "redundant-load": ["redundant_load"],
-                 "wide-index": ["wide_index"], "misaligned-vector": ["misaligned_vector"]}
+                 "wide-index": ["wide_index"], "division": ["division"], "contended-atomic": ["contended_atomic"],
+                 "misaligned-vector": ["misaligned_vector"]}
         source = JACOBI.parents[2] / "docs/examples/lint_pairs.cu"
         run([os.path.join(cuda_home(), "bin/nvcc"), "-O3", "-arch=sm_90", "-ptx", "-o", "pairs.ptx", str(source)])
         kernels = json.loads(self.lint("pairs.ptx", "--json", "-W", "all", "--launch", "base-align=256,block=256",
@@ -667,7 +735,7 @@ L:
         for at, cost in (("n=1,block=64", "4 of 4"), ("n=8,block=64", "32 of 4")):
             done = run([PTXASW, "report", "a.ptx", "-o", ".", "--launch", at + ",base-align=256"])
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertRegex(self.read("a.html"), f"sectors <span[^>]*>{cost}</span>")
+            self.assertRegex(self.read("k.html"), f"sectors <span[^>]*>{cost}</span>")
         for wrong in ("m=1", "n", "block=0"):
             self.assertEqual(run([PTXASW, "report", "a.ptx", "-o", ".", "--launch", wrong]).returncode, 2)
 

@@ -2,6 +2,7 @@
 those that cannot be run here, with the reason. What a page says that a command prints, in a block called
 `text` after it, the command prints. What users read keeps to its length and to its subject."""
 
+import json
 import os
 import re
 import shutil
@@ -171,6 +172,32 @@ class Readers(unittest.TestCase):
                     code = "" if what == "a path of a source" else r"`[^`\n]*`"
                     found = pattern.search(re.sub(code, "", text) if code else text)
                     self.assertIsNone(found, found and found[0])
+
+
+    def test_commands_that_are_not_run_have_options_that_there_are(self):
+        described = json.loads(run([PTXASW, "describe", "json"]).stdout)
+        options = {command["name"]: {name for one in command["options"] for name in one["names"]} for command in described["commands"]}
+        count = 0
+        for page in FOR_USERS:
+            inline = re.findall(r"`(ptxasw [^`]*)`", re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S).replace("\n", " "))
+            for text in [*inline, *commands(page)]:
+                text = text.replace("--nvcc-options -O3", "")  # that option is nvcc's
+                for name, words in re.findall(r"ptxasw ([a-z]+)\b(.*?)(?= -- |[;|&>]|$)", text):
+                    count += 1
+                    with self.subTest(page=page.name, command=text):
+                        self.assertIn(name, options)
+                        for word in re.findall(r"(?<!\S)(--[a-z][a-z-]*|-[A-Za-z])", words):
+                            known = options[name] | {"--help"}
+                            self.assertTrue(word in known or word[:2] in known and not word.startswith("--"), word)
+        self.assertGreater(count, 150)
+
+    def test_flags_of_settings_that_there_are(self):
+        table = run([PTXASW, "describe", "settings"]).stdout
+        for page in FOR_USERS:
+            for word in re.findall(r"--ptxasw-[a-z-]+[a-z]|\bPTXASW_[A-Z_]+[A-Z]\b", page.read_text()):
+                with self.subTest(page=page.name, word=word):
+                    self.assertTrue(f"`{word}`" in table or word.startswith(("PTXASW_LAUNCH", "PTXASW_RUNTIME")) or
+                                    word in ("PTXASW_FASTER", "PTXASW_MAINTAINER"))
 
 
 class Pages(Scratch):

@@ -1,12 +1,17 @@
-"""`ptxasw report`: the page is well formed, needs no network and no script, and shows what it should."""
+"""`ptxasw report`: pages are well formed, need no network and no script, and show what they should."""
 
 import html.parser
+import json
 import re
 
 from support import JACOBI, PTXASW, Scratch, main, run
 from test_lint import HEAD, module
 
 VOID = {"meta", "br", "rect", "line"}
+
+
+def is_page(link):
+    return re.fullmatch(r"[\w-]+\.html", link)
 
 
 class Checker(html.parser.HTMLParser):
@@ -18,7 +23,7 @@ class Checker(html.parser.HTMLParser):
 
     def handle_starttag(self, name, attributes):
         self.names.append(name)
-        self.wrong += [a for a in attributes if a[0] in ("src", "href", "onclick", "onload")]
+        self.wrong += [a for a in attributes if a[0] in ("src", "onclick", "onload") or a[0] == "href" and not is_page(a[1])]
         if name not in VOID:
             self.open.append(name)
 
@@ -32,9 +37,16 @@ class Checker(html.parser.HTMLParser):
 
 class Report(Scratch):
     def page(self, *words):
+        """Of the one kernel that there is."""
         result = run([PTXASW, "report", *words, "-o", "pages"])
-        self.assertEqual((result.returncode, result.stderr), (0, ""))
-        text = (self.dir / result.stdout.strip()).read_text()
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "pages/index.html\n", ""))
+        index, _ = self.checked("index.html")
+        (page,) = re.findall('<td><a href="(.*?)">', index)
+        return self.checked(page)
+
+    def checked(self, page):
+        text = (self.dir / "pages" / page).read_text()
+        self.assertLessEqual(len(text), 2_000_000)
         checker = Checker()
         checker.feed(text)
         self.assertEqual((checker.open, checker.wrong), ([], []))
@@ -61,15 +73,15 @@ class Report(Scratch):
     def test_escapes_names(self):
         self.write("a.ptx", module(64).replace(" k(", " _Z1kIiEvv("))
         text, names = self.page("a.ptx")
-        self.assertIn("<h2>k&lt;int&gt;()</h2>", text)
+        self.assertIn("<h1>k&lt;int&gt;()</h1>", text)
         self.assertNotIn("int", names)
 
     def test_little(self):
         self.write("empty.ptx", HEAD)
         none = run([PTXASW, "report", "empty.ptx"])
-        self.assertEqual((none.returncode, none.stdout), (2, "./empty.html\n"))
+        self.assertEqual((none.returncode, none.stdout), (2, "./index.html\n"))
         self.assertIn("there is no kernel in `empty.ptx`", none.stderr)
-        self.assertIn("<h1>empty.ptx</h1>", (self.dir / "empty.html").read_text())
+        self.assertNotIn("<td>", (self.dir / "index.html").read_text())
         for words in (["none.ptx"], ["empty.ptx", "--kernel", "k"], ["empty.ptx", "-o", "/dev/null/x"]):
             self.assertEqual(run([PTXASW, "report", *words]).returncode, 2, words)
         self.assertEqual(run([PTXASW, "report", "empty.ptx", "--launch", "x"]).returncode, 2)
@@ -81,23 +93,41 @@ class Report(Scratch):
         self.write("in/x/c.ptx", module(64))
         done = run([PTXASW, "report", "in", "--exclude", "c.ptx", "-o", "pages"])
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertEqual(done.stdout, "pages/b.html\npages/b-2.html\npages/index.html\n")
-        index = (self.dir / "pages/index.html").read_text()
-        rows = re.findall('<a href="(.*?)">(.*?)</a></td><td>(.*?)</td><td>(.*?)</td>', index)
-        self.assertEqual(rows, [("b-2.html", "in/x/b.ptx", "1", "1"), ("b.html", "in/b.ptx", "1", "0")])
+        self.assertEqual(done.stdout, "pages/index.html\n")
+        index, _ = self.checked("index.html")
+        rows = re.findall('<a href="(.*?)">(.*?)</a></td><td class="number">(.*?)</td><td class="number">(.*?)</td>'
+                          '<td>(.*?)</td><td>(.*?)</td>', index)
+        self.assertEqual(rows, [("k-2.html", "k", "1", "56", "uncoalesced", "in/x/b.ptx"), ("k.html", "k", "0", "0", "", "in/b.ptx")])
+        told = json.loads(run([PTXASW, "report", "in", "--exclude", "c.ptx", "-o", "pages", "--json"]).stdout)
+        self.assertEqual((told["index"], told["pages"][1]), ("index.html", {"file": "in/x/b.ptx", "kernel": "k", "page": "k-2.html", "warnings": 1}))
         self.assertEqual(run([PTXASW, "report", "in/b.ptx", "none.ptx"]).returncode, 2)
-        self.assertTrue((self.dir / "b.html").exists())
+        self.assertTrue((self.dir / "k.html").exists())
+
+    def test_names_of_pages(self):
+        # Of kernels that a file system might take for one, and of those with other letters.
+        self.write("a.ptx", module(4, "k", "K", "index", "_ZN1aIiE3fooEv"))
+        self.page("a.ptx", "--kernel", "k")
+        run([PTXASW, "report", "a.ptx", "-o", "pages"])
+        self.assertEqual(re.findall('<a href="(.*?)">', (self.dir / "pages/index.html").read_text()),
+                         ["k.html", "K-2.html", "index-2.html", "foo.html"])
+
+    def test_lines_of_the_source(self):
+        self.write("a.cu", "".join(f"// line {i}\n" for i in range(1, 7)) + "  p[i] = p[i] * 2;\n// line 8\n")
+        self.write("b.cu", "// nothing\n" * 20)
+        self.write("a.ptx", module(64))
+        text, _ = self.page("a.ptx")
+        rows = re.findall(r'<tr><td class="number">(.*?)</td><td>(.*?)</td><td class="number faint">(\d+)</td>', text)
+        self.assertEqual([row for row in rows if row[0]], [("100 %", '<span class="bad">32 of 4 sectors</span> (2 times)', "7")])
+        self.assertIn("<summary><code>  p[i] = p[i] * 2;</code></summary><pre>ld.global.f32 %f1, [%rd3];\n", text)
+        self.assertIn("// line 6", text)  # one line around
+        self.assertNotIn("// line 5", text)
 
     def test_a_page_has_an_end(self):
-        kernel = module(64).split("\n", 3)[3]
-        many = "".join(kernel.split(".file")[0].replace("k(", f"k{i}(") for i in range(1500))
-        self.write("many.ptx", HEAD + many + ".file" + kernel.split(".file", 1)[1])
+        body = "".join(f"  ld.global.f32 %f1, [%rd3+{4 * i}];\n" for i in range(3000))
+        self.write("many.ptx", module(64).replace("  st.global", body + "  st.global"))
         text, _ = self.page("many.ptx")
-        self.assertLess(len(text), 2_000_000)
         self.assertGreater(len(text), 1_000_000)
-        self.assertRegex(text, r"<p>\d+ more kernels, warnings and accesses are left out: a page has at most 2 MB")
-        self.assertIn("more kernels", text)
-        self.assertNotIn("more kernels", self.page("many.ptx", "--kernel", "k1499")[0])
+        self.assertRegex(text, r"<p>\d+ more warnings, lines and accesses are left out: a page has at most 2 MB")
 
 
 if __name__ == "__main__":

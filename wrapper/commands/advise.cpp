@@ -4,6 +4,7 @@
 #include "analysis/cost/advice.h"
 #include "wrapper/commands/analyse.h"
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/gpu_choice.h"
 #include "wrapper/commands/kernel_needs.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
@@ -277,24 +278,6 @@ Json to_json(const KernelNeeds &subject, const cost::Advice &advice, const cost:
   return json;
 }
 
-std::string known_gpus() {
-  std::string list;
-  for (const cost::Gpu &gpu : cost::gpus())
-    list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", gpu.name, gpu.target);
-  return list;
-}
-
-/// The GPU that is meant. Errors: none was measured.
-tl::expected<const cost::Gpu *, std::string> gpu_of(const AdviseRequest &request,
-                                                    const std::string &target) {
-  const std::string &name = request.gpu.empty() ? target : request.gpu;
-  const cost::Gpu *gpu = cost::find_gpu(name);
-  if (!gpu)
-    return tl::unexpected(
-        fmt::format("no GPU that is `{}` was measured; there are {}", name, known_gpus()));
-  return gpu;
-}
-
 /// The launch that is asked about, without the kernel.
 cost::Question question_of(const AskedLaunch &launch) {
   cost::Question question;
@@ -309,7 +292,7 @@ cost::Question question_of(const AskedLaunch &launch) {
 /// The kernels of one module at a time, as the real ptxas sees them.
 struct AssembledModule {
   const Module *module = nullptr;
-  const cost::Gpu *gpu = nullptr;
+  cost::Gpu gpu;
   std::vector<KernelNeeds> kernels;
 };
 
@@ -322,14 +305,14 @@ std::string assemble(const AdviseRequest &request, const Settings &settings,
     return "";
   if (module.target.empty() && arch.empty() && request.gpu.empty())
     return no_target(one.input.name);
-  const auto gpu = gpu_of(request, arch.empty() ? std::string(module.target) : arch);
+  auto gpu = choose_gpu(request.gpu, arch.empty() ? std::string(module.target) : arch);
   if (!gpu)
     return gpu.error();
-  auto needs = needs_of_kernels(settings, module, one.input.name, {}, std::string((*gpu)->target),
+  auto needs = needs_of_kernels(settings, module, one.input.name, {}, gpu->target,
                                 request.registers, request.static_shared);
   if (!needs)
     return needs.error();
-  assembled = {&module, *gpu, std::move(*needs)};
+  assembled = {&module, *std::move(gpu), std::move(*needs)};
   return "";
 }
 
@@ -366,17 +349,17 @@ int run(const AdviseRequest &request, const Invocation &invocation) {
     asked.spill_loads = request.registers ? request.spills : subject.spill_loads;
     asked.required = subject.required;
     asked.arguments = std::move(*arguments);
-    cost::Advice advice = cost::advise(one.module(), one.function, *assembled.gpu, asked);
+    cost::Advice advice = cost::advise(one.module(), one.function, assembled.gpu, asked);
     if (request.published())
       std::stable_sort(advice.shapes.begin(), advice.shapes.end(),
                        [](const cost::ShapeAdvice &a, const cost::ShapeAdvice &b) {
                          return a.mwp_cwp.value_or(0) < b.mwp_cwp.value_or(0);
                        });
     KernelAnswer answer{
-        fmt::format("{} on {}{}: {} registers per thread", subject.name, assembled.gpu->name,
+        fmt::format("{} on {}{}: {} registers per thread", subject.name, assembled.gpu.name,
                     is_sized ? fmt::format(", {} threads", text_of(asked.threads)) : "",
                     subject.needs.registers),
-        fmt::format("  no advice: {}\n", advice.refusal), to_json(subject, advice, *assembled.gpu)};
+        fmt::format("  no advice: {}\n", advice.refusal), to_json(subject, advice, assembled.gpu)};
     if (advice.refusal.empty())
       answer.text = (is_sized ? to_text : order_text)(
           subject, advice, request, asked,
@@ -394,7 +377,7 @@ void declare(Words &words, AdviseRequest &request) {
       "more, compares only these shapes; a parameter may be "
       "threads.x, as many as there are along x, and NAME+OFFSET:TYPE is a member of a "
       "struct");
-  words.text("--gpu NAME", request.gpu, "H100 or H200; otherwise the first of the architecture");
+  words.text("--gpu GPU", request.gpu, gpu_meaning);
   words.number("--registers-per-thread", request.registers, "of a thread, instead of asking ptxas",
                1, 255);
   words.number("--static-shared", request.static_shared,

@@ -22,6 +22,9 @@ int run(const AssembleRequest &request, const Invocation &invocation) {
 
 void declare(Words &words, AssembleRequest &request) {
   words.required("--assembler", request.tool, "the assembler to run on the rewritten PTX");
+  words.footer("`ptxasw run -- gcc` starts it; by hand it is a script called `as` that GCC finds.");
+  words.examples({"ptxasw assemble --assembler nvptx-none-as -- a.s -o a.o",
+                  "ptxasw assemble --assembler /usr/bin/nvptx-none-as -- \"$@\""});
 }
 
 } // namespace

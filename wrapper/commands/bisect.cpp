@@ -178,21 +178,33 @@ void Bisection::tell(std::size_t culprit, const std::vector<std::string> &before
     source = fmt::format(", source line {}:{}", load["source_line"].value("file", ""),
                          load["source_line"].value("line", 0));
   const int delta = rewrite["details"].value("delta", 0);
-  fmt::print("rewrite {} of module {} ({}) makes the command fail\n"
-             "  kernel {}, PTX line {}{}\n"
-             "  {}{}, from the load on line {}\n",
-             number, module.number, module.report.value("file", ""), kernel.value("name", ""),
-             load.value("line", 0), source, rewrite.value("kind", ""),
-             delta == 0 ? std::string()
-                        : fmt::format(" over {} lane{} (delta {})", std::abs(delta),
-                                      std::abs(delta) == 1 ? "" : "s", delta),
-             rewrite["sources"][0].value("line", 0));
-  if (alone.fails)
-    fmt::print("  alone: PTXASW_MODULES={}:{}-{}\n", module.number, number, number);
-  else
-    fmt::print("  only together with rewrites before it: they succeed with PTXASW_MODULES={}\n",
-               joined(before));
-  fmt::print("  {} runs of the command\n", runs_.count());
+  const std::string file = module.report.value("file", "");
+  const std::string setting =
+      alone.fails ? fmt::format("{}:{}-{}", module.number, number, number) : joined(before);
+  std::string lines = fmt::format(
+      "  kernel {}, PTX line {}{}\n  {}{}, from the load on line {}\n", kernel.value("name", ""),
+      load.value("line", 0), source, rewrite.value("kind", ""),
+      delta == 0 ? std::string()
+                 : fmt::format(" over {} lane{} (delta {})", std::abs(delta),
+                               std::abs(delta) == 1 ? "" : "s", delta),
+      rewrite["sources"][0].value("line", 0));
+  lines += alone.fails ? fmt::format("  alone: PTXASW_MODULES={}\n", setting)
+                       : fmt::format("  only together with rewrites before it: they succeed with "
+                                     "PTXASW_MODULES={}\n",
+                                     setting);
+  lines += fmt::format("  {} runs of the command\n", runs_.count());
+  tell_found(request_,
+             fmt::format("rewrite {} of module {} ({}) makes the command fail", number,
+                         module.number, file),
+             lines,
+             {{"found", "rewrite"},
+              {"file", file},
+              {"module", module.number},
+              {"kernel", kernel.value("name", "")},
+              {"rewrite", rewrite},
+              {"alone", alone.fails},
+              {"settings", {{"PTXASW_MODULES", setting}}},
+              {"runs", runs_.count()}});
 }
 
 int run(const BisectRequest &request, const Invocation &invocation) {
@@ -219,7 +231,12 @@ void declare(Words &words, BisectRequest &request) {
              "look among the siblings that the launch helper launches: the command runs a program "
              "under it, and compiles nothing");
   words.flag("--show-output", request.show_output, "let the command write");
+  words.flag("--json", request.json, "what was found as JSON");
+  words.flag("-q,--quiet", request.quiet, "no lines and no progress about runs");
+  words.colour(request.colour);
   words.settings(true);
+  words.examples({"ptxasw bisect --shuffle=always -- make -B check",
+                  "ptxasw bisect --versions -- ptxasw launch -- ./app --check"});
 }
 
 } // namespace

@@ -131,14 +131,21 @@ void SiblingBisection::halve(const Names &names) {
       std::find_if(kernels_.begin(), kernels_.end(), [&](const KernelVersions &one) {
         return std::find(one.versions.begin(), one.versions.end(), culprit) != one.versions.end();
       });
-  fmt::print("sibling {} makes the command fail\n  kernel {}\n", culprit, kernel->kernel);
-  if (alone.fails)
-    fmt::print("  alone: PTXASW_LAUNCH_MODE=first PTXASW_LAUNCH_ONLY={}\n", only({culprit}));
-  else
-    fmt::print("  only together with those before it: they succeed with PTXASW_LAUNCH_MODE=first "
-               "PTXASW_LAUNCH_ONLY={}\n",
-               only(beginning(good)));
-  fmt::print("  {} runs of the command\n", runs_.count());
+  const std::string list = only(alone.fails ? Names{culprit} : beginning(good));
+  const std::string lines = fmt::format(
+      "  kernel {}\n  {} PTXASW_LAUNCH_MODE=first PTXASW_LAUNCH_ONLY={}\n  {} runs of the "
+      "command\n",
+      kernel->kernel,
+      alone.fails ? "alone:" : "only together with those before it: they succeed with", list,
+      runs_.count());
+  tell_found(request_, fmt::format("sibling {} makes the command fail", culprit), lines,
+             {{"found", "sibling"},
+              {"file", nullptr},
+              {"kernel", kernel->kernel},
+              {"sibling", culprit},
+              {"alone", alone.fails},
+              {"settings", {{"PTXASW_LAUNCH_MODE", "first"}, {"PTXASW_LAUNCH_ONLY", list}}},
+              {"runs", runs_.count()}});
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include "wrapper/commands/words.h"
 #include "wrapper/drop_in/handover.h"
 #include "wrapper/lint/names.h"
+#include "wrapper/lint/sources.h"
 #include "wrapper/os/files.h"
 #include "wrapper/os/process.h"
 #include "wrapper/os/terminal.h"
@@ -119,7 +120,7 @@ private:
         place.line =
             static_cast<std::uint32_t>(std::strtoul(&lines[i + 1][colon + 1], nullptr, 10));
         if (place.line != 0)
-          place.file = lines[i + 1].substr(0, colon);
+          place.file = shown_path(lines[i + 1].substr(0, colon));
       }
       known.push_back(std::move(place));
     }
@@ -147,7 +148,16 @@ std::string kernel_place(const Json &of) {
   return fmt::format("PTX line {}", of.at("ptx_line").get<unsigned>());
 }
 
-/// A finding as it is told: names demangled, places looked up.
+/// What a variable is called in the source, where memory is described by it: `tile`.
+std::string with_short_names(const std::string &text) {
+  const std::size_t begin = text.find('`'), end = text.rfind('`');
+  if (begin == end)
+    return text;
+  return text.substr(0, begin + 1) + base_name(text.substr(begin + 1, end - begin - 1)) +
+         text.substr(end);
+}
+
+/// A finding as it is told: names demangled, places looked up, paths as they are called from here.
 Json completed(Json finding, Symbols &symbols) {
   Json result;
   result["tool"] = tool_of(finding.at("kind"));
@@ -160,6 +170,11 @@ Json completed(Json finding, Symbols &symbols) {
         result[name] = finding.at(name);
     if (finding.contains("other"))
       result["other"] = finding.at("other");
+    for (Json *place : {&result, finding.contains("other") ? &result["other"] : &result})
+      if (place->contains("file"))
+        (*place)["file"] = shown_path(place->at("file").get<std::string>());
+    if (result.contains("memory"))
+      result["memory"] = with_short_names(result["memory"].get<std::string>());
   }
   for (const char *name : {"call", "made", "freed"}) {
     const CallPlace place = finding.contains(name) ? symbols.of(finding.at(name)) : CallPlace();

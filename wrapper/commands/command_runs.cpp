@@ -5,6 +5,7 @@
 
 #include "wrapper/os/files.h"
 #include "wrapper/os/process.h"
+#include "wrapper/os/terminal.h"
 
 #include <algorithm>
 #include <csignal>
@@ -54,6 +55,18 @@ std::vector<SortedJson> lines_of(const std::string &file) {
 
 } // namespace
 
+void tell_found(const BisectRequest &request, const std::string &heading, const std::string &lines,
+                const nlohmann::ordered_json &found) {
+  if (request.json) {
+    nlohmann::ordered_json all = {{"schema_version", 1}};
+    all.update(found);
+    fmt::print("{}\n", all.dump(2, ' ', false, SortedJson::error_handler_t::replace));
+  } else {
+    const Painter painter(request.colour, STDOUT_FILENO);
+    fmt::print("{}\n{}", painter(heading), lines);
+  }
+}
+
 void set_variable(const char *name, const std::string &value) { ::setenv(name, value.c_str(), 1); }
 
 CommandRuns::CommandRuns(const BisectRequest &request, const std::vector<std::string> &command)
@@ -100,7 +113,7 @@ int CommandRuns::run_once() {
 CommandAnswer CommandRuns::ask(const std::string &what, unsigned runs) {
   CommandAnswer answer;
   for (unsigned i = 0; i < runs; ++i) {
-    if (!request_.show_output)
+    if (!request_.show_output && !request_.quiet)
       progress_.show(fmt::format("run {} of the command, {}", count_ + 1, what));
     const int code = run_once();
     progress_.clear();
@@ -112,7 +125,8 @@ CommandAnswer CommandRuns::ask(const std::string &what, unsigned runs) {
     answer.fails |= code != 0;
     answer.lines = lines_of(file_);
   }
-  fmt::print(stderr, "ptxasw: {}: the command {}\n", what, answer.fails ? "fails" : "succeeds");
+  if (!request_.quiet)
+    fmt::print(stderr, "ptxasw: {}: the command {}\n", what, answer.fails ? "fails" : "succeeds");
   return answer;
 }
 

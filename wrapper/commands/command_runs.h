@@ -16,6 +16,8 @@ struct BisectRequest {
   unsigned repeats = 1;     ///< runs of the command for one answer; it fails if one of them does
   bool show_output = false; ///< let the command write to our own streams
   bool siblings = false;    ///< look among the siblings that are launched
+  bool json = false, quiet = false;
+  std::string colour = "auto"; ///< wants_colour()
 };
 
 /// Why there is no answer.
@@ -57,6 +59,10 @@ private:
   Progress progress_;
   unsigned count_ = 0;
 };
+
+/// Prints what was found: for people a line and those below it, or the object for programs.
+void tell_found(const BisectRequest &request, const std::string &heading, const std::string &lines,
+                const nlohmann::ordered_json &found);
 
 /// Sets a variable of our own environment, and so of the command's.
 void set_variable(const char *name, const std::string &value);

@@ -43,9 +43,12 @@ std::string beside(std::uint64_t address, const std::vector<Stretch> &all) {
     if (distance >= least)
       continue;
     least = distance;
-    text = fmt::format("{} {} {}, {} bytes",
-                       distance == 0 ? "right" : fmt::format("{} bytes", distance),
-                       address < one.begin ? "before" : "behind", one.name, one.size);
+    if (one.size == 0 && one.name.starts_with("`malloc of")) // by a kernel, and released by it
+      text = fmt::format("{} bytes from the beginning of {}, which was freed", distance, one.name);
+    else
+      text = fmt::format("{} {} {}, {} bytes",
+                         distance == 0 ? "right" : fmt::format("{} bytes", distance),
+                         address < one.begin ? "before" : "behind", one.name, one.size);
   }
   return text;
 }

@@ -87,8 +87,9 @@ tl::expected<std::string, std::string> find_nvcc() {
     if (const std::string nvcc = (fs::path(real->path).parent_path() / "nvcc").string();
         ::access(nvcc.c_str(), X_OK) == 0)
       return nvcc;
-  return tl::unexpected(std::string("there is no nvcc to compile it with; put one on PATH, or give "
-                                    "the PTX (`nvcc -ptx -lineinfo`)"));
+  return tl::unexpected(
+      std::string("there is no nvcc to compile it with; put one on PATH, set CUDA_HOME, or give "
+                  "the PTX (`nvcc -ptx -lineinfo`)"));
 }
 
 /// How a build compiles one file.

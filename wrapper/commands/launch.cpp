@@ -75,6 +75,7 @@ void declare(Words &words, LaunchRequest &request) {
   words.flag("--unmeasured", request.first,
              "measure nothing: the first sibling that can be launched");
   words.footer("The exit code is the program's.");
+  words.examples({"ptxasw launch --profile app.toml -- ./app", "ptxasw launch --why -- ./app"});
 }
 
 } // namespace

@@ -150,6 +150,8 @@ void declare(Words &words, MergeRequest &request) {
   words.footer("Arrays are put one behind the other, `totals` are added up, of verdicts the worst "
                "counts,\neverything else must be the same.\n"
                "Text needs no command: cat puts it together.");
+  words.examples(
+      {"ptxasw merge 1.json 2.json > all.json", "ptxasw merge 1.toml 2.toml > all.toml"});
 }
 
 } // namespace

@@ -76,6 +76,9 @@ int run(const OffloadRequest &request, const Invocation &invocation) {
 
 void declare(Words &words, OffloadRequest &request) {
   words.required("--compiler", request.tool, "the compiler to run with the options that it needs");
+  words.footer("`ptxasw run -- gcc` starts it.");
+  words.examples({"ptxasw offload --compiler gcc-12 -- -fopenacc -O2 stencil.c",
+                  "ptxasw offload --compiler /usr/bin/gcc -- \"$@\""});
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "synth/search/search.h"
 #include "wrapper/commands/analyse.h"
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/gpu_choice.h"
 #include "wrapper/commands/kernel_needs.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
@@ -180,7 +181,7 @@ void predict_time(const Settings &settings, const cost::Gpu &gpu, const LaunchPo
     return;
   }
   const auto needs = needs_of_kernels(settings, module, file.path(), {std::string(function.name)},
-                                      std::string(gpu.target), std::nullopt, 0);
+                                      gpu.target, std::nullopt, 0);
   if (!needs || needs->size() != 1) {
     cost.no_time = needs ? "ptxas does not know the kernel" : needs.error();
     return;
@@ -247,11 +248,9 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
     }
     const std::string name(one.function.name);
     const ParameterNames parameters = source_names(one.function, *own, inputs->sources);
-    const cost::Gpu *const gpu =
-        cost::find_gpu(request.gpu.empty() ? std::string(own->target) : request.gpu);
+    const auto gpu = choose_gpu(request.gpu, std::string(own->target));
     if (request.metric == "time" && !gpu)
-      return tl::unexpected(
-          Unanswered{"no GPU of that name or target was measured; --gpu says which is meant"});
+      return tl::unexpected(Unanswered{gpu.error()});
     if (at)
       options.at = [&](const SearchCost &cost, const Amount &amount) {
         return value_at(cost, amount, parameters, point).number;
@@ -292,7 +291,7 @@ void declare(Words &words, OptimizeRequest &request) {
              "what was found");
   words.one_of("--metric", request.metric, {"wsteps", "time"},
                "what to lower: wsteps, a bound, otherwise; time, a prediction");
-  words.text("--gpu NAME", request.gpu, "of --metric time; otherwise by the PTX's target");
+  words.text("--gpu GPU", request.gpu, std::string("of --metric time: ") + gpu_meaning);
   words.text("--budget SECONDS", request.budget, "after that the best so far counts: 60s");
   words.number("--beam", request.beam, "versions that are carried on from each round", 1, 64);
   words.footer("Exit codes: 0, also if nothing is better; 2 something cannot be read, or written.");

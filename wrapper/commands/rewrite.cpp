@@ -26,6 +26,7 @@ namespace {
 struct RewriteRequest {
   std::string input, output;
   std::vector<std::string> launch;
+  bool json = false, quiet = false;
 };
 
 /// Puts into the report what the real ptxas makes of both texts for the module's own target.
@@ -53,6 +54,12 @@ int run(const RewriteRequest &request, const Invocation &invocation) {
   if (!settings)
     return complain(settings.error(), usage_error);
   const std::string &input = request.input, &output = request.output;
+  if (request.json && output == "-")
+    return complain("--json and -o - both write to standard output");
+  void (*const warn)(const std::string &) =
+      request.quiet ? +[](const std::string &) {} : +[](const std::string &said) {
+        fmt::print(stderr, "ptxasw: warning: {}\n", said);
+      };
   const auto module = load_module(input);
   if (!module)
     return usage_error;
@@ -72,7 +79,7 @@ int run(const RewriteRequest &request, const Invocation &invocation) {
   }
   RewriteOptions options = settings->rewrite;
   options.count_declined =
-      settings->verbose || !settings->report.empty() || !settings->journal.empty();
+      settings->verbose || request.json || !settings->report.empty() || !settings->journal.empty();
   auto result =
       rewrite_module(std::string(module->text()), input == "-" ? "<stdin>" : input, options);
   if (!result) {
@@ -87,9 +94,7 @@ int run(const RewriteRequest &request, const Invocation &invocation) {
         return complain(read.error());
       profile = std::move(*read);
     }
-    if (auto more = with_siblings(
-            result->text, result->report.file, *settings, profile,
-            [](const std::string &said) { fmt::print(stderr, "ptxasw: warning: {}\n", said); })) {
+    if (auto more = with_siblings(result->text, result->report.file, *settings, profile, warn)) {
       result->text = std::move(more->text);
       result->changed = true;
     }
@@ -98,9 +103,11 @@ int run(const RewriteRequest &request, const Invocation &invocation) {
     return complain(written.error());
   if (settings->registers)
     if (const auto measured = measure(*settings, *module, *result); !measured)
-      fmt::print(stderr, "ptxasw: warning: no registers in the report: {}\n", measured.error());
+      warn(fmt::format("no registers in the report: {}", measured.error()));
   if (settings->verbose)
     fmt::print(stderr, "{}", summarize(result->report));
+  if (request.json)
+    fmt::print("{}", report_json({result->report}));
   append_log(settings->journal, journal_line(result->report));
   if (settings->report.empty())
     return 0;
@@ -115,6 +122,8 @@ void declare(Words &words, RewriteRequest &request) {
   words.required("input", request.input, "PTX to read, - for standard input");
   words.required("-o,--output FILE", request.output, "PTX to write, - for standard output");
   words.launch(request.launch, "only the shape of blocks matters here");
+  words.flag("--json", request.json, "print the report (--report)");
+  words.flag("-q,--quiet", request.quiet, "no warnings");
   words.settings(false);
   words.examples({"ptxasw rewrite heat.ptx -o fast.ptx --shuffle=always",
                   "ptxasw rewrite heat.ptx -o more.ptx --retile=x2"});

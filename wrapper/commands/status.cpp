@@ -164,6 +164,7 @@ void declare(Words &words, StatusRequest &request) {
   words.flag("--launch-log", request.launch_log,
              "instead, what PTXASW_LAUNCH_LOG says about launches");
   words.text("program", request.program, "instead, what is in this program for the launch helper");
+  words.examples({"ptxasw status --settings", "ptxasw status --totals --json"});
 }
 
 } // namespace

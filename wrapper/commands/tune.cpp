@@ -231,7 +231,8 @@ void declare(Words &words, TuneRequest &request) {
   words.text("--tuner-json FILE", request.json,
              "every measurement, in the T4 format of kernel tuners");
   words.footer("The exit code is the program's, or 2 if nothing was launched.");
-  words.examples({"ptxasw tune --profile app.toml -- ./app"});
+  words.examples({"ptxasw tune --profile app.toml -- ./app",
+                  "ptxasw tune --profile app.toml --again -- ./app"});
 }
 
 } // namespace

@@ -422,8 +422,11 @@ void Words::output(OutputRequest &to, std::string_view json, std::string_view ve
   flag("--json", to.json, json);
   flag("-v,--verbose", to.verbose, verbose);
   flag("-q,--quiet", to.quiet, "no notes, summaries and progress");
-  one_of("--color", to.colour, {"auto", "always", "never"},
-         "auto: on a terminal, unless NO_COLOR is set");
+  colour(to.colour);
+}
+
+void Words::colour(std::string &to) {
+  one_of("--color", to, {"auto", "always", "never"}, "auto: on a terminal, unless NO_COLOR is set");
 }
 
 void Words::footer(std::string_view text) { app_.footer(app_.get_footer() + std::string(text)); }

@@ -74,6 +74,8 @@ public:
   /// `--json`, `-v`, `-q` and `--color`; the first two with what they mean to the command.
   void output(OutputRequest &to, std::string_view json = "as JSON",
               std::string_view verbose = "leave nothing out");
+  /// `--color`, of output().
+  void colour(std::string &to);
   /// What help ends with: exit codes and the like.
   void footer(std::string_view text);
   /// Commands to copy, behind that.

@@ -1,6 +1,6 @@
-// The real ptxas: what the user named, what lies beside us, the toolkit of CUDA_HOME, PATH, in this
-// order. Copies of ptxasw are recognised by their contents and skipped, or we would call ourselves
-// forever.
+// The real ptxas: what the user named, what lies beside us, the toolkit of CUDA_HOME, PATH, where
+// NVIDIA's installers put it, in this order. Copies of ptxasw are recognised by their contents and
+// skipped, or we would call ourselves forever.
 
 #include "wrapper/drop_in/find_real.h"
 
@@ -15,6 +15,9 @@
 
 namespace ptxasw::inline wrapper {
 namespace {
+
+/// Where NVIDIA's packages and installers leave a link to the newest toolkit.
+constexpr const char *usual_toolkit = "/usr/local/cuda";
 
 struct Identity {
   dev_t device = 0;
@@ -106,9 +109,12 @@ tl::expected<RealTool, std::string> find_real(const std::string &explicit_path,
       return RealTool{path, "in PATH"};
     rest.remove_prefix(std::min(colon + 1, rest.size()));
   }
-  return tl::unexpected(std::string(
+  if (const std::string path = fmt::format("{}/bin/ptxas", usual_toolkit); search.serves(path))
+    return RealTool{path, fmt::format("in {}", usual_toolkit)};
+  return tl::unexpected(fmt::format(
       "cannot find the real ptxas: not as ptxas.real beside ptxasw, not in CUDA_HOME or "
-      "CUDA_PATH, not in PATH. Set PTXASW_REAL to its path"));
+      "CUDA_PATH, not in PATH, not in {}. Set PTXASW_REAL to its path",
+      usual_toolkit));
 }
 
 } // namespace ptxasw::wrapper

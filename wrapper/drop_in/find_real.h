@@ -20,8 +20,8 @@ std::string invoked_path();
 std::string own_path();
 
 /// Looks for the real ptxas: `explicit_path` if not empty, `ptxas.real` beside `invoked`, the
-/// directory the overlay's links beside `invoked` lead to, CUDA_HOME, CUDA_PATH, PATH. Never
-/// ourselves, under whatever name.
+/// directory the overlay's links beside `invoked` lead to, CUDA_HOME, CUDA_PATH, PATH,
+/// /usr/local/cuda. Never ourselves, under whatever name.
 /// Errors: where it looked, or why the explicit path will not do.
 tl::expected<RealTool, std::string> find_real(const std::string &explicit_path,
                                               const std::string &invoked);

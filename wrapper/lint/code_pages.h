@@ -6,8 +6,8 @@
 
 namespace ptxasw::inline wrapper {
 
-/// What `ptxasw lint --explain CODE` prints: why it is slow, a kernel before and after, and what
-/// that gained where it was measured (docs/lint-codes.md).
+/// What `ptxasw lint --explain CODE` prints, a section of docs/lint-codes.md: why it is slow, code
+/// before and after, and what that gained where it was measured; and how to switch it on or off.
 std::string code_page(lint::Code code);
 
 /// One line for each code: its name, whether it is on, what it means.

@@ -8,7 +8,6 @@
 #include "synth/resize/resize.h"
 #include "synth/shuffle/detect.h"
 
-#include "analysis/lint/times.h"
 #include "analysis/prove/no_race.h"
 #include "analysis/prove/prove.h"
 #include "emulator/semantics/effects.h"
@@ -100,7 +99,7 @@ void add_races(const Module &module, const Places &places, const LintQuery &quer
                             "prove --witness DIR` writes such a launch",
                             launch.block.x, launch.block.y, launch.block.z, launch.grid.x,
                             launch.grid.y, launch.grid.z);
-    told.weight = 1e9; // it is wrong
+    told.weight = wrong_weight;
     kernel->warnings.push_back(std::move(told));
   }
 }
@@ -200,27 +199,15 @@ std::string array_of(const facts::KernelFacts &facts, const facts::Access &acces
   return array;
 }
 
-/// How often a thread gets to a block, where a loop of unknown length counts as 32 rounds.
-double rounds_of(const facts::KernelFacts &facts, std::uint32_t instruction, lint::Times &times) {
-  constexpr double unknown_loop = 32;
-  const ControlFlowGraph &cfg = facts.cfg();
-  const BlockId block = cfg.block_of(instruction);
-  if (const auto text = times.of(block);
-      text && text->size() < 16 && text->find_first_not_of("0123456789") == std::string::npos)
-    return std::stod(*text);
-  double rounds = 1;
-  for (LoopId loop = cfg.loop_of(block); loop != no_index; loop = cfg.loops()[loop].parent)
-    rounds *= unknown_loop;
-  return rounds;
-}
-
 /// What one execution by a warp costs beyond the ideal, in sectors or passes that move as much.
 double excess(const lint::Warning &warning, std::uint64_t ideal) {
   switch (warning.code) {
   case lint::Code::misaligned_vector:
-    return 1e9; // it faults
+    return wrong_weight; // it faults
   case lint::Code::wide_index:
     return 64; // some hundred instructions
+  case lint::Code::division:
+    return 8; // some twenty: 7.6 cycles of a multiprocessor of the H100 (`rate.divide_integer`)
   case lint::Code::local_memory:
     return 4; // sectors of four bytes a lane
   case lint::Code::reuse_thrashing:
@@ -323,6 +310,19 @@ std::vector<KernelLint> lint_module(const Module &module, const Places &places,
     keep_worst(kernel.warnings);
   }
   return kernels;
+}
+
+double rounds_of(const facts::KernelFacts &facts, std::uint32_t instruction, lint::Times &times) {
+  constexpr double unknown_loop = 32;
+  const ControlFlowGraph &cfg = facts.cfg();
+  const BlockId block = cfg.block_of(instruction);
+  if (const auto text = times.of(block);
+      text && text->size() < 16 && text->find_first_not_of("0123456789") == std::string::npos)
+    return std::stod(*text);
+  double rounds = 1;
+  for (LoopId loop = cfg.loop_of(block); loop != no_index; loop = cfg.loops()[loop].parent)
+    rounds *= unknown_loop;
+  return rounds;
 }
 
 std::vector<std::string> not_checked(const std::vector<KernelLint> &kernels) {

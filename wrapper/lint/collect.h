@@ -3,6 +3,7 @@
 // The warnings of a module with their places, as all outputs take them.
 
 #include "analysis/lint/lint.h"
+#include "analysis/lint/times.h"
 #include "wrapper/lint/allowances.h"
 #include "wrapper/lint/places.h"
 #include "wrapper/settings/lint_choices.h"
@@ -34,6 +35,9 @@ struct Told {
   std::uint32_t copies = 1; ///< instructions with this warning at this place
 };
 
+/// The weight of what is wrong, not only slow.
+inline constexpr double wrong_weight = 1e9;
+
 /// One kernel and what was found in it.
 struct KernelLint {
   std::string name;
@@ -57,6 +61,9 @@ struct LintQuery {
 /// All kernels of a module in the order of the text. `facts` refer to the module.
 std::vector<KernelLint> lint_module(const Module &module, const Places &places,
                                     const LintQuery &query);
+
+/// How often a thread gets to an instruction, where a loop of unknown length counts as 32 rounds.
+double rounds_of(const facts::KernelFacts &facts, std::uint32_t instruction, lint::Times &times);
 
 /// What no warning can be about, a sentence for each kernel that was not looked at whole, or one if
 /// there is no kernel.

@@ -6,20 +6,24 @@
 
 namespace ptxasw::inline wrapper {
 
-/// A self-contained page on one module: kernels, their warnings, loops and accesses with pictures,
-/// and which loads have a value that is already known elsewhere. `explained`: by kernel. Source
-/// lines are shown where `sources` has them. At most 2 MB; it says what is left out.
-std::string report_page(const std::vector<KernelLint> &kernels, const Places &places,
+/// A self-contained page on one kernel: warnings, the lines of its source with what they cost and
+/// became, loops, accesses with pictures, and which loads have a value that is already known
+/// elsewhere. Source lines are shown where `sources` has them. At most 2 MB; it says what is left
+/// out.
+std::string kernel_page(const KernelLint &kernel, const Places &places,
                         const std::vector<KernelExplanation> &explained, Sources &sources,
                         const std::string &file);
 
-/// One page among several: its file, what it is about, kernels and warnings.
+/// One page among several: its file, and what it is about.
 struct IndexEntry {
   std::string page, input;
-  std::size_t kernels = 0, warnings = 0;
+  std::string kernel; ///< the name in the PTX
+  std::size_t warnings = 0;
+  std::map<lint::Code, std::size_t> codes; ///< of these warnings
+  double excess = 0;                       ///< the sum of Told::weight
 };
 
-/// A page with a link to each, those with the most warnings first.
+/// A page with a link to each, the costliest first. At most 2 MB.
 std::string index_page(std::vector<IndexEntry> pages);
 
 } // namespace ptxasw::wrapper

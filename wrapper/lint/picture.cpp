@@ -18,6 +18,8 @@ using facts::Access;
 using facts::KernelFacts;
 
 constexpr int pitch = 20, box = 16, height = 110, bottom = 84;
+/// Digits of 9 pixels that a box holds; longer numbers stand below it, with room between them.
+constexpr int digits_of_box = 3, digit = 6, below = 24, margin = 24;
 constexpr std::int64_t sector_bytes = 32;
 
 /// A lane and where its bytes begin, counted from a multiple of 128 at or below the lowest.
@@ -48,11 +50,15 @@ std::vector<LaneBytes> lane_bytes(const KernelFacts &facts, const Access &access
   return {};
 }
 
+/// `label`: how far below the box's upper edge; 0: none.
 std::string rectangle(int x, int y, std::string_view kind, std::uint64_t number,
-                      const std::string &title) {
+                      const std::string &title, int label = 12) {
+  const std::string text =
+      label == 0 ? ""
+                 : fmt::format("<text x=\"{}\" y=\"{}\">{}</text>", x + box / 2, y + label, number);
   return fmt::format("<g class=\"{}\"><title>{}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" "
-                     "height=\"{}\"/><text x=\"{}\" y=\"{}\">{}</text></g>",
-                     kind, title, x, y, box, box, x + box / 2, y + 12, number);
+                     "height=\"{}\"/>{}</g>",
+                     kind, title, x, y, box, box, text);
 }
 
 } // namespace
@@ -82,9 +88,13 @@ std::string access_picture(const KernelFacts &facts, const Access &access) {
   for (const auto &[number, words] : units)
     place.emplace(number, static_cast<int>(place.size()) * pitch);
   const int width = std::max<int>(32, static_cast<int>(units.size())) * pitch;
-  std::string svg =
-      fmt::format("<figure><svg viewBox=\"-1 0 {} {}\" role=\"img\" aria-label=\"lanes and {}\">",
-                  width + 2, height, shared ? "banks" : "sectors");
+  const int digits =
+      units.empty() ? 1 : static_cast<int>(fmt::formatted_size("{}", units.rbegin()->first));
+  const bool is_long = digits > digits_of_box;
+  const int left = is_long ? margin : 1;
+  std::string svg = fmt::format(
+      "<figure><svg viewBox=\"{} 0 {} {}\" role=\"img\" aria-label=\"lanes and {}\">", -left,
+      width + 2 * left, height + (is_long ? 4 : 0), shared ? "banks" : "sectors");
   for (const LaneBytes &lane : lanes)
     each_unit(lane, [&](std::uint64_t u) {
       svg += fmt::format("<line class=\"wire\" x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"/>",
@@ -95,12 +105,16 @@ std::string access_picture(const KernelFacts &facts, const Access &access) {
     svg += rectangle(static_cast<int>(lane.lane) * pitch, 2, "lane", lane.lane,
                      fmt::format("lane {}: bytes {} to {}", lane.lane, lane.offset,
                                  lane.offset + access.site.bytes - 1));
+  const int every = is_long ? (digits * digit + 4 + pitch - 1) / pitch : 1;
   for (const auto &[number, words] : units)
     svg +=
         rectangle(place[number], bottom, shared && words.size() > 1 ? "unit clash" : "unit", number,
                   shared ? fmt::format("bank {}: {} words", number, words.size())
                          : fmt::format("sector {}: bytes {} to {}", number, number * unit,
-                                       number * unit + unit - 1));
+                                       number * unit + unit - 1),
+                  !is_long                             ? 12
+                  : place[number] / pitch % every == 0 ? below
+                                                       : 0);
   return svg +
          fmt::format("</svg><figcaption class=\"faint\">Above the lanes of the first warp, below "
                      "the {} that they touch.</figcaption></figure>",

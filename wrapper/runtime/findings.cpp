@@ -6,6 +6,7 @@
 #include "wrapper/lint/places.h"
 #include "wrapper/runtime/device.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
@@ -161,6 +162,16 @@ std::string Checks::memory_at(std::uint64_t address,
                             ended->second.name),
                 ended->second.made) +
            sites("freed", ended->second.ended);
+  // What kernels have allocated; released ones have no size.
+  const GlobalMemory::Allocation *inside = nullptr;
+  for (const GlobalMemory::Allocation &one : device().memory().allocations())
+    if (one.name.starts_with("malloc") && !one.is_host && one.base <= address &&
+        address - one.base < std::max(one.size, near) && (!inside || inside->base < one.base))
+      inside = &one;
+  if (inside && (inside->size == 0 || address - inside->base < inside->size))
+    return told(fmt::format("byte {} of {}{}", address - inside->base, inside->name,
+                            inside->size == 0 ? ", which was freed" : ""),
+                {});
   const auto &blocks = allocations.all();
   const auto above = blocks.upper_bound(address);
   const auto *before = above == blocks.begin() ? nullptr : &*std::prev(above);
