@@ -26,11 +26,7 @@ StateSpace space_of(std::uint64_t address) {
                                           : StateSpace::global;
 }
 
-MemoryView::MemoryView(MachineRun &run, GlobalMemory &memory)
-    : run_(run), memory_(memory),
-      is_plain_(!run.options.check_races && !run.options.check_uninitialized &&
-                !run.options.note_touched && !run.options.allowed && run.options.watch == 0 &&
-                !run.options.reals) {}
+MemoryView::MemoryView(MachineRun &run, GlobalMemory &memory) : run_(run), memory_(memory) {}
 
 std::uint8_t *MemoryView::locate(const WarpContext &context, unsigned lane, std::uint64_t address,
                                  unsigned size, StateSpace space, const std::uint64_t *stored) {
@@ -93,7 +89,8 @@ std::uint8_t *MemoryView::locate(const WarpContext &context, unsigned lane, std:
     std::uint8_t *bytes = block->shared.data() + offset;
     note_written(block->shared_written, offset);
     if (run_.races)
-      check_race(context, lane, window::shared + offset, bytes, size, block->index + 1, stored);
+      check_race(context, lane, window::shared + offset, bytes, size, block->index + 1,
+                 reinterpret_cast<const std::uint8_t *>(stored));
     return bytes;
   }
   case StateSpace::local: {
@@ -137,36 +134,162 @@ std::uint8_t *MemoryView::locate(const WarpContext &context, unsigned lane, std:
     run_.outcome.watched = context.place(FaultKind::race, lane, "store", address);
   if (run_.options.note_touched)
     memory_.note_touched(address, size);
-  if (run_.options.allowed && !is_store)
-    for (unsigned i = 0; i < size; ++i)
-      if (!run_.options.allowed->is_touched(address + i))
-        context.fail(FaultKind::out_of_bounds, lane,
-                     fmt::format("load of {} bytes at {:#x}, which the original never accesses",
-                                 size, address),
-                     address);
+  if (run_.options.allowed && !is_store && !is_allowed(address, size))
+    context.fail(
+        FaultKind::out_of_bounds, lane,
+        fmt::format("load of {} bytes at {:#x}, which the original never accesses", size, address),
+        address);
   std::uint8_t *bytes = memory_.bytes(address, is_store);
   memory_.track(address, size, is_store);
   if (run_.races)
-    check_race(context, lane, address, bytes, size, 0, stored);
+    check_race(context, lane, address, bytes, size, 0,
+               reinterpret_cast<const std::uint8_t *>(stored));
   return bytes;
+}
+
+const std::uint8_t *MemoryView::launch_parameter(const WarpInstruction &in, unsigned size) const {
+  if (in.address.base.kind != WarpOperand::Kind::immediate || run_.options.reals ||
+      (in.space != StateSpace::param && in.space != StateSpace::generic))
+    return nullptr;
+  const std::uint64_t address =
+      in.address.base.value + static_cast<std::uint64_t>(in.address.offset);
+  const std::uint64_t offset = address - window::param;
+  const auto &parameters = run_.launch.parameters;
+  return address % size == 0 && offset < parameters.size() && parameters.size() - offset >= size
+             ? parameters.data() + offset
+             : nullptr;
+}
+
+// A stretch of the size and alignment of a chunk lies in one page and one window, and no two
+// variables of shared memory have bytes in it.
+MemoryView::Together MemoryView::locate_together(const WarpContext &context, LaneMask mask,
+                                                 const std::uint64_t (&addresses)[warp_lanes],
+                                                 unsigned size, const std::uint8_t *stored) {
+  constexpr std::uint64_t stretch = RaceDetector::chunk_bytes;
+  static_assert(GlobalMemory::page_size % stretch == 0 && window::size % stretch == 0);
+  const WarpInstruction &in = *context.instruction;
+  const auto first = static_cast<unsigned>(std::countr_zero(mask));
+  const std::uint64_t address = addresses[first];
+  const StateSpace actual = space_of(address);
+  const bool is_store = stored != nullptr, shared = actual == StateSpace::shared;
+  if (size > most_bytes || !std::has_single_bit(size) || address % size != 0 ||
+      (!shared && actual != StateSpace::global) || run_.options.reals ||
+      (is_store && run_.options.watch != 0) ||
+      (in.space != StateSpace::generic && in.space != actual &&
+       !(actual == StateSpace::global && in.space == StateSpace::constant)))
+    return {};
+  Together result{nullptr, 1};
+  const auto most =
+      std::min<std::uint64_t>(std::countr_one(mask >> first), (stretch - address % stretch) / size);
+  result.same = !is_store && most > 1 && addresses[first + 1] == address;
+  const auto most_lanes = result.same ? static_cast<unsigned>(std::countr_one(mask >> first))
+                                      : static_cast<unsigned>(most);
+  while (result.lanes < most_lanes &&
+         addresses[first + result.lanes] == address + (result.same ? 0 : result.lanes * size))
+    ++result.lanes;
+  unsigned bytes = result.same ? size : result.lanes * size;
+  if (shared) {
+    BlockState &block = *context.warp->block;
+    const std::uint64_t offset = address - window::shared;
+    if (!is_shared_variable(offset, bytes))
+      return {};
+    if (std::vector<std::uint8_t> &written = block.shared_written; is_store && !written.empty())
+      std::memset(written.data() + offset, 1, bytes);
+    else if (!written.empty() && std::memchr(written.data() + offset, 0, bytes))
+      return {};
+    result.bytes = block.shared.data() + offset;
+  } else {
+    const GlobalMemory::Allocation *allocation = memory_.find(address, bytes);
+    if (!allocation || (is_store && allocation->read_only) ||
+        (run_.options.allowed && !is_store && !is_allowed(address, bytes)))
+      return {};
+    if (run_.options.check_uninitialized && is_store)
+      memory_.define(address, bytes);
+    else if (run_.options.check_uninitialized && !memory_.is_defined(address, bytes))
+      return {};
+    if (run_.options.note_touched)
+      memory_.note_touched(address, bytes);
+    result.bytes = memory_.bytes(address, is_store);
+    memory_.track(address, bytes, is_store);
+  }
+  if (run_.races)
+    check_races(context, first, address, size, shared, stored, result);
+  return result;
+}
+
+// Of lanes that store, as many as have alike what the race check wants to know of their words.
+void MemoryView::check_races(const WarpContext &context, unsigned lane, std::uint64_t address,
+                             unsigned size, bool shared, const std::uint8_t *stored,
+                             Together &together) {
+  const unsigned element = context.instruction->element;
+  constexpr unsigned word = 4;
+  if (!context.instruction->weak || element % word != 0) {
+    together.lanes = 0;
+    return;
+  }
+  const std::uint32_t memory = shared ? context.warp->block->index + 1 : 0;
+  const auto each_element = [&](unsigned index) {
+    for (unsigned i = 0; i < size; i += element) {
+      const std::uint64_t at = (together.same ? 0 : index * size) + i;
+      check_race(context, lane + index, address + at, together.bytes + at, element, memory,
+                 stored ? stored + at : nullptr);
+    }
+  };
+  if (together.same) {
+    for (unsigned index = 0; index < together.lanes; ++index)
+      each_element(index);
+    return;
+  }
+  RaceDetector::Access access = access_of(context, lane, shared, stored != nullptr);
+  if (stored) {
+    const auto is_unchanged = [&](unsigned at) {
+      return std::memcmp(together.bytes + at, stored + at, word) == 0;
+    };
+    access.unchanging = is_unchanged(0);
+    access.same_value = access.unchanging && run_.options.allow_same_value;
+    unsigned alike = word;
+    while (alike < together.lanes * size && is_unchanged(alike) == access.unchanging)
+      alike += word;
+    together.lanes = alike / size;
+    if (together.lanes == 0)
+      return;
+  }
+  for_each_lane(run_.races->note_row(memory, address, size, together.lanes, access),
+                [&](unsigned left) { each_element(left - lane); });
+}
+
+bool MemoryView::is_allowed(std::uint64_t address, unsigned size) {
+  if (const std::uint64_t number = address / GlobalMemory::page_size; number != allowed_number_) {
+    const auto &pages = run_.options.allowed->pages();
+    const auto page = pages.find(number);
+    allowed_page_ = page == pages.end() ? nullptr : page->second.get();
+    allowed_number_ = number;
+  }
+  return allowed_page_ && allowed_page_->is_touched(address % GlobalMemory::page_size, size);
+}
+
+RaceDetector::Access MemoryView::access_of(const WarpContext &context, unsigned lane, bool shared,
+                                           bool is_store) const {
+  const WarpInstruction &in = *context.instruction;
+  RaceDetector::Access access;
+  static_cast<ThreadMoment &>(access) = context.moment(lane);
+  access.line = in.line;
+  access.weak = in.weak || (run_.options.volatile_races && in.is_volatile);
+  access.scope = in.scope;
+  access.is_store = is_store;
+  access.read_only = !shared && !is_store && in.read_only;
+  return access;
 }
 
 void MemoryView::check_race(const WarpContext &context, unsigned lane, std::uint64_t address,
                             const std::uint8_t *bytes, unsigned size, std::uint32_t memory,
-                            const std::uint64_t *stored) {
+                            const std::uint8_t *stored) {
   const bool is_store = stored != nullptr;
-  RaceDetector::Access access;
-  static_cast<ThreadMoment &>(access) = context.moment(lane);
-  access.line = context.instruction->line;
-  access.weak = context.instruction->weak ||
-                (run_.options.volatile_races && context.instruction->is_volatile);
-  access.scope = context.instruction->scope;
-  access.is_store = is_store;
+  RaceDetector::Access access = access_of(context, lane, memory != 0, is_store);
   std::uint32_t same_bytes = 0; // of which two stores may overlap in part, and agree there
   for (unsigned i = 0; is_store && i < std::min(size, 32u); ++i)
-    same_bytes |= std::uint32_t{bytes[i] == reinterpret_cast<const std::uint8_t *>(stored)[i]} << i;
+    same_bytes |= std::uint32_t{bytes[i] == stored[i]} << i;
   access.unchanging = is_store && std::memcmp(bytes, stored, size) == 0;
-  access.read_only = memory == 0 && !is_store && context.instruction->read_only;
   if (const Opcode &opcode = *context.instruction->opcode; !context.instruction->weak && is_store)
     run_.races->release(access, {memory, address}, access.scope,
                         context.instruction->action == WarpAction::atomic,

@@ -23,10 +23,25 @@ public:
                      unsigned size, StateSpace space);
   void write(const WarpContext &context, unsigned lane, std::uint64_t address, unsigned size,
              StateSpace space, std::uint64_t bits);
-  /// Where an access goes for which nothing has to be checked or noted; null: read() and write()
-  /// say.
-  std::uint8_t *quick_location(const WarpContext &context, std::uint64_t address,
-                               std::uint64_t size, StateSpace space, bool is_store);
+  /// Lanes of an access one after the other, and the place of the first one's bytes. Those of the
+  /// others are at the same place, or follow.
+  struct Together {
+    std::uint8_t *bytes = nullptr;
+    unsigned lanes = 0; ///< 0: read() and write() say of the first lane
+    bool same = false;  ///< one place for all
+  };
+  /// Eight registers of 32 bits, or four of 64 (PTX ISA 9.7.9.11).
+  static constexpr unsigned most_bytes = 32;
+  /// As many lanes as can be located at once, from the lowest of a mask on: for these the access is
+  /// checked and noted as by read() or write(), with nothing wrong. `size`: bytes of a lane, in
+  /// elements of the instruction. `stored`: what is about to be written, a lane's bytes behind
+  /// another's, from the lowest lane on; null: it is a load.
+  Together locate_together(const WarpContext &context, LaneMask mask,
+                           const std::uint64_t (&addresses)[warp_lanes], unsigned size,
+                           const std::uint8_t *stored);
+  /// The bytes of a load of the launch's parameters, which is the same for all lanes and right;
+  /// null: it is something else.
+  const std::uint8_t *launch_parameter(const WarpInstruction &in, unsigned size) const;
   /// Counts what the lanes of a mask touch with one access, if requested.
   void note_access(const WarpContext &context, LaneMask mask, unsigned bytes, Pairing pairing) {
     note_access(context, mask, bytes, pairing, context.instruction->address,
@@ -49,7 +64,12 @@ private:
                        unsigned size, StateSpace space, const std::uint64_t *stored);
   void check_race(const WarpContext &context, unsigned lane, std::uint64_t address,
                   const std::uint8_t *bytes, unsigned size, std::uint32_t memory,
-                  const std::uint64_t *stored);
+                  const std::uint8_t *stored);
+  RaceDetector::Access access_of(const WarpContext &context, unsigned lane, bool shared,
+                                 bool is_store) const;
+  void check_races(const WarpContext &context, unsigned lane, std::uint64_t address, unsigned size,
+                   bool shared, const std::uint8_t *stored, Together &together);
+  bool is_allowed(std::uint64_t address, unsigned size);
   /// Counts what the run goes on after; `make` describes it if it is the first at its lines.
   template <class Make>
   void note(const WarpContext &context, FaultKind kind, std::uint32_t other_line, const Make &make);
@@ -59,19 +79,9 @@ private:
   MachineRun &run_;
   GlobalMemory &memory_;
   std::array<std::uint8_t, 64> nowhere_{}; ///< what is not there, of runs that go on
-  const bool is_plain_; ///< accesses are neither checked for races and the like nor noted
+  std::uint64_t allowed_number_ =
+      ~std::uint64_t{0}; ///< the page of WarpOptions::allowed asked last
+  const GlobalMemory::Page *allowed_page_ = nullptr;
 };
-
-inline std::uint8_t *MemoryView::quick_location(const WarpContext &context, std::uint64_t address,
-                                                std::uint64_t size, StateSpace space,
-                                                bool is_store) {
-  if (!is_plain_ || address % size != 0)
-    return nullptr;
-  if (space == StateSpace::shared) {
-    const std::uint64_t offset = address - window::shared;
-    return is_shared_variable(offset, size) ? context.warp->block->shared.data() + offset : nullptr;
-  }
-  return space == StateSpace::global ? memory_.quick_bytes(address, size, is_store) : nullptr;
-}
 
 } // namespace ptxasw::emulator

@@ -131,6 +131,8 @@ private:
   std::vector<bool> executed_;
   WarpRandom random_;
   unsigned races_ = 0, limits_ = 0;
+  bool parted_ = false;     ///< lanes, in the last run of the rewritten kernel that agreed,
+  std::uint64_t steps_ = 0; ///< which had so many thread-instructions
   std::vector<Extents> usable_blocks_; ///< of launches that could be used
   std::size_t next_usual_ = 0;
   std::vector<Boundary> boundaries_;

@@ -97,6 +97,10 @@ bool Verifier::usable(const DrawnLaunch &drawn, FinishedRun &reference, std::str
   how.note_touched = how.profile = false;
   for (const SeededSchedule &schedule :
        {SeededSchedule{WarpSchedule::random, drawn.seed}, SeededSchedule{WarpSchedule::apart, 0}}) {
+    if (schedule.policy == WarpSchedule::apart && !reference.outcome.parted) {
+      verdict_.work += reference.outcome.steps; // it would be the same run
+      continue;
+    }
     FinishedRun again = execute(original_, first_, drawn, schedule, how);
     if (faulted(again.outcome))
       return false;
@@ -170,6 +174,8 @@ std::optional<Verifier::Difference> Verifier::differs(const DrawnLaunch &drawn,
     if (worst.found && worst.ulp >= verdict_.worst.ulp)
       verdict_.worst = worst;
     note_profile(run.outcome.profile, true);
+    parted_ = run.outcome.parted;
+    steps_ = run.outcome.steps;
     return std::nullopt;
   }
   how.watch = difference.address;
@@ -233,6 +239,10 @@ bool Verifier::try_launch(const DrawnLaunch &drawn) {
   }
   const std::vector<Target> before = targets_;
   for (std::size_t i = 0; i < with.size(); ++i) {
+    if (i > 0 && with[i].policy == WarpSchedule::apart && !parted_) {
+      verdict_.work += steps_; // it would be the same run as before
+      continue;
+    }
     // Races are looked for under one schedule of each kind.
     const auto difference = differs(drawn, reference, with[i], i == 0 || i == 2);
     if (!difference)

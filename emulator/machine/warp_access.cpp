@@ -8,92 +8,177 @@
 #include <fmt/core.h>
 
 namespace ptxasw::inline emulator {
-void execute_load(WarpContext &context, MemoryView &memory, LaneMask mask) {
+namespace {
+
+LaneMask lanes_from(unsigned first, unsigned count) {
+  return (~LaneMask{0} >> (warp_lanes - count)) << first;
+}
+
+/// One result of a load, of so many lanes from one on; its place in the first lane, and how far the
+/// next lane's is.
+template <class Element>
+void assign_lanes(WarpContext &context, const WarpOperand &output, unsigned first, unsigned count,
+                  const std::uint8_t *from, std::size_t step) {
+  const WarpInstruction &in = *context.instruction;
+  if (output.kind != WarpOperand::Kind::reg)
+    return;
+  const bool is_plain = in.width == 8 * sizeof(Element) && output.width >= in.width &&
+                        (!in.sign_extends || output.width == in.width);
+  std::uint64_t *const row =
+      &context.level->registers[std::size_t{output.reg} * warp_lanes] + first;
+  for (unsigned lane = 0; lane < count; ++lane) {
+    Element bits;
+    std::memcpy(&bits, from + lane * step, sizeof bits);
+    if (is_plain)
+      row[lane] = bits;
+    else
+      context.assign(output, first + lane, bits, in.width, in.sign_extends);
+  }
+}
+
+void assign_lanes(WarpContext &context, std::size_t result, unsigned first, unsigned count,
+                  const std::uint8_t *from, std::size_t step) {
+  const WarpInstruction &in = *context.instruction;
+  const WarpOperand &output = in.outputs[result];
+  from += result * in.element;
+  switch (in.element) {
+  case 1:
+    return assign_lanes<std::uint8_t>(context, output, first, count, from, step);
+  case 2:
+    return assign_lanes<std::uint16_t>(context, output, first, count, from, step);
+  case 4:
+    return assign_lanes<std::uint32_t>(context, output, first, count, from, step);
+  default:
+    return assign_lanes<std::uint64_t>(context, output, first, count, from, step);
+  }
+}
+
+/// Of the frame's parameter bytes.
+void load_call_parameter(WarpContext &context, unsigned lane) {
   const WarpInstruction &in = *context.instruction;
   const unsigned size = in.element;
-  memory.note_access(context, mask, size * static_cast<unsigned>(in.outputs.size()),
-                     Pairing::allowed);
-  for_each_lane(mask, [&](unsigned lane) {
-    if (in.address.call_parameter) {
-      const std::size_t at = std::size_t{lane} * context.run.max_parameters +
-                             static_cast<std::size_t>(in.address.offset);
-      for (std::size_t i = 0; i < in.outputs.size(); ++i) {
-        std::uint64_t bits = 0;
-        std::memcpy(&bits, context.level->parameters.data() + at + i * size, size);
-        context.assign(in.outputs[i], lane, bits, in.width, in.sign_extends);
-        if (context.run.options.reals)
-          context.set_real(in.outputs[i], lane,
-                           context.run.options.reals->load(
-                               context.frame_space(lane, context.depth),
-                               static_cast<std::uint64_t>(in.address.offset) + i * size, size));
-      }
-      return;
-    }
-    const std::uint64_t address = context.address(in.address, lane);
-    const std::uint64_t whole = size * in.outputs.size();
-    if (const std::uint8_t *from =
-            memory.quick_location(context, address, whole, in.space, false)) {
-      for (std::size_t i = 0; i < in.outputs.size(); ++i) {
-        std::uint64_t read = 0;
-        std::memcpy(&read, from + i * size, size);
-        context.assign(in.outputs[i], lane, read, in.width, in.sign_extends);
-      }
-      return;
-    }
-    if (address % whole != 0)
-      context.fail(FaultKind::misaligned, lane,
-                   fmt::format("load of {} bytes at {:#x}", whole, address), address);
-    // The address register may be among the destinations: read all first.
-    std::uint64_t bits[8];
-    for (std::size_t i = 0; i < in.outputs.size(); ++i)
-      bits[i] = memory.read(context, lane, address + i * size, size, in.space);
-    for (std::size_t i = 0; i < in.outputs.size(); ++i)
-      context.assign(in.outputs[i], lane, bits[i], in.width, in.sign_extends);
-    for (std::size_t i = 0; context.run.options.reals && i < in.outputs.size(); ++i)
+  const std::size_t at =
+      std::size_t{lane} * context.run.max_parameters + static_cast<std::size_t>(in.address.offset);
+  for (std::size_t i = 0; i < in.outputs.size(); ++i) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, context.level->parameters.data() + at + i * size, size);
+    context.assign(in.outputs[i], lane, bits, in.width, in.sign_extends);
+    if (context.run.options.reals)
       context.set_real(in.outputs[i], lane,
-                       context.run.options.reals->load(context.real_space(lane, address),
-                                                       address + i * size, size));
-  });
+                       context.run.options.reals->load(
+                           context.frame_space(lane, context.depth),
+                           static_cast<std::uint64_t>(in.address.offset) + i * size, size));
+  }
+}
+
+void load_lane(WarpContext &context, MemoryView &memory, unsigned lane, std::uint64_t address) {
+  const WarpInstruction &in = *context.instruction;
+  const unsigned size = in.element;
+  const std::uint64_t whole = size * in.outputs.size();
+  if (address % whole != 0)
+    context.fail(FaultKind::misaligned, lane,
+                 fmt::format("load of {} bytes at {:#x}", whole, address), address);
+  // The address register may be among the destinations: read all first.
+  std::uint64_t bits[8];
+  for (std::size_t i = 0; i < in.outputs.size(); ++i)
+    bits[i] = memory.read(context, lane, address + i * size, size, in.space);
+  for (std::size_t i = 0; i < in.outputs.size(); ++i)
+    context.assign(in.outputs[i], lane, bits[i], in.width, in.sign_extends);
+  for (std::size_t i = 0; context.run.options.reals && i < in.outputs.size(); ++i)
+    context.set_real(in.outputs[i], lane,
+                     context.run.options.reals->load(context.real_space(lane, address),
+                                                     address + i * size, size));
+}
+
+void store_call_parameter(WarpContext &context, unsigned lane) {
+  const WarpInstruction &in = *context.instruction;
+  const unsigned size = in.element;
+  const std::size_t at =
+      std::size_t{lane} * context.run.max_parameters + static_cast<std::size_t>(in.address.offset);
+  for (std::size_t i = 0; i < in.inputs.size(); ++i) {
+    const std::uint64_t bits = context.value(in.inputs[i], lane);
+    std::memcpy(context.level->parameters.data() + at + i * size, &bits, size);
+    if (context.run.options.reals)
+      context.run.options.reals->store(context.frame_space(lane, context.depth),
+                                       static_cast<std::uint64_t>(in.address.offset) + i * size,
+                                       size, context.real_of(in.inputs[i], lane));
+  }
+}
+
+void store_lane(WarpContext &context, MemoryView &memory, unsigned lane, std::uint64_t address) {
+  const WarpInstruction &in = *context.instruction;
+  const unsigned size = in.element;
+  const std::size_t count = in.inputs.size();
+  if (address % (size * count) != 0)
+    context.fail(FaultKind::misaligned, lane,
+                 fmt::format("store of {} bytes at {:#x}", size * count, address), address);
+  for (std::size_t i = 0; i < count; ++i) {
+    memory.write(context, lane, address + i * size, size, in.space,
+                 context.value(in.inputs[i], lane));
+    if (context.run.options.reals)
+      context.run.options.reals->store(context.real_space(lane, address), address + i * size, size,
+                                       context.real_of(in.inputs[i], lane));
+  }
+}
+
+} // namespace
+
+void execute_load(WarpContext &context, MemoryView &memory, LaneMask mask) {
+  const WarpInstruction &in = *context.instruction;
+  const unsigned whole = in.element * static_cast<unsigned>(in.outputs.size());
+  memory.note_access(context, mask, whole, Pairing::allowed);
+  if (in.address.call_parameter)
+    return for_each_lane(mask, [&](unsigned lane) { load_call_parameter(context, lane); });
+  if (const std::uint8_t *const from = memory.launch_parameter(in, whole)) {
+    for_each_lane(mask, [&](unsigned lane) {
+      for (std::size_t i = 0; i < in.outputs.size(); ++i)
+        assign_lanes(context, i, lane, 1, from, 0);
+    });
+    return;
+  }
+  std::uint64_t addresses[warp_lanes];
+  context.addresses(in.address, mask, addresses);
+  while (mask != 0) {
+    const auto first = static_cast<unsigned>(std::countr_zero(mask));
+    const MemoryView::Together found =
+        memory.locate_together(context, mask, addresses, whole, nullptr);
+    for (std::size_t i = 0; found.lanes != 0 && i < in.outputs.size(); ++i)
+      assign_lanes(context, i, first, found.lanes, found.bytes, found.same ? 0 : whole);
+    if (found.lanes == 0)
+      load_lane(context, memory, first, addresses[first]);
+    mask &= ~lanes_from(first, std::max(found.lanes, 1u));
+  }
 }
 
 void execute_store(WarpContext &context, MemoryView &memory, LaneMask mask) {
   const WarpInstruction &in = *context.instruction;
-  const unsigned size = in.element;
-  const std::size_t count = in.inputs.size();
-  memory.note_access(context, mask, size * static_cast<unsigned>(count), Pairing::never);
+  const unsigned whole = in.element * static_cast<unsigned>(in.inputs.size());
+  memory.note_access(context, mask, whole, Pairing::never);
+  if (in.address.call_parameter)
+    return for_each_lane(mask, [&](unsigned lane) { store_call_parameter(context, lane); });
+  std::uint64_t addresses[warp_lanes];
+  context.addresses(in.address, mask, addresses);
+  // What each lane stores, behind each other.
+  std::uint8_t stored[warp_lanes * MemoryView::most_bytes];
+  if (whole > MemoryView::most_bytes)
+    return for_each_lane(
+        mask, [&](unsigned lane) { store_lane(context, memory, lane, addresses[lane]); });
   for_each_lane(mask, [&](unsigned lane) {
-    if (in.address.call_parameter) {
-      const std::size_t at = std::size_t{lane} * context.run.max_parameters +
-                             static_cast<std::size_t>(in.address.offset);
-      for (std::size_t i = 0; i < count; ++i) {
-        const std::uint64_t bits = context.value(in.inputs[i], lane);
-        std::memcpy(context.level->parameters.data() + at + i * size, &bits, size);
-        if (context.run.options.reals)
-          context.run.options.reals->store(context.frame_space(lane, context.depth),
-                                           static_cast<std::uint64_t>(in.address.offset) + i * size,
-                                           size, context.real_of(in.inputs[i], lane));
-      }
-      return;
-    }
-    const std::uint64_t address = context.address(in.address, lane);
-    if (std::uint8_t *to = memory.quick_location(context, address, size * count, in.space, true)) {
-      for (std::size_t i = 0; i < count; ++i) {
-        const std::uint64_t bits = context.value(in.inputs[i], lane);
-        std::memcpy(to + i * size, &bits, size);
-      }
-      return;
-    }
-    if (address % (size * count) != 0)
-      context.fail(FaultKind::misaligned, lane,
-                   fmt::format("store of {} bytes at {:#x}", size * count, address), address);
-    for (std::size_t i = 0; i < count; ++i) {
-      memory.write(context, lane, address + i * size, size, in.space,
-                   context.value(in.inputs[i], lane));
-      if (context.run.options.reals)
-        context.run.options.reals->store(context.real_space(lane, address), address + i * size,
-                                         size, context.real_of(in.inputs[i], lane));
+    for (std::size_t i = 0; i < in.inputs.size(); ++i) {
+      const std::uint64_t bits = context.value(in.inputs[i], lane);
+      std::memcpy(stored + lane * whole + i * in.element, &bits, in.element);
     }
   });
+  while (mask != 0) {
+    const auto first = static_cast<unsigned>(std::countr_zero(mask));
+    const MemoryView::Together found =
+        memory.locate_together(context, mask, addresses, whole, stored + first * whole);
+    if (found.lanes == 0)
+      store_lane(context, memory, first, addresses[first]);
+    else
+      std::memcpy(found.bytes, stored + first * whole, found.lanes * whole);
+    mask &= ~lanes_from(first, std::max(found.lanes, 1u));
+  }
 }
 
 std::uint64_t atomic_result(AtomicOperation operation, ScalarType type, FloatMode mode,

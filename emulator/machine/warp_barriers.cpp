@@ -143,15 +143,8 @@ void Barriers::release(BlockState &block, unsigned id) {
       fragment.met = meeting;
       scheduler_.advance(fragment);
     }
-  if (id != cluster_id) {
-    BarrierState &barrier = block.barriers[id];
-    barrier.used = barrier.awaited = false;
-    barrier.first = {};
-    barrier.aligned.clear();
-    barrier.past.clear();
-    barrier.expected = barrier.true_count = barrier.count = 0;
-    std::fill(barrier.arrived.begin(), barrier.arrived.end(), 0);
-  }
+  if (id != cluster_id)
+    block.barriers[id].clear(run_.block_warps);
 }
 
 // barrier.cluster.arrive, barrier.cluster.wait (PTX ISA 9.7.13.3): a thread arrives, goes on, and

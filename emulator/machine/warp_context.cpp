@@ -93,17 +93,19 @@ std::uint64_t MachineRun::shared_of_rank(std::uint64_t rank, std::uint64_t addre
          (address - window::shared) % window::block_slot;
 }
 
+void start_level(const MachineRun &run, CallLevel &level) {
+  level.registers.assign(std::size_t{run.program.max_registers()} * warp_lanes, 0);
+  level.parameters.assign(std::size_t{run.max_parameters} * warp_lanes, 0);
+  level.local.assign(std::size_t{run.max_local} * warp_lanes, 0);
+  if (run.options.reals)
+    level.reals.assign(level.registers.size(), {});
+  if (run.options.check_uninitialized)
+    level.local_written.assign(level.local.size(), 0);
+}
+
 CallLevel &call_level(const MachineRun &run, WarpState &warp, std::size_t depth) {
-  while (warp.levels.size() <= depth) {
-    CallLevel &added = warp.levels.emplace_back();
-    added.registers.resize(std::size_t{run.program.max_registers()} * warp_lanes);
-    added.parameters.resize(std::size_t{run.max_parameters} * warp_lanes);
-    added.local.resize(std::size_t{run.max_local} * warp_lanes);
-    if (run.options.reals)
-      added.reals.resize(added.registers.size());
-    if (run.options.check_uninitialized)
-      added.local_written.resize(added.local.size());
-  }
+  while (warp.levels.size() <= depth)
+    start_level(run, warp.levels.emplace_back());
   return warp.levels[depth];
 }
 

@@ -10,6 +10,8 @@
 
 namespace ptxasw::inline emulator {
 
+/// Makes everything of a depth of calls zeros.
+void start_level(const MachineRun &run, CallLevel &level);
 /// The registers, parameters and local memory of a depth of calls; made when first asked for.
 CallLevel &call_level(const MachineRun &run, WarpState &warp, std::size_t depth);
 
@@ -28,6 +30,8 @@ struct WarpContext {
   LaneMask guard_mask(LaneMask mask) const;
   std::uint64_t value(const WarpOperand &operand, unsigned lane) const;
   std::uint64_t address(const WarpAddress &address, unsigned lane) const;
+  /// The same for the lanes of a mask.
+  void addresses(const WarpAddress &address, LaneMask mask, std::uint64_t (&to)[warp_lanes]) const;
   /// Writes a result of some bits to a register, which may be wider.
   void assign(const WarpOperand &operand, unsigned lane, std::uint64_t bits, unsigned width,
               bool sign_extends);
@@ -101,6 +105,17 @@ inline std::uint64_t WarpContext::address(const WarpAddress &address, unsigned l
   // 32-bit addresses stay within 32 bits.
   return address.base.kind == WarpOperand::Kind::reg && address.base.width == 32 ? sum & mask64(32)
                                                                                  : sum;
+}
+
+inline void WarpContext::addresses(const WarpAddress &from, LaneMask mask,
+                                   std::uint64_t (&to)[warp_lanes]) const {
+  if (from.base.kind != WarpOperand::Kind::reg || from.base.width == 32 || from.base.negated) {
+    for_each_lane(mask, [&](unsigned lane) { to[lane] = address(from, lane); });
+    return;
+  }
+  const std::uint64_t *const row = &level->registers[std::size_t{from.base.reg} * warp_lanes];
+  for (unsigned lane = 0; lane < warp_lanes; ++lane)
+    to[lane] = row[lane] + static_cast<std::uint64_t>(from.offset);
 }
 
 inline void WarpContext::assign(const WarpOperand &operand, unsigned lane, std::uint64_t bits,

@@ -203,8 +203,15 @@ void WarpMachine::compute(WarpContext &context, LaneMask mask) {
                                        in.outputs[0].width == 1
                                    ? &context.profile().holds
                                    : nullptr;
-  if (in.fast && !holds && !run_.options.tables_only && !run_.options.reals)
-    return compute_fast(context, mask);
+  if (in.fast && !run_.options.tables_only && !run_.options.reals) {
+    compute_fast(context, mask);
+    if (holds) {
+      const std::uint64_t *const row =
+          &context.level->registers[std::size_t{in.outputs[0].reg} * warp_lanes];
+      for_each_lane(mask, [&](unsigned lane) { *holds += row[lane]; });
+    }
+    return;
+  }
   const auto line = [&](Args<ConcreteDomain> list) {
     return in.is_float ? in.float_line->evaluate(domain_, in.form, list)
                        : in.integer_line->evaluate(domain_, in.form.form, list);

@@ -60,6 +60,11 @@ template <class Unsigned> struct Integers {
   static constexpr U64 umax(U64 a, U64 b, U64) { return a < b ? b : a; }
   static constexpr U64 smin(U64 a, U64 b, U64) { return s(a) < s(b) ? a : b; }
   static constexpr U64 smax(U64 a, U64 b, U64) { return s(a) < s(b) ? b : a; }
+  /// Of 32 bits.
+  static constexpr U64 umul_high(U64 a, U64 b, U64) { return a * b >> bits; }
+  static constexpr U64 smul_high(U64 a, U64 b, U64) {
+    return static_cast<Unsigned>((std::int64_t{s(a)} * s(b)) >> bits);
+  }
   static constexpr U64 eq(U64 a, U64 b, U64) { return a == b; }
   static constexpr U64 ne(U64 a, U64 b, U64) { return a != b; }
   static constexpr U64 ult(U64 a, U64 b, U64) { return a < b; }
@@ -71,6 +76,11 @@ template <class Unsigned> struct Integers {
   static constexpr U64 sgt(U64 a, U64 b, U64) { return s(a) > s(b); }
   static constexpr U64 sge(U64 a, U64 b, U64) { return s(a) >= s(b); }
 };
+
+/// A comparison, and a third operand.
+template <auto comparison> constexpr U64 both(U64 a, U64 b, U64 c) {
+  return comparison(a, b, 0) & c;
+}
 
 constexpr U64 same(U64 a, U64, U64) { return a; }
 constexpr U64 select(U64 a, U64 b, U64 c) { return c ? a : b; }
@@ -93,7 +103,51 @@ U64 pattern(float x) { return x != x ? 0x7fffffff : std::bit_cast<std::uint32_t>
 U64 real_add(U64 a, U64 b, U64) { return pattern(real(a) + real(b)); }
 U64 real_sub(U64 a, U64 b, U64) { return pattern(real(a) - real(b)); }
 U64 real_mul(U64 a, U64 b, U64) { return pattern(real(a) * real(b)); }
+U64 real_div(U64 a, U64 b, U64) { return pattern(real(a) / real(b)); }
+U64 real_rcp(U64 a, U64, U64) { return pattern(1.0f / real(a)); }
+U64 real_sqrt(U64 a, U64, U64) { return pattern(std::sqrt(real(a))); }
 U64 real_fma(U64 a, U64 b, U64 c) { return pattern(std::fma(real(a), real(b), real(c))); }
+U64 real_neg(U64 a, U64, U64) { return pattern(-real(a)); }
+U64 real_abs(U64 a, U64, U64) { return pattern(std::fabs(real(a))); }
+/// -0 is less than 0, and of a NaN and a number the number is taken.
+U64 real_min(U64 a, U64 b, U64) {
+  const float x = real(a), y = real(b);
+  return pattern(x != x ? y : y != y || x < y || (x == y && std::signbit(x)) ? x : y);
+}
+U64 real_max(U64 a, U64 b, U64) {
+  const float x = real(a), y = real(b);
+  return pattern(x != x ? y : y != y || x > y || (x == y && std::signbit(y)) ? x : y);
+}
+U64 real_eq(U64 a, U64 b, U64) { return real(a) == real(b); }
+U64 real_ne(U64 a, U64 b, U64) { return real(a) < real(b) || real(a) > real(b); }
+U64 real_lt(U64 a, U64 b, U64) { return real(a) < real(b); }
+U64 real_le(U64 a, U64 b, U64) { return real(a) <= real(b); }
+U64 real_gt(U64 a, U64 b, U64) { return real(a) > real(b); }
+U64 real_ge(U64 a, U64 b, U64) { return real(a) >= real(b); }
+U64 real_of_signed(U64 a, U64, U64) {
+  return pattern(static_cast<float>(static_cast<std::int32_t>(a)));
+}
+U64 real_of_unsigned(U64 a, U64, U64) {
+  return pattern(static_cast<float>(static_cast<std::uint32_t>(a)));
+}
+
+double wide_real(U64 bits) { return std::bit_cast<double>(bits); }
+/// Of 64 bits the NaN of an operand goes on, quiet: of the second, the third, the first.
+U64 wide_pattern(double x, U64 a, U64 b, U64 c) {
+  if (x == x)
+    return std::bit_cast<U64>(x);
+  constexpr U64 quiet = U64{1} << 51;
+  for (const U64 operand : {b, c, a})
+    if (wide_real(operand) != wide_real(operand))
+      return operand | quiet;
+  return 0xfff8000000000000;
+}
+U64 wide_real_add(U64 a, U64 b, U64) { return wide_pattern(wide_real(a) + wide_real(b), a, b, 0); }
+U64 wide_real_sub(U64 a, U64 b, U64) { return wide_pattern(wide_real(a) - wide_real(b), a, b, 0); }
+U64 wide_real_mul(U64 a, U64 b, U64) { return wide_pattern(wide_real(a) * wide_real(b), a, b, 0); }
+U64 wide_real_fma(U64 a, U64 b, U64 c) {
+  return wide_pattern(std::fma(wide_real(a), wide_real(b), wide_real(c)), a, b, c);
+}
 
 struct Entry {
   std::string_view text;
@@ -123,6 +177,12 @@ template <class Numbers> FastFunction of_integers(std::string_view word, bool is
       {"setp.le", is_signed ? fast<Numbers::sle> : fast<Numbers::ule>},
       {"setp.gt", is_signed ? fast<Numbers::sgt> : fast<Numbers::ugt>},
       {"setp.ge", is_signed ? fast<Numbers::sge> : fast<Numbers::uge>},
+      {"setp.eq.and", fast<both<Numbers::eq>>},
+      {"setp.ne.and", fast<both<Numbers::ne>>},
+      {"setp.lt.and", is_signed ? fast<both<Numbers::slt>> : fast<both<Numbers::ult>>},
+      {"setp.le.and", is_signed ? fast<both<Numbers::sle>> : fast<both<Numbers::ule>>},
+      {"setp.gt.and", is_signed ? fast<both<Numbers::sgt>> : fast<both<Numbers::ugt>>},
+      {"setp.ge.and", is_signed ? fast<both<Numbers::sge>> : fast<both<Numbers::uge>>},
   };
   for (const Entry &entry : entries)
     if (entry.text == word)
@@ -139,6 +199,28 @@ FastFunction by_text(std::string_view text) {
       {"mul.f32", fast<real_mul>},
       {"mul.rn.f32", fast<real_mul>},
       {"fma.rn.f32", fast<real_fma>},
+      {"div.rn.f32", fast<real_div>},
+      {"rcp.rn.f32", fast<real_rcp>},
+      {"sqrt.rn.f32", fast<real_sqrt>},
+      {"neg.f32", fast<real_neg>},
+      {"abs.f32", fast<real_abs>},
+      {"min.f32", fast<real_min>},
+      {"max.f32", fast<real_max>},
+      {"setp.eq.f32", fast<real_eq>},
+      {"setp.ne.f32", fast<real_ne>},
+      {"setp.lt.f32", fast<real_lt>},
+      {"setp.le.f32", fast<real_le>},
+      {"setp.gt.f32", fast<real_gt>},
+      {"setp.ge.f32", fast<real_ge>},
+      {"cvt.rn.f32.s32", fast<real_of_signed>},
+      {"cvt.rn.f32.u32", fast<real_of_unsigned>},
+      {"add.f64", fast<wide_real_add>},
+      {"add.rn.f64", fast<wide_real_add>},
+      {"sub.f64", fast<wide_real_sub>},
+      {"sub.rn.f64", fast<wide_real_sub>},
+      {"mul.f64", fast<wide_real_mul>},
+      {"mul.rn.f64", fast<wide_real_mul>},
+      {"fma.rn.f64", fast<wide_real_fma>},
       {"mov.f32", fast<same>},
       {"mov.f64", fast<same>},
       {"selp.f32", fast<select>},
@@ -151,6 +233,8 @@ FastFunction by_text(std::string_view text) {
       {"cvt.u64.u32", fast<same>},
       {"cvt.s64.s32", fast<sign_extended>},
       {"cvt.u32.u64", fast<low_word>},
+      {"mul.hi.u32", fast<Integers<std::uint32_t>::umul_high>},
+      {"mul.hi.s32", fast<Integers<std::uint32_t>::smul_high>},
       {"mul.wide.u32", fast<wide_product>},
       {"mul.wide.s32", fast<wide_signed>},
       {"mad.wide.u32", fast<wide_mad>},

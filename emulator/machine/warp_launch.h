@@ -154,7 +154,9 @@ struct WarpOutcome {
   /// Line of the first instruction that read something machine-dependent (%clock, %smid, ...); 0:
   /// none did.
   std::uint32_t machine_line = 0;
-  std::uint64_t steps = 0;                              ///< thread-instructions
+  bool parted = false;     ///< lanes of a warp went different ways: else the schedules `reconverge`
+                           ///< and `apart` are one
+  std::uint64_t steps = 0; ///< thread-instructions
   std::vector<std::vector<InstructionProfile>> profile; ///< by function and instruction
   std::vector<std::vector<WarpCount>> counts;           ///< by block (of those that ran) and warp
 };

@@ -102,24 +102,35 @@ void WarpMachine::start_next_block() {
 }
 
 std::unique_ptr<BlockState> WarpMachine::start_block(std::uint32_t index) {
-  auto block = std::make_unique<BlockState>();
+  std::unique_ptr<BlockState> block;
+  if (ended_.empty()) {
+    block = std::make_unique<BlockState>();
+  } else {
+    block = std::move(ended_.back());
+    ended_.pop_back();
+  }
   block->index = index;
   block->first_step = run_.outcome.steps;
   run_.find_block(index, block->ctaid);
-  block->shared.resize(run_.shared_bytes);
+  block->epoch = 0;
+  block->tensor_memory.reset();
   // Shared memory starts with anything, but the same anything in every run of one seed.
-  for (std::size_t i = 0; i < block->shared.size(); ++i)
-    block->shared[i] =
-        static_cast<std::uint8_t>(scramble(i / 4 + run_.options.shared_seed) >> 8 * (i % 4));
+  if (shared_at_start_.size() != run_.shared_bytes) {
+    shared_at_start_.resize(run_.shared_bytes);
+    for (std::size_t i = 0; i < shared_at_start_.size(); ++i)
+      shared_at_start_[i] =
+          static_cast<std::uint8_t>(scramble(i / 4 + run_.options.shared_seed) >> 8 * (i % 4));
+  }
+  block->shared = shared_at_start_;
   if (run_.options.check_uninitialized)
-    block->shared_written.resize(run_.shared_bytes);
+    block->shared_written.assign(run_.shared_bytes, 0);
   block->warps.resize(run_.block_warps);
   if (run_.options.count)
     run_.outcome.counts.emplace_back(run_.block_warps);
-  block->cluster_arrived.resize(run_.block_warps);
-  block->cluster_due.resize(run_.block_warps);
+  block->cluster_arrived.assign(run_.block_warps, 0);
+  block->cluster_due.assign(run_.block_warps, 0);
   for (BarrierState &barrier : block->barriers)
-    barrier.arrived.resize(run_.block_warps);
+    barrier.clear(run_.block_warps);
   for (std::uint32_t w = 0; w < run_.block_warps; ++w)
     start_warp(*block, w);
   block->live_warps = run_.block_warps;
@@ -130,6 +141,14 @@ void WarpMachine::start_warp(BlockState &block, std::uint32_t index) {
   WarpState &warp = block.warps[index];
   warp.block = &block;
   warp.index = index;
+  warp.live = warp.left = 0;
+  warp.fragments.clear();
+  warp.copies.clear();
+  std::fill(std::begin(warp.copy_group), std::end(warp.copy_group), 0);
+  warp.products.clear();
+  warp.product_group = 0;
+  warp.products_seen = 0;
+  warp.specials_of = ~0u;
   const Extents &shape = run_.launch.block;
   for (unsigned lane = 0; lane < warp_lanes; ++lane) {
     const std::uint32_t thread = index * warp_lanes + lane;
@@ -146,38 +165,36 @@ void WarpMachine::start_warp(BlockState &block, std::uint32_t index) {
   const std::size_t loops = run_.program.function(run_.kernel).cfg->loops().size();
   fragment.stack.push_back({run_.kernel, 0, std::vector<std::uint32_t>(loops)});
   warp.fragments.push_back(std::move(fragment));
-  call_level(run_, warp, 0);
+  warp.levels.resize(1);
+  start_level(run_, warp.levels[0]);
 }
 
 // Gives every warp of one block (random: one warp of any block) a turn. False: no warp can go on.
 bool WarpMachine::step_blocks() {
   bool progress = false;
   if (run_.options.schedule == WarpSchedule::random) {
-    std::vector<WarpState *> ready;
+    ready_warps_.clear();
     for (const auto &block : run_.active)
       for (WarpState &warp : block->warps)
         if (std::any_of(warp.fragments.begin(), warp.fragments.end(),
                         [](const Fragment &f) { return f.state == Fragment::State::ready; }))
-          ready.push_back(&warp);
-    if (!ready.empty())
-      progress = run_warp(*ready[run_.random.below(ready.size())]);
+          ready_warps_.push_back(&warp);
+    if (!ready_warps_.empty())
+      progress = run_warp(*ready_warps_[run_.random.below(ready_warps_.size())]);
   } else {
     for (const auto &block : run_.active)
       for (WarpState &warp : block->warps)
         progress |= run_warp(warp);
   }
-  const auto finished = [](const std::unique_ptr<BlockState> &block) {
-    return block->live_warps == 0;
-  };
-  for (const auto &block : run_.active)
-    if (finished(block)) {
+  for (std::unique_ptr<BlockState> &block : run_.active)
+    if (block->live_warps == 0) {
       if (run_.options.check_barriers)
         barriers_.check_unused_arrivals(*block);
       if (run_.races)
         run_.races->end_block(block->index);
+      ended_.push_back(std::move(block));
     }
-  const std::size_t erased = std::erase_if(run_.active, finished);
-  return progress || erased != 0;
+  return std::erase(run_.active, nullptr) != 0 || progress;
 }
 
 bool WarpMachine::run_warp(WarpState &warp) {
@@ -187,7 +204,7 @@ bool WarpMachine::run_warp(WarpState &warp) {
   std::uint64_t left =
       random ? 1 + run_.random.below(run_.random.one_in(4) ? 200 : 12) : time_slice;
   bool progress = false;
-  std::vector<std::size_t> ready;
+  std::vector<std::size_t> &ready = ready_fragments_;
   while (left > 0) {
     if (warp.fragments.size() > 1 && run_.options.schedule != WarpSchedule::apart)
       scheduler_.merge(warp, !random);

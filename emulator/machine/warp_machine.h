@@ -76,9 +76,13 @@ private:
   DriverCalls driver_{run_, memory_};
   ConcreteDomain domain_;
   const bool may_translate_;
-  std::vector<const Translation *> translations_; ///< by function; null: not yet, or none
-  std::vector<KnownBytes> known_;                 ///< known_pages, once code is entered
-  std::uint64_t known_changes_ = 0;               ///< GlobalMemory::changes() of these
+  std::vector<const Translation *> translations_;  ///< by function; null: not yet, or none
+  std::vector<std::unique_ptr<BlockState>> ended_; ///< blocks whose room the next ones take
+  std::vector<std::uint8_t> shared_at_start_;      ///< a block's
+  std::vector<WarpState *> ready_warps_; ///< of step_blocks() and run_warp(), for the room
+  std::vector<std::size_t> ready_fragments_;
+  std::vector<KnownBytes> known_;   ///< known_pages, once code is entered
+  std::uint64_t known_changes_ = 0; ///< GlobalMemory::changes() of these
   std::vector<SharedBytes> shared_bytes_;
   std::uint64_t next_question_ = 0; ///< steps at which translations are asked for again
 };

@@ -103,7 +103,7 @@ void GlobalMemory::release(std::uint64_t base) {
 void GlobalMemory::select_page(std::uint64_t number) {
   std::unique_ptr<Page> &page = pages_[number];
   if (!page) {
-    page = std::make_unique<Page>();
+    page = std::make_unique_for_overwrite<Page>();
     if (base_) {
       page->tracks = std::make_unique<Tracks>();
       const auto below = base_->pages_.find(number);
@@ -127,7 +127,8 @@ void GlobalMemory::fill_page(std::uint64_t number, Page &page) const {
   const Allocation *owner = last_below(end - 1);
   if (owner && start >= owner->base && start - owner->base >= owner->size)
     owner = nullptr;
-  page.bytes.fill(0);
+  if (!owner || owner->is_host || owner->fill == Fill::zeros)
+    page.bytes.fill(0);
   if (owner && owner->is_host) {
     page.is_host = true;
     for (; owner && owner->base + owner->size > start; owner = last_below(owner->base - 1)) {
@@ -257,16 +258,8 @@ void GlobalMemory::define(std::uint64_t address, unsigned size) {
 
 void GlobalMemory::note_touched(std::uint64_t address, unsigned size) {
   bytes(address, false);
-  for (unsigned i = 0; i < size; ++i) {
-    const std::uint64_t offset = address % page_size + i;
-    last_page_->touched[offset / 8] |= static_cast<std::uint8_t>(1u << offset % 8);
-  }
-}
-
-bool GlobalMemory::is_touched(std::uint64_t address) const {
-  const auto page = pages_.find(address / page_size);
-  const std::uint64_t offset = address % page_size;
-  return page != pages_.end() && (page->second->touched[offset / 8] >> offset % 8 & 1);
+  for_each_word(address % page_size, size,
+                [&](std::size_t i, std::uint64_t bits) { last_page_->touched[i] |= bits; });
 }
 
 MemoryDifference compare(GlobalMemory &a, GlobalMemory &b) {

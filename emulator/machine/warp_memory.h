@@ -77,12 +77,29 @@ public:
   };
   struct Page {
     std::array<std::uint8_t, page_size> bytes;
-    std::array<std::uint8_t, page_size / 8> touched{}; ///< one bit per byte, if tracking
-    std::unique_ptr<Tracks> tracks;                    ///< of a view
-    std::unique_ptr<Bits> defined;                     ///< one bit per byte, of Fill::uninitialized
+    Bits touched{};                 ///< if noted
+    std::unique_ptr<Tracks> tracks; ///< of a view
+    std::unique_ptr<Bits> defined;  ///< one bit per byte, of Fill::uninitialized
     bool written = false;
     bool is_host = false; ///< of a view: a copy of host memory
+
+    /// Returns true if all of these bytes, which the page has, were noted.
+    bool is_touched(std::uint64_t offset, unsigned size) const {
+      bool all = true;
+      for_each_word(offset, size,
+                    [&](std::size_t i, std::uint64_t bits) { all &= (touched[i] & bits) == bits; });
+      return all;
+    }
   };
+  /// Calls f(word, bits) for each word of Bits that has some of a page's bytes.
+  template <class Function>
+  static void for_each_word(std::uint64_t offset, std::uint64_t size, Function f) {
+    for (const std::uint64_t end = offset + size; offset < end;) {
+      const std::uint64_t next = std::min(end, (offset / 64 + 1) * 64);
+      f(offset / 64, (~std::uint64_t{0} >> (64 - (next - offset))) << offset % 64);
+      offset = next;
+    }
+  }
   /// Bytes that were written, by page.
   using Written = std::unordered_map<std::uint64_t, Bits>;
 
@@ -97,18 +114,18 @@ public:
   bool has_read(const Written &written) const;
   /// Of a view: applies to a memory what was stored to the view, and adds it to `written`.
   void write_back(GlobalMemory &memory, Written &written) const;
-  /// Of a view: an access within an aligned stretch of at most 64 bytes. Others do nothing.
+  /// Of a view: an access that does not cross a page. Others do nothing.
   void track(std::uint64_t address, std::uint64_t size, bool is_store) {
     if (!base_)
       return;
     bytes(address, false);
-    const std::uint64_t offset = address % page_size;
-    const std::uint64_t bits = ((std::uint64_t{1} << size) - 1) << offset % 64;
     Tracks &tracks = *last_page_->tracks;
-    if (is_store)
-      tracks.stored[offset / 64] |= bits;
-    else
-      tracks.read[offset / 64] |= bits & ~tracks.stored[offset / 64];
+    for_each_word(address % page_size, size, [&](std::size_t i, std::uint64_t bits) {
+      if (is_store)
+        tracks.stored[i] |= bits;
+      else
+        tracks.read[i] |= bits & ~tracks.stored[i];
+    });
   }
   bool has_host() const { return has_host_; }
   /// Differs from what it was if an allocation has been added or released since.
@@ -141,21 +158,6 @@ public:
     last_page_->written |= will_write;
     return last_page_->bytes.data() + address % page_size;
   }
-  /// The same, if it is in the allocation and on the page of the last access, and may be done;
-  /// otherwise null, which says nothing.
-  std::uint8_t *quick_bytes(std::uint64_t address, std::uint64_t size, bool will_write) {
-    if (!last_found_ || address - last_found_->base > last_found_->size ||
-        last_found_->size - (address - last_found_->base) < size ||
-        (will_write && last_found_->read_only))
-      return nullptr;
-    if (has_host_ && last_found_->is_host)
-      return reinterpret_cast<std::uint8_t *>(address);
-    if (address / page_size != last_number_)
-      return nullptr;
-    last_page_->written |= will_write;
-    track(address, size, will_write);
-    return last_page_->bytes.data() + address % page_size;
-  }
   void read(std::uint64_t address, std::span<std::uint8_t> to);
   void write(std::uint64_t address, std::span<const std::uint8_t> from);
 
@@ -168,9 +170,8 @@ public:
   /// Bytes that the touched pages take.
   std::uint64_t bytes_in_use() const { return pages_.size() * sizeof(Page); }
 
-  /// From now on accesses are noted in the pages' `touched`.
+  /// Notes an access that does not cross a page in the page's `touched`.
   void note_touched(std::uint64_t address, unsigned size);
-  bool is_touched(std::uint64_t address) const;
   const std::unordered_map<std::uint64_t, std::unique_ptr<Page>> &pages() const { return pages_; }
 
 private:

@@ -52,6 +52,8 @@ void RunOrder::leave_epochs(const ThreadMoment &first_lane, std::uint32_t lanes)
 bool RunOrder::before(const ThreadMoment &first, const ThreadMoment &second) const {
   if (first.thread == second.thread)
     return true;
+  if (!may_be_before(first, second))
+    return false;
   const bool ordered_by_epochs = in_epochs(first);
   if (first.block == second.block && first.block_epoch < second.block_epoch && ordered_by_epochs)
     return true;

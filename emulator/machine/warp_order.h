@@ -71,6 +71,18 @@ public:
   using Place = std::pair<std::uint32_t, std::uint64_t>;
 
   bool before(const ThreadMoment &first, const ThreadMoment &second) const;
+  /// Returns false if it is not so for any two threads of these warps; true says nothing.
+  bool may_be_before(const ThreadMoment &first, const ThreadMoment &second) const {
+    return (first.block == second.block && first.block_epoch < second.block_epoch) ||
+           (first.warp == second.warp && !together_.empty()) ||
+           (!blocks_.empty() && blocks_.contains(second.block)) ||
+           (!threads_.empty() && threads_.contains(second.block));
+  }
+  /// Returns true if it is so for all threads of both blocks; false says nothing.
+  bool is_block_before(const ThreadMoment &first, const ThreadMoment &second) const {
+    return first.block == second.block && first.block_epoch < second.block_epoch &&
+           last_epochs_.empty();
+  }
 
   void fence(const ThreadMoment &who, ThreadScope scope);
   /// A strong store; `modifies`: an atomic, which goes on with what others released here.

@@ -11,15 +11,30 @@
 #include "emulator/machine/warp_races.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <utility>
 
 namespace ptxasw::inline emulator {
+namespace {
+
+/// A history is looked through for what can be forgotten when it is as long, and each time that it
+/// has become twice as long.
+constexpr std::size_t few = 4;
+/// Of more the words are looked at one by one.
+constexpr std::size_t most_rows = 100;
+
+} // namespace
 
 RaceDetector::Access RaceDetector::Entry::of(unsigned lane) const {
   Access access = first;
   access.thread = first.thread - first.lane + lane;
   access.lane = lane;
   return access;
+}
+
+RaceDetector::Access RaceDetector::Row::of(unsigned of_word) const {
+  return Entry{first}.of(lane(of_word));
 }
 
 bool RaceDetector::Entry::joins(const Access &a) const {
@@ -57,19 +72,23 @@ bool RaceDetector::covers(const Access &later, const Access &earlier) {
          (later.read_only || !earlier.read_only);
 }
 
-// Drops what the newest access does for, and what has become of no use: blocks that have ended, and
-// of which others cannot know, are ordered with nothing that is still to come, so one of their
-// accesses does for all of them.
+// Of blocks that have ended, and of which others cannot know, nothing is ordered with what is still
+// to come, so one of their accesses does for all of them.
+bool RaceDetector::is_covered_end(std::optional<Access> &ended, const Access &entry) {
+  const bool is_covered = ended && covers(*ended, entry);
+  if (!is_covered)
+    ended = entry;
+  return is_covered;
+}
+
+// Drops what the newest access does for, and what has become of no use.
 void RaceDetector::forget(History &history, const Access &access) const {
   std::optional<Access> ended;
   std::erase_if(history, [&](Entry &entry) {
-    if (ended_.contains(entry.first.block) && !order_.is_known_outside(entry.first.block)) {
-      const bool is_covered = ended && covers(*ended, entry.first);
-      if (!is_covered)
-        ended = entry.first;
-      return is_covered;
-    }
-    if (covers(access, entry.first))
+    if (is_ended(entry.first))
+      return is_covered_end(ended, entry.first);
+    if (covers(access, entry.first) &&
+        (entry.first.warp == access.warp || order_.may_be_before(entry.first, access)))
       for (std::uint32_t rest = entry.lanes; rest != 0; rest &= rest - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(rest));
         if (order_.before(entry.of(lane), access))
@@ -80,7 +99,6 @@ void RaceDetector::forget(History &history, const Access &access) const {
 }
 
 void RaceDetector::note_cell(History &history, const Access &access, std::optional<Access> &found) {
-  constexpr std::size_t few = 4;
   bool is_spent = false;
   for (Entry &entry : history) {
     const bool covered = covers(access, entry.first);
@@ -108,7 +126,7 @@ void RaceDetector::note_cell(History &history, const Access &access, std::option
   }
   if (is_spent)
     std::erase_if(history, [](const Entry &entry) { return entry.lanes == 0; });
-  if (history.size() >= few && std::has_single_bit(history.size()))
+  if (const std::size_t size = history.size(); size >= few && (size & (size - 1)) == 0)
     forget(history, access);
   const auto same = std::find_if(history.rbegin(), history.rend(),
                                  [&](const Entry &entry) { return entry.joins(access); });
@@ -121,30 +139,54 @@ void RaceDetector::note_cell(History &history, const Access &access, std::option
   bytes_in_use_ += history.capacity() * sizeof(Entry);
 }
 
-RaceDetector::Chunk &RaceDetector::chunk_of(std::uint32_t space, std::uint64_t address,
-                                            bool by_byte) {
+RaceDetector::Chunk &RaceDetector::chunk_of(std::uint32_t space, std::uint64_t address) {
   const std::uint64_t number = address / chunk_bytes;
   if (!last_chunk_ || number != last_number_ || space != last_space_) {
     std::unique_ptr<Chunk> &place = spaces_[space][number];
     if (!place) {
       place = std::make_unique<Chunk>();
-      bytes_in_use_ += sizeof(Chunk) + chunk_bytes / word * sizeof(History);
+      bytes_in_use_ += sizeof(Chunk);
     }
     last_chunk_ = place.get();
     last_space_ = space;
     last_number_ = number;
   }
-  if (by_byte && !last_chunk_->by_byte()) {
-    std::vector<History> bytes(chunk_bytes);
-    for (const History &history : last_chunk_->cells)
-      bytes_in_use_ -= sizeof(History) + history.capacity() * sizeof(Entry);
-    for (std::size_t i = 0; i < chunk_bytes; ++i) {
-      bytes[i] = last_chunk_->cells[i / word];
-      bytes_in_use_ += sizeof(History) + bytes[i].capacity() * sizeof(Entry);
-    }
-    last_chunk_->cells = std::move(bytes);
-  }
   return *last_chunk_;
+}
+
+// Gives words histories of their own.
+void RaceDetector::take_apart(Chunk &chunk, Words words) {
+  words &= ~chunk.apart;
+  if (words == 0)
+    return;
+  if (chunk.cells.empty()) {
+    chunk.cells.resize(chunk_words);
+    bytes_in_use_ += chunk_words * sizeof(History);
+  }
+  chunk.apart |= words;
+  for (Row &row : chunk.rows) {
+    for (Words rest = row.words & words; rest != 0; rest &= rest - 1) {
+      const auto at = static_cast<unsigned>(std::countr_zero(rest));
+      History &history = chunk.cells[at];
+      bytes_in_use_ -= history.capacity() * sizeof(Entry);
+      history.push_back({row.of(at), 1u << row.lane(at)});
+      bytes_in_use_ += history.capacity() * sizeof(Entry);
+    }
+    row.words &= ~words;
+  }
+  std::erase_if(chunk.rows, [](const Row &row) { return row.words == 0; });
+}
+
+void RaceDetector::by_byte(Chunk &chunk) {
+  take_apart(chunk, ~Words{0});
+  std::vector<History> bytes(chunk_bytes);
+  for (const History &history : chunk.cells)
+    bytes_in_use_ -= sizeof(History) + history.capacity() * sizeof(Entry);
+  for (std::size_t i = 0; i < chunk_bytes; ++i) {
+    bytes[i] = chunk.cells[i / word];
+    bytes_in_use_ += sizeof(History) + bytes[i].capacity() * sizeof(Entry);
+  }
+  chunk.cells = std::move(bytes);
 }
 
 std::optional<RaceDetector::Access> RaceDetector::note(std::uint32_t space, std::uint64_t address,
@@ -154,14 +196,104 @@ std::optional<RaceDetector::Access> RaceDetector::note(std::uint32_t space, std:
   Access here = access;
   const bool whole_words = address % word == 0 && size % word == 0;
   for (unsigned i = 0; i < size;) {
-    Chunk &chunk = chunk_of(space, address + i, !whole_words);
+    Chunk &chunk = chunk_of(space, address + i);
+    const std::uint64_t offset = (address + i) % chunk_bytes;
+    if (!whole_words && !chunk.by_byte())
+      by_byte(chunk);
+    take_apart(chunk, Words{1} << offset / word);
     const unsigned step = chunk.by_byte() ? 1 : word;
     const std::uint32_t mask = (1u << step) - 1;
     here.same_value = i < 32 && (same_bytes >> i & mask) == mask;
-    note_cell(chunk.cells[(address + i) % chunk_bytes / step], here, found);
+    note_cell(chunk.cells[offset / step], here, found);
     i += step;
   }
   return found;
+}
+
+// Words of a new row of which an earlier row of theirs may race with it, or is of the same step: an
+// entry of several lanes would come of it.
+RaceDetector::Words RaceDetector::doubtful(const Chunk &chunk, const Row &row) const {
+  const Access &access = row.first;
+  Words words = row.words & chunk.apart;
+  for (const Row &earlier : chunk.rows) {
+    const Words both = earlier.words & row.words;
+    if (both == 0)
+      continue;
+    const Access &first = earlier.first;
+    const bool is_same_warp = first.warp == access.warp;
+    if (is_same_warp && (first.time == access.time || earlier.shift != row.shift))
+      words |= both;
+    else if (may_conflict(first, access) &&
+             ((access.read_only && first.changes()) || (first.read_only && access.changes()) ||
+              (!earlier.same_lanes(row) && !order_.is_block_before(first, access))))
+      words |= both;
+  }
+  // All words of a lane, or none.
+  for (unsigned width = 1; words != 0 && width < 1u << row.shift; width *= 2) {
+    const Words even = ~Words{0} / ((Words{1} << width) + 1); // `width` bits of twice as many
+    words |= (words & even) << width | (words >> width & even);
+  }
+  return words & row.words;
+}
+
+void RaceDetector::forget(Chunk &chunk, unsigned of_word, const Access &access) const {
+  std::optional<Access> ended;
+  for (Row &row : chunk.rows) {
+    if (!(row.words >> of_word & 1))
+      continue;
+    if (is_ended(row.first) ? is_covered_end(ended, row.first)
+                            : covers(access, row.first) && order_.before(row.of(of_word), access))
+      row.words &= ~(Words{1} << of_word);
+  }
+}
+
+// What note_cell() does with each of the words, for all of which nothing is found.
+std::uint32_t RaceDetector::note_row(std::uint32_t space, std::uint64_t address, unsigned size,
+                                     unsigned lanes, const Access &first) {
+  Chunk &chunk = chunk_of(space, address);
+  if (chunk.rows.size() >= most_rows)
+    take_apart(chunk, ~Words{0});
+  const auto offset = static_cast<unsigned>(address % chunk_bytes / word);
+  Row row{first};
+  row.shift = static_cast<unsigned>(std::countr_zero(size / word));
+  row.lane_of_word_0 = static_cast<int>(first.lane) - static_cast<int>(offset >> row.shift);
+  row.words = ~Words{0} >> (chunk_words - (lanes << row.shift)) << offset;
+  const Words words = doubtful(chunk, row);
+  take_apart(chunk, words);
+  std::uint32_t left = 0;
+  for (Words rest = words; rest != 0; rest &= rest - 1)
+    left |= std::uint32_t{1} << row.lane(static_cast<unsigned>(std::countr_zero(rest)));
+  row.words &= ~words;
+  if (row.words == 0)
+    return left;
+  std::array<Words, 7> lengths{}; // of histories, by digits
+  for (Row &earlier : chunk.rows) {
+    const Words both = earlier.words & row.words;
+    if (both == 0)
+      continue;
+    // What may conflict is ordered here, or it would be in doubt.
+    const bool is_ordered = first.changes() && may_conflict(earlier.first, first);
+    if ((is_ordered || earlier.same_lanes(row)) && covers(first, earlier.first))
+      earlier.words &= ~both;
+    Words carry = earlier.words & row.words;
+    for (Words &digit : lengths)
+      carry &= std::exchange(digit, digit ^ carry);
+  }
+  Words digits = 0, several = 0;
+  for (const Words digit : lengths) {
+    several |= digits & digit;
+    digits |= digit;
+  }
+  static_assert(few == 4);
+  for (Words rest = digits & ~several & ~lengths[0] & ~lengths[1]; rest != 0; rest &= rest - 1) {
+    const auto at = static_cast<unsigned>(std::countr_zero(rest));
+    forget(chunk, at, row.of(at));
+  }
+  bytes_in_use_ -= chunk.rows.capacity() * sizeof(Row);
+  std::erase_if(chunk.rows, [](const Row &one) { return one.words == 0; });
+  chunk.rows.push_back(row);
+  bytes_in_use_ += chunk.rows.capacity() * sizeof(Row);
+  return left;
 }
 
 void RaceDetector::end_block(std::uint32_t block) {
@@ -170,7 +302,7 @@ void RaceDetector::end_block(std::uint32_t block) {
   if (shared == spaces_.end())
     return;
   for (const auto &[number, chunk] : shared->second) {
-    bytes_in_use_ -= sizeof(Chunk);
+    bytes_in_use_ -= sizeof(Chunk) + chunk->rows.capacity() * sizeof(Row);
     for (const History &history : chunk->cells)
       bytes_in_use_ -= sizeof(History) + history.capacity() * sizeof(Entry);
   }

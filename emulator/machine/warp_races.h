@@ -43,6 +43,13 @@ public:
   /// it races with.
   std::optional<Access> note(std::uint32_t space, std::uint64_t address, unsigned size,
                              const Access &access, std::uint32_t same_bytes = 0);
+  /// The same of weak accesses by lanes one after the other to places side by side, in one step:
+  /// `first` is that of the lowest lane, at a multiple of `size` (4 to 32 bytes) within
+  /// `chunk_bytes` that all are in, and they have its flags, `same_value` included. Returns the
+  /// lanes whose accesses are not noted: note() has to be asked, as some of them may race.
+  std::uint32_t note_row(std::uint32_t space, std::uint64_t address, unsigned size, unsigned lanes,
+                         const Access &first);
+  static constexpr std::uint64_t chunk_bytes = 128;
   void fence(const ThreadMoment &who, ThreadScope scope) {
     if (!only_barriers_)
       order_.fence(who, scope);
@@ -77,10 +84,32 @@ private:
   };
   /// What is remembered of one byte or one word.
   using History = std::vector<Entry>;
-  static constexpr std::uint64_t chunk_bytes = 64, word = 4;
-  /// Of a stretch of memory, by word until an access is to a part of one.
+  static constexpr std::uint64_t word = 4, chunk_words = chunk_bytes / word;
+  /// Words of a chunk, by bits.
+  using Words = std::uint32_t;
+  /// Accesses by lanes of a warp in one step, each to words of its own: in place of an entry of one
+  /// lane in the history of each of these.
+  struct Row {
+    Access first; ///< of any of the lanes
+    Words words = 0;
+    int lane_of_word_0 = 0; ///< if there were one
+    unsigned shift = 0;     ///< a lane has so many words, as a power of two
+
+    unsigned lane(unsigned of_word) const {
+      return static_cast<unsigned>(lane_of_word_0 + static_cast<int>(of_word >> shift));
+    }
+    Access of(unsigned of_word) const;
+    bool same_lanes(const Row &other) const {
+      return first.warp == other.first.warp && shift == other.shift &&
+             lane_of_word_0 == other.lane_of_word_0;
+    }
+  };
+  /// Of a stretch of memory: by rows, oldest first, and for words of which little can be said at
+  /// once by words, until an access is to a part of one.
   struct Chunk {
-    std::vector<History> cells{chunk_bytes / word};
+    std::vector<Row> rows;
+    Words apart = 0; ///< words that have a history in `cells`; no row has them
+    std::vector<History> cells;
     bool by_byte() const { return cells.size() == chunk_bytes; }
   };
   using Chunks = std::unordered_map<std::uint64_t, std::unique_ptr<Chunk>>;
@@ -89,8 +118,17 @@ private:
   bool conflict(const Access &first, const Access &second) const;
   static bool covers(const Access &later, const Access &earlier);
   void note_cell(History &history, const Access &access, std::optional<Access> &found);
+  /// Asked of the entries of a history, oldest first; `ended` is empty at the first.
+  bool is_ended(const Access &entry) const {
+    return ended_.contains(entry.block) && !order_.is_known_outside(entry.block);
+  }
+  static bool is_covered_end(std::optional<Access> &ended, const Access &entry);
   void forget(History &history, const Access &access) const;
-  Chunk &chunk_of(std::uint32_t space, std::uint64_t address, bool by_byte);
+  void forget(Chunk &chunk, unsigned of_word, const Access &access) const;
+  Words doubtful(const Chunk &chunk, const Row &row) const;
+  void take_apart(Chunk &chunk, Words words);
+  Chunk &chunk_of(std::uint32_t space, std::uint64_t address);
+  void by_byte(Chunk &chunk);
 
   const bool only_barriers_;
   std::unordered_map<std::uint32_t, Chunks> spaces_;

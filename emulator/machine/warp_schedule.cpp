@@ -129,6 +129,7 @@ std::size_t WarpScheduler::split(WarpState &warp, std::size_t index, LaneMask la
                                  std::uint32_t where) {
   if (lanes == 0 || lanes == warp.fragments[index].mask)
     return index;
+  run_.outcome.parted = true;
   if (run_.options.schedule != WarpSchedule::apart) {
     Fragment &fragment = warp.fragments[index];
     if (fragment.partings.size() >= 2 * std::size_t{warp_lanes})

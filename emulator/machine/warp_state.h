@@ -107,6 +107,16 @@ struct BarrierState {
   std::vector<LaneMask> arrived;           ///< by warp
   KnownPast past;                          ///< of those who arrived, if races are checked
   std::uint32_t true_count = 0, count = 0; ///< of bar.red's predicates
+
+  /// Nobody has come to it.
+  void clear(std::uint32_t warps) {
+    used = awaited = false;
+    first = {};
+    aligned.clear();
+    expected = true_count = count = 0;
+    arrived.assign(warps, 0);
+    past.clear();
+  }
 };
 
 struct BlockState {

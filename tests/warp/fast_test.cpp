@@ -28,24 +28,35 @@ struct Spelled {
 /// Those for integers: w stands for a register of the type's width, r for one of 32 bits, p for a
 /// predicate.
 constexpr std::pair<const char *, const char *> of_integers[] = {
-    {"add", "www"},     {"sub", "www"},     {"mul.lo", "www"},  {"mad.lo", "wwww"},
-    {"and", "www"},     {"or", "www"},      {"xor", "www"},     {"not", "ww"},
-    {"neg", "ww"},      {"shl", "wwr"},     {"shr", "wwr"},     {"min", "www"},
-    {"max", "www"},     {"mov", "ww"},      {"selp", "wwwp"},   {"setp.eq", "pww"},
-    {"setp.ne", "pww"}, {"setp.lt", "pww"}, {"setp.le", "pww"}, {"setp.gt", "pww"},
-    {"setp.ge", "pww"}};
+    {"add", "www"},          {"sub", "www"},          {"mul.lo", "www"},
+    {"mad.lo", "wwww"},      {"and", "www"},          {"or", "www"},
+    {"xor", "www"},          {"not", "ww"},           {"neg", "ww"},
+    {"shl", "wwr"},          {"shr", "wwr"},          {"min", "www"},
+    {"max", "www"},          {"mov", "ww"},           {"selp", "wwwp"},
+    {"setp.eq", "pww"},      {"setp.ne", "pww"},      {"setp.lt", "pww"},
+    {"setp.le", "pww"},      {"setp.gt", "pww"},      {"setp.ge", "pww"},
+    {"setp.eq.and", "pwwp"}, {"setp.ne.and", "pwwp"}, {"setp.lt.and", "pwwp"},
+    {"setp.le.and", "pwwp"}, {"setp.gt.and", "pwwp"}, {"setp.ge.and", "pwwp"}};
 
 /// All others, in full: r of 32 bits, d of 64, f of f32, g of f64.
 const Spelled others[] = {
-    {"add.f32", "fff"},       {"add.rn.f32", "fff"},    {"sub.f32", "fff"},
-    {"sub.rn.f32", "fff"},    {"mul.f32", "fff"},       {"mul.rn.f32", "fff"},
-    {"fma.rn.f32", "ffff"},   {"mov.f32", "ff"},        {"mov.f64", "gg"},
-    {"selp.f32", "fffp"},     {"selp.f64", "gggp"},     {"mov.pred", "pp"},
-    {"not.pred", "pp"},       {"and.pred", "ppp"},      {"or.pred", "ppp"},
-    {"xor.pred", "ppp"},      {"cvt.u64.u32", "dr"},    {"cvt.s64.s32", "dr"},
-    {"cvt.u32.u64", "rd"},    {"mul.wide.u32", "drr"},  {"mul.wide.s32", "drr"},
-    {"mad.wide.u32", "drrd"}, {"mad.wide.s32", "drrd"}, {"cvta.to.global.u64", "dd"},
-    {"cvta.global.u64", "dd"}};
+    {"add.f32", "fff"},        {"add.rn.f32", "fff"},    {"sub.f32", "fff"},
+    {"sub.rn.f32", "fff"},     {"mul.f32", "fff"},       {"mul.rn.f32", "fff"},
+    {"fma.rn.f32", "ffff"},    {"mov.f32", "ff"},        {"mov.f64", "gg"},
+    {"selp.f32", "fffp"},      {"selp.f64", "gggp"},     {"mov.pred", "pp"},
+    {"not.pred", "pp"},        {"and.pred", "ppp"},      {"or.pred", "ppp"},
+    {"xor.pred", "ppp"},       {"cvt.u64.u32", "dr"},    {"cvt.s64.s32", "dr"},
+    {"cvt.u32.u64", "rd"},     {"mul.wide.u32", "drr"},  {"mul.wide.s32", "drr"},
+    {"mad.wide.u32", "drrd"},  {"mad.wide.s32", "drrd"}, {"cvta.to.global.u64", "dd"},
+    {"cvta.global.u64", "dd"}, {"div.rn.f32", "fff"},    {"rcp.rn.f32", "ff"},
+    {"sqrt.rn.f32", "ff"},     {"neg.f32", "ff"},        {"abs.f32", "ff"},
+    {"min.f32", "fff"},        {"max.f32", "fff"},       {"setp.eq.f32", "pff"},
+    {"setp.ne.f32", "pff"},    {"setp.lt.f32", "pff"},   {"setp.le.f32", "pff"},
+    {"setp.gt.f32", "pff"},    {"setp.ge.f32", "pff"},   {"cvt.rn.f32.s32", "fr"},
+    {"cvt.rn.f32.u32", "fr"},  {"add.f64", "ggg"},       {"add.rn.f64", "ggg"},
+    {"sub.f64", "ggg"},        {"sub.rn.f64", "ggg"},    {"mul.f64", "ggg"},
+    {"mul.rn.f64", "ggg"},     {"fma.rn.f64", "gggg"},   {"mul.hi.u32", "rrr"},
+    {"mul.hi.s32", "rrr"}};
 
 /// Those for which find_fast() may have a function: all types of the integers, as PTX allows them
 /// (PTX ISA 9.7.1 to 9.7.8), and the others.
@@ -104,7 +115,15 @@ std::uint64_t word(std::mt19937_64 &random, unsigned width) {
                                               0x807fffff,
                                               0x00800000,
                                               0x3f800000,
-                                              0x7f7fffff};
+                                              0x7f7fffff,
+                                              0x7ff0000000000000,
+                                              0xfff0000000000000,
+                                              0x7ff8000000000001,
+                                              0xfff0000000012345,
+                                              0x000fffffffffffff,
+                                              0x0010000000000000,
+                                              0x3ff0000000000000,
+                                              0xbff0000000000000};
   const std::uint64_t mask = width == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
   const std::uint64_t drawn = random();
   return (random() % 3 == 0 ? special[drawn % std::size(special)] : drawn) & mask;
