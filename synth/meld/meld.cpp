@@ -125,7 +125,7 @@ std::optional<std::string> meld_branch(const KernelContext &context, std::uint32
       meld::site_at(module, kernel, cfg, meld::meeting_points(cfg), cfg.block_of(branch));
   if (!site)
     return std::nullopt;
-  return meld::write_melded(module, kernel, cfg, Liveness(module, kernel, cfg), *site,
+  return meld::write_melded(module, kernel, cfg, context.liveness(), *site,
                             meld::align(module, kernel, *site, cost_apart(cutoff)));
 }
 

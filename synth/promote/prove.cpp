@@ -253,9 +253,6 @@ public:
     for (LoopId loop = 0; loop < cfg_.loops().size(); ++loop)
       if (is_plain(kernel.module, kernel.function, cfg_, loop))
         look_at(loop);
-    for (RegisterId reg = 0; reg < other.is_added.size(); ++reg)
-      if (other.is_added[reg])
-        added_.push_back(reg);
     for (const Instruction &one : other.function.instructions)
       if (one.guard != no_register && other.module.opcode(one).op == Op::bra &&
           other.is_added[one.guard])
@@ -521,8 +518,10 @@ private:
   /// to be equal.
   bool is_held(const std::vector<Term> &parts, const Knowledge &known) const {
     return std::all_of(parts.begin(), parts.end(), [&](Term part) {
-      return std::any_of(added_.begin(), added_.end(),
-                         [&](RegisterId reg) { return known.values[other_.first + reg] == part; });
+      for (RegisterId reg = 0; reg < other_.is_added.size(); ++reg)
+        if (other_.is_added[reg] && known.values[other_.first + reg] == part)
+          return true;
+      return false;
     });
   }
 
@@ -660,7 +659,6 @@ private:
   std::vector<LoopState> loops_;
   std::vector<LoadState> loads_;
   std::set<RegisterId> predicates_; ///< by which the version alone branches
-  std::vector<RegisterId> added_;   ///< registers that it alone has
 };
 
 } // namespace
