@@ -12,8 +12,8 @@ namespace ptxasw::facts {
 
 /// The line of the first instruction with a result or an effect that may depend on it; nothing:
 /// there is none. It may depend on the global index and on the number of threads, if that is the
-/// same. What is asked of the launch: fewer than 2^31 threads along the axis. Branches, accesses and
-/// the like by other means than these registers are not looked at. `axis`: `x`, `y` or `z`.
+/// same. What is asked of the launch: fewer than 2^31 threads along the axis. Branches, accesses
+/// and the like by other means than these registers are not looked at. `axis`: `x`, `y` or `z`.
 std::optional<std::uint32_t> block_shape_shows(const Module &module, const Function &kernel,
                                                char axis = 'x');
 

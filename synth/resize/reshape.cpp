@@ -111,7 +111,8 @@ std::vector<Sibling> reshapes(const KernelContext &context, std::size_t most) {
     std::vector<std::optional<std::uint64_t>> costs;
     for (const Shape &shape : good)
       costs.push_back(sectors(context, shape));
-    const auto least = std::min_element(costs.begin(), costs.end()); // nothing is less than a number
+    const auto least =
+        std::min_element(costs.begin(), costs.end()); // nothing is less than a number
     if (!*least)
       return {};
     std::size_t i = 0;

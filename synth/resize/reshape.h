@@ -1,8 +1,8 @@
 #pragma once
 
 // The kernel's own code in blocks of another shape, in up to three dimensions: a version that needs
-// no code of its own. Along each axis that changes the launch has as many threads as before, no more
-// and no fewer. Why it is right, and which shapes are offered: reshape.cpp.
+// no code of its own. Along each axis that changes the launch has as many threads as before, no
+// more and no fewer. Why it is right, and which shapes are offered: reshape.cpp.
 
 #include "synth/kernel_context.h"
 #include "synth/sibling_table.h"

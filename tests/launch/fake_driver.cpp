@@ -7,10 +7,10 @@
 //   raw KERNEL HEXADECIMAL                     the same with bytes as they are
 //
 // PTX and fat binaries are loaded, too. Of PTX a kernel's name, parameters and the module's
-// `.global` and `.const` variables count; it takes 100 microseconds, FAKE_VERSION_US one whose name says that it
-// is a version, and adds 1, or 2 if there is a comment `// wrong`. Of a fat binary it takes the
-// entry that is machine code, which is text as above or PTX, or else that which is PTX; packed ones
-// it does not know.
+// `.global` and `.const` variables count; it takes 100 microseconds, FAKE_VERSION_US one whose name
+// says that it is a version, and adds 1, or 2 if there is a comment `// wrong`. Of a fat binary it
+// takes the entry that is machine code, which is text as above or PTX, or else that which is PTX;
+// packed ones it does not know.
 //
 // Time is a counter that launches move on, so measuring is exact. A kernel with three parameters of
 // 8, 8 and 4 bytes (to, from, n) that writes W does to[i] = from[i] + W if `to` is an allocation.
@@ -416,7 +416,8 @@ Result launch(const char *door, void *handle, const unsigned *grid, const unsign
   noise = noise * 1103515245 + 12345;
   if (timed)
     now = std::max(now, elapsed());
-  now += time_of(*function, block) / 1000 * (1 + 0.01 * static_cast<double>(noise >> 16 & 0xff) / 255);
+  now +=
+      time_of(*function, block) / 1000 * (1 + 0.01 * static_cast<double>(noise >> 16 & 0xff) / 255);
   execute(*function, values);
   return success;
 }

@@ -1,8 +1,8 @@
 // The kernel's own code in blocks of other shapes: whatever is offered leaves the same memory, and
 // of what is refused much does not.
 
-#include "synth/resize/reshape.h"
 #include "emulator/machine/warp_launch.h"
+#include "synth/resize/reshape.h"
 #include "synth/resize/resize.h"
 #include "tests/synth/versions.h"
 
@@ -46,8 +46,8 @@ std::optional<GlobalMemory> result_of(const Module &module, const Function &kern
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     std::uint64_t bits = 100 + seed;
     if (bit_width(kernel.parameters[i].type) == 64) {
-      const std::size_t buffer = memory->allocate("argument", 1 << 20, GlobalMemory::Fill::small,
-                                                  scramble(seed + i));
+      const std::size_t buffer =
+          memory->allocate("argument", 1 << 20, GlobalMemory::Fill::small, scramble(seed + i));
       bits = memory->allocations()[buffer].base + (1 << 18);
     }
     std::memcpy(launch.parameters.data() + kernel_parameter_offset(kernel, i), &bits,
@@ -76,8 +76,7 @@ Compared compare_extents(const Module &module, std::size_t axis) {
   for (std::uint64_t seed = 0; seed < 2; ++seed) {
     auto before = run(64, seed);
     for (const std::uint32_t extent : {1u, 4u, 32u, 128u, 256u})
-      if (auto after = before && (axis < 2 || extent <= 64) ? run(extent, seed)
-                                                                  : std::nullopt)
+      if (auto after = before && (axis < 2 || extent <= 64) ? run(extent, seed) : std::nullopt)
         ++(compare(*before, *after).differs ? result.different : result.same);
   }
   return result;
@@ -168,9 +167,8 @@ TEST_CASE("blocks of several axes") {
   REQUIRE(shapes.size() > 4);
   for (const Sibling &one : shapes) {
     CAPTURE(one.kind);
-    auto after =
-        result_of(*module, kernel, {128 / one.extent[0], 128 / one.extent[1], 1},
-                  {one.extent[0], one.extent[1], 1}, 3);
+    auto after = result_of(*module, kernel, {128 / one.extent[0], 128 / one.extent[1], 1},
+                           {one.extent[0], one.extent[1], 1}, 3);
     if (128 % one.extent[0] == 0 && 128 % one.extent[1] == 0) {
       REQUIRE(after);
       CHECK_FALSE(compare(*before, *after).differs);
@@ -183,12 +181,13 @@ TEST_CASE("shapes are those whose warps touch the fewest sectors") {
   CHECK(kinds(transpose) ==
         std::vector<std::string>{"8x32", "4x64", "8x16", "4x32", "8x8", "4x16"});
   // Along x alone.
-  const std::string row = replaced(transpose, "mad.lo.s32 %r12, %r5, %r1, %r9;", "mov.u32 %r12, %r10;");
-  CHECK(kinds(row) ==
-        std::vector<std::string>{"256x1", "32x8", "16x16", "128x1", "32x4", "16x8"});
+  const std::string row =
+      replaced(transpose, "mad.lo.s32 %r12, %r5, %r1, %r9;", "mov.u32 %r12, %r10;");
+  CHECK(kinds(row) == std::vector<std::string>{"256x1", "32x8", "16x16", "128x1", "32x4", "16x8"});
   CHECK(kinds(row, 2) == std::vector<std::string>{"256x1", "32x8"});
   // An axis that is not free stays as it is.
-  const std::string fixed = replaced(row, "mad.lo.s32 %r9, %r6, %r7, %r8;", "add.s32 %r9, %r7, %r8;");
+  const std::string fixed =
+      replaced(row, "mad.lo.s32 %r9, %r6, %r7, %r8;", "add.s32 %r9, %r7, %r8;");
   CHECK(kinds(fixed) == std::vector<std::string>{"256", "128", "64", "512"});
   // Without x there are none.
   CHECK(kinds(replaced(row, "mad.lo.s32 %r5, %r2, %r3, %r4;", "add.s32 %r5, %r3, %r4;")).empty());
@@ -196,7 +195,8 @@ TEST_CASE("shapes are those whose warps touch the fewest sectors") {
 
 TEST_CASE("a kernel that says which blocks it has gets no others") {
   CHECK(kinds(replaced(transpose, ".param .u32 n)\n", ".param .u32 n)\n.reqntid 32, 8\n")).empty());
-  CHECK_FALSE(kinds(replaced(transpose, ".param .u32 n)\n", ".param .u32 n)\n.maxntid 64\n")).empty());
+  CHECK_FALSE(
+      kinds(replaced(transpose, ".param .u32 n)\n", ".param .u32 n)\n.maxntid 64\n")).empty());
 }
 
 TEST_CASE("what the table says of it") {

@@ -168,15 +168,19 @@ TEST_CASE("a sibling with needs that are not understood does not exist") {
   CHECK(left_with("{}", R"("extent": [64, 0, 0],)") == 0); // it divides the grid there
   CHECK(left_with("{}", R"("extent": [64, 0],)") == 0);
   // The kernel's own code has the kernel's parameters, and no threads to spare.
-  const char *const own = R"("grid": [1, 1, 1], "append": [], "code": "kernel", "extent": [64, 2, 0],)";
+  const char *const own =
+      R"("grid": [1, 1, 1], "append": [], "code": "kernel", "extent": [64, 2, 0],)";
   CHECK(left_with(R"({"extent_multiple": [64, 2, 1]})", own) == 1);
   CHECK(left_with(R"({"extent_multiple": [64, 1, 1]})", own) == 0);
   CHECK(left_with(R"({"extent_multiple": [64, 2, 2]})", own) == 0);
   CHECK(left_with("{}", own) == 0);
   CHECK(left_with(R"({"extent_multiple": [64, 2, 1], "dynamic_shared": "none"})", own) == 0);
-  CHECK(left_with(R"({"extent_multiple": [64, 2, 1]})", std::string(own) + R"("append": ["grid.x"],)") == 0);
-  CHECK(left_with(R"({"extent_multiple": [64, 2, 1]})", std::string(own) + R"("code": "other",)") == 0);
-  CHECK(left_with(R"({"extent_multiple": [64, 2, 1]})", R"("code": "kernel", "extent": [0, 2, 0],)") == 0);
+  CHECK(left_with(R"({"extent_multiple": [64, 2, 1]})",
+                  std::string(own) + R"("append": ["grid.x"],)") == 0);
+  CHECK(left_with(R"({"extent_multiple": [64, 2, 1]})", std::string(own) + R"("code": "other",)") ==
+        0);
+  CHECK(left_with(R"({"extent_multiple": [64, 2, 1]})",
+                  R"("code": "kernel", "extent": [0, 2, 0],)") == 0);
   CHECK(left_with("{}", R"("gain": 1.5,)") == 0);
   CHECK(left_with("{}", R"("gain": 1.5,)", R"("gain")") == 1);
   CHECK(left_with(R"({"gain": 1.5})", "", R"("gain")") == 1);

@@ -152,7 +152,8 @@ std::string results_text() {
         among += (among.empty() ? "" : ",") + json_text(name);
       list += fmt::format(
           "{}\n{{\"kernel\":{},\"hash\":{},\"gpu\":{},\"block\":[{},{},{}],\"threads\":{},"
-          "\"among\":[{}],\"decided\":{},\"candidate\":{},\"budget_us\":{:.3f},\"in_runs\":{},\"from_profile\":{},"
+          "\"among\":[{}],\"decided\":{},\"candidate\":{},\"budget_us\":{:.3f},\"in_runs\":{},"
+          "\"from_profile\":{},"
           "\"chosen\":{},\"original_us\":{:.3f},"
           "\"chosen_us\":{:.3f},\"launches\":{},\"redirected\":{},\"versions\":[{}]}}",
           list.empty() ? "" : ",", json_text(table.kernel), json_text(table.hash),

@@ -38,7 +38,7 @@ struct Pending {
   std::size_t version = 0; ///< of the chooser
   Handle start = nullptr, end = nullptr;
   Handle context = nullptr;
-  std::uint64_t turn = 0; ///< of the choice
+  std::uint64_t turn = 0;   ///< of the choice
   std::size_t launches = 1; ///< that are timed together
 };
 
@@ -68,12 +68,12 @@ struct Choice {
   Chooser chooser{1, {}};
   std::vector<Pending> pending; ///< the oldest first
   LaunchRun run;
-  std::uint64_t turns = 0;      ///< launches while it was open
+  std::uint64_t turns = 0; ///< launches while it was open
   /// Of a version that was chosen: seldom is a launch of the original, or of it, still timed.
   bool may_check = false;
   std::vector<Pending> checks;    ///< the versions are 0 and 1
   std::vector<double> checked[2]; ///< ms, the newest last
-  double waited = 0;            ///< for launches to end, ms; in a row of launches, a part of that
+  double waited = 0;              ///< for launches to end, ms; in a row of launches, a part of that
   std::chrono::steady_clock::time_point returned; ///< from the last launch while it was open
 
   Choice *next = nullptr;
@@ -96,8 +96,8 @@ KernelCode &code_of(SiblingTable table, Profile known = {});
 
 /// The choice for a shape; null if there is none yet.
 Choice *find_choice(const KernelCode &code, const Shape &shape);
-/// The same, made if need be: by the profile, by the mode, or open. `priors`: of the siblings of the
-/// table. Null if the kernel has too many shapes to keep apart.
+/// The same, made if need be: by the profile, by the mode, or open. `priors`: of the siblings of
+/// the table. Null if the kernel has too many shapes to keep apart.
 Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<Prior> &priors);
 
 /// With the choice's lock held, after the chooser has decided: from now on that version is

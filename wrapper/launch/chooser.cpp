@@ -57,8 +57,8 @@ double Chooser::missing(std::size_t version) const {
   double cost = regret_ + launches * extra(version) + rules_.overhead;
   for (std::size_t other = 0; other < under_way_.size(); ++other)
     cost += static_cast<double>(under_way_[other]) * (launches * extra(other) + rules_.overhead);
-  return std::max(0.0, cost - saved_up_ -
-                           rules_.share * static_cast<double>(launches_) * original_);
+  return std::max(0.0,
+                  cost - saved_up_ - rules_.share * static_cast<double>(launches_) * original_);
 }
 
 /// How many launches are timed together.
@@ -99,7 +99,8 @@ void Chooser::resume(const OpenRace &race) {
 
 OpenRace Chooser::state() const {
   return {samples_, candidate_,
-          saved_up_ + rules_.share * static_cast<double>(launches_) * original_ - regret_, in_runs_};
+          saved_up_ + rules_.share * static_cast<double>(launches_) * original_ - regret_,
+          in_runs_};
 }
 
 Chooser::Turn Chooser::next(double credit) {
@@ -223,8 +224,7 @@ void Chooser::record(std::size_t version, double milliseconds, std::size_t launc
   if (in_runs_ != (launches > 1)) // it was under way when that changed
     return;
   broken_ = 0;
-  const double more =
-      version == 0 ? 0 : static_cast<double>(launches) * (milliseconds - original_);
+  const double more = version == 0 ? 0 : static_cast<double>(launches) * (milliseconds - original_);
   regret_ += rules_.overhead + (more < 0 ? more * rules_.of_gains : more);
   if (first_[version] == 0) { // loads the code, and counts as a hint alone
     first_[version] = milliseconds;
@@ -274,7 +274,8 @@ void Chooser::judge() {
     const bool enough = taken >= rules_.fewest && samples_[0].size() >= rules_.fewest;
     if ((!rules_.eager && candidate_ == 0 && is_too_slow(version)) ||
         (taken >= 3 && (found.ratio > rules_.hopeless ||
-                        (rules_.eager && time(version) > rules_.hopeless * fastest))) || (enough && found.low > rules_.win)) {
+                        (rules_.eager && time(version) > rules_.hopeless * fastest))) ||
+        (enough && found.low > rules_.win)) {
       dropped_[version] = true;
       continue;
     }
@@ -310,7 +311,8 @@ void Chooser::lead(std::size_t won) {
     if (dropped_[version] || all.size() < 2)
       continue;
     const double slowest = *std::max_element(all.begin(), all.end());
-    if (slowest < rules_.win * fastest && fastest - slowest >= rules_.resolution / static_cast<double>(launches_of_run()) &&
+    if (slowest < rules_.win * fastest &&
+        fastest - slowest >= rules_.resolution / static_cast<double>(launches_of_run()) &&
         (leader_ == 0 || time(version) < time(leader_))) {
       leader_ = version;
       leads_by_ = 1 - slowest / fastest;

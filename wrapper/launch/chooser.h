@@ -23,9 +23,9 @@ struct ChoiceRules {
   std::size_t first_originals = 4; ///< of these are measured, the last ones
   double share = 0.008;            ///< of the kernel's time that measuring may cost, if not eager,
   double of_gains = 0.3;           ///< and of what it has saved
-  double overhead = 0.006; ///< of measuring a launch, ms
-  double slow = 1.05;      ///< if not eager, one sample this much slower ends it
-  double cold = 0.1;       ///< how much longer a version's first launch may take, ms
+  double overhead = 0.006;         ///< of measuring a launch, ms
+  double slow = 1.05;              ///< if not eager, one sample this much slower ends it
+  double cold = 0.1;               ///< how much longer a version's first launch may take, ms
   double shortest = 0.009; ///< a kernel that takes less by the events' clock is left alone, if not
                            ///< eager: most of that is the launch itself
   // A pair of events costs as much as a short kernel. So what takes less than `short_kernel` is
@@ -45,7 +45,7 @@ struct Prior {
 struct OpenRace {
   std::vector<std::vector<double>> samples; ///< of each version, the original first, ms
   std::size_t candidate = 0;                ///< won once; 0: none has
-  double budget = 0; ///< what trials may cost, less what they have cost, ms; may be negative
+  double budget = 0;    ///< what trials may cost, less what they have cost, ms; may be negative
   bool in_runs = false; ///< samples are of runs of launches
 };
 

@@ -178,7 +178,8 @@ Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable
   if (!is_reshaped(launch, sibling)) // the kernel's own launch, and nothing to be gained
     return Outcome::block_shape;
   const std::uint64_t size = threads_of_block(launch, sibling);
-  if (size == 0 || block_along(launch, sibling, 2) > largest_z || size > limits.max_threads || (needs.max_block && size > *needs.max_block))
+  if (size == 0 || block_along(launch, sibling, 2) > largest_z || size > limits.max_threads ||
+      (needs.max_block && size > *needs.max_block))
     return Outcome::block_size;
   if (!needs.blocks.empty() &&
       std::find(needs.blocks.begin(), needs.blocks.end(),

@@ -260,8 +260,8 @@ Result trial(const Redirection &r, Choice &choice) {
   return result;
 }
 
-/// A launch of a version that was chosen, or of the original for comparison: what held once need not
-/// hold for later arguments.
+/// A launch of a version that was chosen, or of the original for comparison: what held once need
+/// not hold for later arguments.
 Result check(const Redirection &r, Choice &choice, unsigned index, bool wants_original, bool &ran) {
   const Driver &d = driver();
   const RelaxedCapture relaxed;
@@ -313,14 +313,13 @@ Result redirect(const Redirection &r) {
   // What a graph's node is, nothing but the name of its function tells (graph.cpp).
   if (r.table().siblings[index].own_code && is_captured(r.launch))
     return original(r.launch, Outcome::captured);
-  // After a while one in so many is timed; which version, has no period in common with the program's
-  // launches.
+  // After a while one in so many is timed; which version, has no period in common with the
+  // program's launches.
   constexpr std::uint64_t first_check = 1000, between_checks = 251, spread = 0x9e3779b97f4a7c15u;
-  const bool checks =
-      choice->may_check && number >= first_check && number % between_checks == 0;
+  const bool checks = choice->may_check && number >= first_check && number % between_checks == 0;
   bool ran = false;
-  const Result result = checks ? check(r, *choice, index, number * spread >> 63 != 0, ran)
-                               : sibling(r, index, ran);
+  const Result result =
+      checks ? check(r, *choice, index, number * spread >> 63 != 0, ran) : sibling(r, index, ran);
   if (ran)
     choice->redirected.fetch_add(1, std::memory_order_relaxed);
   return result;

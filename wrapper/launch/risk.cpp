@@ -28,13 +28,20 @@ struct Gain {
   double one_axis, several;
 };
 constexpr Gain gains[] = {
-    {"retile_apart_x8", 0.07, -0.29},        {"retile_apart_x4", 0.08, -0.29},
-    {"retile_apart_x2", 0.04, -0.23},        {"retile_apart_y2", 0, -0.11},
-    {"retile_rows_y4r128", 0, 0.13},         {"retile_rows_y8", 0, 0.03},
-    {"retile_neighbours_y4", 0, 0.07},       {"retile_neighbours_y4r128", 0, 0.20},
-    {"wide", 0.04, 0.04},                    {"wide_x2", -0.03, -0.03},
-    {"wide_x4", -0.02, 0.05},                {"wide_x8", -0.08, -0.08},
-    {"wide_x2y4_rows", 0, 0.05},             {"wide_x4y4_rows_r128", 0, 0.06},
+    {"retile_apart_x8", 0.07, -0.29},
+    {"retile_apart_x4", 0.08, -0.29},
+    {"retile_apart_x2", 0.04, -0.23},
+    {"retile_apart_y2", 0, -0.11},
+    {"retile_rows_y4r128", 0, 0.13},
+    {"retile_rows_y8", 0, 0.03},
+    {"retile_neighbours_y4", 0, 0.07},
+    {"retile_neighbours_y4r128", 0, 0.20},
+    {"wide", 0.04, 0.04},
+    {"wide_x2", -0.03, -0.03},
+    {"wide_x4", -0.02, 0.05},
+    {"wide_x8", -0.08, -0.08},
+    {"wide_x2y4_rows", 0, 0.05},
+    {"wide_x4y4_rows_r128", 0, 0.06},
     {"wide_x4y4_neighbours_r128", 0, 0.07},
 };
 /// And by what is left of the threads: most, half at most, a quarter at most; and if it spills.
@@ -81,11 +88,10 @@ Prior prior_of(const Launch &launch, const Sibling &sibling, const SiblingLimits
       launch.grid.y == 1 && launch.grid.z == 1 && launch.block.y == 1 && launch.block.z == 1;
   const bool is_spilling = limits.local > own.local + harmless_spills;
   const double left = threads_left(launch, sibling, own, limits);
-  Prior prior{any, gain_of(sibling, has_one_axis) +
-                       (is_spilling    ? by_spills
-                        : left <= 0.25 ? by_quarter
-                        : left <= 0.5  ? by_half
-                                       : by_most)};
+  Prior prior{any, gain_of(sibling, has_one_axis) + (is_spilling    ? by_spills
+                                                     : left <= 0.25 ? by_quarter
+                                                     : left <= 0.5  ? by_half
+                                                                    : by_most)};
   const std::uint64_t blocks = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
   if (sibling.own_code && blocks < multiprocessors && blocks_of(launch, sibling) > blocks)
     prior.promise = more_multiprocessors;

@@ -56,7 +56,7 @@ struct Beside {
   std::string id;
   Handle context = nullptr; ///< in which they were loaded; null: it has ended
   int device = -1;          ///< its device
-  Handle module = nullptr;  ///< theirs: a module, or a library; null: they have no code of their own
+  Handle module = nullptr; ///< theirs: a module, or a library; null: they have no code of their own
   bool in_library = false;
   Handle function = nullptr; ///< the kernel's
   const Kernel *kernel = nullptr;
