@@ -593,8 +593,8 @@ void IntegerFormulas::add_axioms() {
           any_of({negative, less(one.factor, zero, 0), less(width, one.value, 0)}));
       question_.formulas.push_back(
           any_of({negative, less(zero, one.factor, 0), less(both, zero, 0)}));
-      question_.formulas.push_back(any_of({negated(comparison(Kind::equal, one.factor)),
-                                           comparison(Kind::equal, one.value)}));
+      question_.formulas.push_back(any_of(
+          {negated(comparison(Kind::equal, one.factor)), comparison(Kind::equal, one.value)}));
     }
   for (const auto &[by, all] : multiples_) {
     const Sum width = sum_of(by), zero;

@@ -82,7 +82,7 @@ private:
   std::map<std::uint32_t, std::vector<Multiple>> multiples_; ///< by what they are of
   /// Sums of multiples in one formula, which are multiples themselves; by what they are of.
   std::map<std::uint32_t, std::vector<Multiple>> together_;
-  std::set<std::pair<std::uint32_t, std::int64_t>> moved_;   ///< products and constants beside
+  std::set<std::pair<std::uint32_t, std::int64_t>> moved_; ///< products and constants beside
   std::map<std::pair<Expr, Expr>, std::pair<std::uint32_t, std::uint32_t>> quotients_;
 };
 

@@ -101,10 +101,10 @@ void LoopInvariants::find_states(LoopId loop, LoopKnowledge &known) {
                        [&](const Changing &one) { return one.symbol == symbol; });
   };
   for (bool changed = true; changed;)
-    changed = std::erase_if(all, [&](const Changing &one) {
-                return depends(one.initial, [](Expr) { return false; }) ||
-                       depends(one.next, is_followed);
-              }) != 0;
+    changed =
+        std::erase_if(all, [&](const Changing &one) {
+          return depends(one.initial, [](Expr) { return false; }) || depends(one.next, is_followed);
+        }) != 0;
   const auto has_trip = [&](Expr expr) {
     bool has = false;
     for_each_node(expr, [&](Expr node) { has |= node == trip; });

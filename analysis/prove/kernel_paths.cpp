@@ -330,6 +330,9 @@ void KernelPaths::find_accesses() {
         !stays_inside(site, access.address))
       unbounded_ = ProofObstacle{source.line, "local, constant and parameter memory is not looked "
                                               "at, and this address is computed"};
+    if (site.space == StateSpace::constant && access.address &&
+        (source.guard == no_register || access.guard))
+      constant_loads_.push_back(access);
     if (site.space == StateSpace::local || site.space == StateSpace::constant ||
         site.space == StateSpace::param ||
         (access.guard && access.guard->kind == ExprKind::constant && access.guard->value.is_zero()))

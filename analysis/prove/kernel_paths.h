@@ -62,6 +62,8 @@ public:
   /// What keeps anything from being said of accesses; nothing: they are all here.
   const std::optional<ProofObstacle> &obstacle() const { return obstacle_; }
   const std::vector<SharedAccess> &accesses() const { return accesses_; }
+  /// Loads of constant memory whose addresses are understood.
+  const std::vector<SharedAccess> &constant_loads() const { return constant_loads_; }
   const std::vector<BarrierSite> &barriers() const { return barriers_; }
   /// A barrier that orders something, but not a whole block or warp: partial, named by a register,
   /// of a cluster. It counts as no order.
@@ -104,7 +106,7 @@ private:
   Emulation emulation_;
   std::vector<Expr> local_; ///< by block
   std::optional<std::vector<Expr>> symbols_;
-  std::vector<SharedAccess> accesses_;
+  std::vector<SharedAccess> accesses_, constant_loads_;
   std::vector<BarrierSite> barriers_;
   std::optional<ProofObstacle> obstacle_, partial_barrier_, unbounded_;
 };

@@ -8,6 +8,11 @@
 // independently (sm_70 and later); bar.warp.sync with all lanes orders them in the same way as
 // barriers order a block, if no branch parts the warp on the way.
 //
+// That two threads read the same where they are in one round of one load may be taken for granted:
+// if they do not, somebody writes there between the same barriers, and of all races of a run the
+// first one, by the time at which the second of its accesses takes place, is not that of accesses
+// behind these reads. Its question is answered by what holds.
+//
 // Accesses are aligned as a whole (PTX ISA 6.4.1), so two of them have a byte in common if their
 // addresses, rounded down to a multiple of the wider one, are equal.
 
@@ -48,7 +53,7 @@ struct AccessGroup {
 };
 
 /// Two accesses at addresses that are expressions of their threads.
-struct Meeting {
+struct AccessMeeting {
   const SharedAccess *one, *other;
   Expr at_one, at_other;
 };
@@ -62,7 +67,7 @@ public:
         pool_(paths_.pool()), launch_{assumptions.grid, assumptions.parameters, assumptions.no_wrap,
                                       assumptions.disjoint},
         solver_(options.resource_limit, true), order_solver_(options.resource_limit, true),
-        exact_solver_(options.resource_limit / 4, true), integer_solver_(options.resource_limit),
+        exact_solver_(options.resource_limit / 4, true), integer_solver_(options.resource_limit / 3),
         invariants_(paths_, launch_, solver_) {}
 
   KernelProof run();
@@ -89,20 +94,22 @@ private:
   void blame(const AccessGroup &a, const AccessGroup &b);
   bool apart(const AccessGroup &a, const AccessGroup &b, ThreadPair pair, Warps warps,
              const IntervalPlace &place_a, const IntervalPlace &place_b, bool distinct);
-  Expr meet(const Meeting &meeting);
-  Expr any_meet(const std::vector<Meeting> &meetings);
+  Expr meet(const AccessMeeting &meeting);
+  Expr any_meet(const std::vector<AccessMeeting> &meetings);
   Expr pointer_in(Expr address);
+  void add_counters(std::vector<Expr> &formulas, ThreadCopy &one, ThreadCopy &two, bool same_block);
   bool may_race(const SharedAccess &a, const SharedAccess &b, ThreadScope between) const;
   void prove_bounds();
   void add_launch_facts(std::vector<Expr> &formulas, ThreadCopy &thread);
-  void add_layout_facts(std::vector<Expr> &formulas);
+  void add_layout_facts(std::vector<Expr> &formulas, Expr besides);
   Expr same_warp(ThreadCopy &one, ThreadCopy &two);
   Expr relation(const LaunchRelation &relation);
   Expr number(const std::vector<LaunchRelation::Product> &sum);
   Expr named(const std::string &name);
   SolverAnswer ask(std::vector<Expr> formulas, std::initializer_list<ThreadCopy *> threads,
-                   PropertyProof &about, const std::vector<Meeting> &meetings = {});
-  SolverAnswer ask_cases(const std::vector<Expr> &formulas, const std::vector<Meeting> &meetings,
+                   PropertyProof &about, const std::vector<AccessMeeting> &meetings = {});
+  SolverAnswer ask_cases(const std::vector<Expr> &formulas,
+                         const std::vector<AccessMeeting> &meetings,
                          std::span<const CaseSplit> splits, PropertyProof &about, unsigned &left);
   SolverAnswer ask_whole(const std::vector<Expr> &formulas);
   SolverAnswer ask_bits(const std::vector<Expr> &formulas, PropertyProof &about);
@@ -231,14 +238,17 @@ void SafetyProof::add_launch_facts(std::vector<Expr> &formulas, ThreadCopy &thre
 
 // Variables lie apart, in shared memory of less than a mebibyte; those without a size (dynamic
 // shared memory) behind the others, all at the same place.
-void SafetyProof::add_layout_facts(std::vector<Expr> &formulas) {
+void SafetyProof::add_layout_facts(std::vector<Expr> &formulas, Expr besides) {
   constexpr std::uint64_t window = 1 << 20;
   std::set<std::pair<std::uint32_t, Expr>> symbols;
-  for (const Expr formula : formulas)
+  const auto add = [&](Expr formula) {
     for_each_node(formula, [&](Expr node) {
       if (node->kind == ExprKind::symbol && variable(node))
         symbols.insert({node->id, node});
     });
+  };
+  std::for_each(formulas.begin(), formulas.end(), add);
+  add(besides);
   const auto before = [&](Expr a, std::uint64_t size, Expr b) {
     return pool_.ule(pool_.add(a, pool_.constant(64, size)), b);
   };
@@ -275,47 +285,41 @@ void SafetyProof::add_layout_facts(std::vector<Expr> &formulas) {
 // numbers first; then in cases, if there are some, in each of which less is unknown; then as bits.
 SolverAnswer SafetyProof::ask(std::vector<Expr> formulas,
                               std::initializer_list<ThreadCopy *> threads, PropertyProof &about,
-                              const std::vector<Meeting> &meetings) {
-  if (!meetings.empty())
-    formulas.push_back(any_meet(meetings)); // the last one, until it is taken out for cases
+                              const std::vector<AccessMeeting> &meetings) {
   std::vector<CaseSplit> splits;
-  std::vector<Expr> known;
   for (ThreadCopy *thread : threads) {
-    known.insert(known.end(), thread->facts().begin(), thread->facts().end());
+    const std::vector<Expr> &facts = thread->facts();
+    formulas.insert(formulas.end(), facts.begin(), facts.end());
     for (const CaseSplit &split : thread->splits())
       if (std::find(splits.begin(), splits.end(), split) == splits.end())
         splits.push_back(split);
   }
-  formulas.insert(formulas.begin(), known.begin(), known.end());
+  for (const LaunchRelation &known : assumptions_.relations)
+    if (const Expr holds = relation(known))
+      formulas.push_back(holds);
+  const Expr any = any_meet(meetings);
+  add_layout_facts(formulas, any);
   std::vector<Expr> whole = formulas;
-  add_layout_facts(whole);
-  for (const LaunchRelation &one : assumptions_.relations)
-    if (const Expr holds = relation(one))
-      whole.push_back(holds);
+  whole.insert(whole.begin(), any);
   if (ask_whole(whole) == SolverAnswer::unsat)
     return SolverAnswer::unsat;
   unsigned cases = most_cases;
-  if (!splits.empty()) {
-    std::vector<Expr> others = whole;
-    if (!meetings.empty())
-      others.erase(others.begin() + static_cast<std::ptrdiff_t>(formulas.size()) - 1);
-    if (const SolverAnswer answer = ask_cases(others, meetings, splits, about, cases); cases != 0)
+  if (!splits.empty())
+    if (const SolverAnswer answer = ask_cases(formulas, meetings, splits, about, cases); cases != 0)
       return answer;
-  }
   return ask_bits(whole, about);
 }
 
 // One after the other, until one of them may be.
 SolverAnswer SafetyProof::ask_cases(const std::vector<Expr> &formulas,
-                                    const std::vector<Meeting> &meetings,
+                                    const std::vector<AccessMeeting> &meetings,
                                     std::span<const CaseSplit> splits, PropertyProof &about,
                                     unsigned &left) {
   if (splits.empty()) {
     if (left == 0 || --left == 0)
       return SolverAnswer::unknown;
     std::vector<Expr> all = formulas;
-    if (!meetings.empty())
-      all.insert(all.begin(), any_meet(meetings));
+    all.insert(all.begin(), any_meet(meetings));
     return ask_whole(all) == SolverAnswer::unsat ? SolverAnswer::unsat : ask_bits(all, about);
   }
   for (const auto &one : splits[0]) {
@@ -347,8 +351,8 @@ SolverAnswer SafetyProof::ask_cases(const std::vector<Expr> &formulas,
           return same->kind == ExprKind::constant && same->value.is_zero();
         });
       });
-    std::vector<Meeting> there = meetings;
-    for (Meeting &meeting : there) {
+    std::vector<AccessMeeting> there = meetings;
+    for (AccessMeeting &meeting : there) {
       meeting.at_one = then(meeting.at_one);
       meeting.at_other = then(meeting.at_other);
     }
@@ -371,9 +375,10 @@ SolverAnswer SafetyProof::ask_whole(const std::vector<Expr> &formulas) {
   return answer;
 }
 
+// What is counted of whole numbers takes longer.
 std::uint64_t SafetyProof::effort() const {
   return solver_.effort() + order_solver_.effort() + exact_solver_.effort() +
-         integer_solver_.effort();
+         3 * integer_solver_.effort();
 }
 
 void SafetyProof::note_effort() {
@@ -525,7 +530,7 @@ bool SafetyProof::agrees(Expr choice, BlockId block, bool of_warp) {
   Rounds rounds(cfg.loops().size(), Round::any);
   for (LoopId loop = cfg.loop_of(block); loop != no_index; loop = cfg.loops()[loop].parent)
     rounds[loop] = Round::same;
-  const ThreadPair pair{true, true, no_index};
+  const ThreadPair pair{true, true, no_index, !of_warp || barriers_order_};
   ThreadCopy one(paths_, launch_, pair, 1, block, rounds, invariants_of_);
   ThreadCopy two(paths_, launch_, pair, 2, block, rounds, invariants_of_);
   const Expr chosen = emulation.expand(choice);
@@ -669,14 +674,15 @@ Expr SafetyProof::pointer_in(Expr address) {
   return base;
 }
 
-Expr SafetyProof::any_meet(const std::vector<Meeting> &meetings) {
-  Expr any = pool_.constant(1, 0);
-  for (const Meeting &meeting : meetings)
+// True if there are none to ask about.
+Expr SafetyProof::any_meet(const std::vector<AccessMeeting> &meetings) {
+  Expr any = pool_.constant(1, meetings.empty() ? 1 : 0);
+  for (const AccessMeeting &meeting : meetings)
     any = pool_.bit_or(any, meet(meeting));
   return any;
 }
 
-Expr SafetyProof::meet(const Meeting &meeting) {
+Expr SafetyProof::meet(const AccessMeeting &meeting) {
   const SharedAccess &a = *meeting.one, &b = *meeting.other;
   const Expr at_a = meeting.at_one, at_b = meeting.at_other;
   const auto is_dynamic = [&](Expr base) { // these all begin at the same place
@@ -699,11 +705,53 @@ Expr SafetyProof::meet(const Meeting &meeting) {
                        pool_.bit_and(rest(at_a, a.bytes), rest(at_b, b.bytes)));
 }
 
+// Of a place that every thread changes by adding the same positive number, and in no other way, two
+// threads do not get the same number: the sum would have to come around to where it was. Blocks
+// have each their own shared memory.
+void SafetyProof::add_counters(std::vector<Expr> &formulas, ThreadCopy &one, ThreadCopy &two,
+                               bool same_block) {
+  if (!assumptions_.no_wrap)
+    return;
+  for (const Expr symbol : paths_.symbols()) {
+    const auto instruction = paths_.emulation().produced_by(symbol);
+    if (!instruction)
+      continue;
+    const Instruction &source = kernel_.instructions[*instruction];
+    const Opcode &opcode = module_.opcode(source);
+    const auto &accesses = paths_.accesses();
+    const auto own = std::find_if(accesses.begin(), accesses.end(), [&](const SharedAccess &a) {
+      return a.instruction == *instruction;
+    });
+    const auto operands = module_.operands(source);
+    if (own == accesses.end() || opcode.op != Op::atom || !opcode.has(Modifier::add) ||
+        opcode.vector != 1 || own->weak || own->guard || !own->base ||
+        own->scope == ThreadScope::block || (own->space == StateSpace::shared && !same_block) ||
+        operands.size() != 3 || operands[2].kind != Operand::Kind::integer ||
+        is_float(opcode.type) || bit_width(opcode.type) != own->bytes * 8 ||
+        symbol->width != own->bytes * 8 || operands[2].value < 1 || operands[2].value > 1024)
+      continue;
+    const bool changes_otherwise =
+        std::any_of(accesses.begin(), accesses.end(), [&](const SharedAccess &other) {
+          return &other != &*own && other.writes() && other.space == own->space &&
+                 (!launch_.disjoint || !other.base || other.base == own->base);
+        });
+    if (changes_otherwise)
+      continue;
+    const Expr first = one(symbol), second = two(symbol);
+    if (first == second)
+      continue;
+    const Expr step = pool_.constant(symbol->width, static_cast<std::uint64_t>(operands[2].value));
+    formulas.push_back(pool_.bit_or(pool_.bit_not(pool_.eq(one(own->address), two(own->address))),
+                                    pool_.bit_or(pool_.sle(pool_.add(first, step), second),
+                                                 pool_.sle(pool_.add(second, step), first))));
+  }
+}
+
 bool SafetyProof::apart(const AccessGroup &a, const AccessGroup &b, ThreadPair pair, Warps warps,
                         const IntervalPlace &place_a, const IntervalPlace &place_b, bool distinct) {
   ThreadCopy one(paths_, launch_, pair, 1, a.first().block, place_a.rounds, invariants_of_);
   ThreadCopy two(paths_, launch_, pair, 2, b.first().block, place_b.rounds, invariants_of_);
-  std::vector<Meeting> meetings;
+  std::vector<AccessMeeting> meetings;
   for (const SharedAccess *first : a.members)
     for (const SharedAccess *second : b.members)
       meetings.push_back({first, second, one(first->address), two(second->address)});
@@ -712,9 +760,8 @@ bool SafetyProof::apart(const AccessGroup &a, const AccessGroup &b, ThreadPair p
   std::vector<Expr> formulas;
   const auto add = [&](ThreadCopy &thread, const SharedAccess &access, const IntervalPlace &place) {
     const BlockId start = place.start == no_index ? 0 : paths_.cfg().block_of(place.start);
-    formulas.push_back(thread(place.reached
-                                  ? paths_.way_since(start, *place.reached, access.block)
-                                  : paths_.way(access.block)));
+    formulas.push_back(thread(place.reached ? paths_.way_since(start, *place.reached, access.block)
+                                            : paths_.way(access.block)));
     if (access.guard)
       formulas.push_back(thread(access.guard));
     add_launch_facts(formulas, thread);
@@ -732,6 +779,8 @@ bool SafetyProof::apart(const AccessGroup &a, const AccessGroup &b, ThreadPair p
     const Expr same = same_warp(one, two);
     formulas.push_back(warps == Warps::same ? same : pool_.bit_not(same));
   }
+  if (distinct)
+    add_counters(formulas, one, two, pair.same_block);
   return ask(std::move(formulas), {&one, &two}, proof_.races, meetings) == SolverAnswer::unsat;
 }
 
@@ -745,7 +794,8 @@ bool SafetyProof::in_one_block(const AccessGroup &a, const AccessGroup &b) {
           continue;
         const BlockId start =
             place_a.start == no_index ? no_index : paths_.cfg().block_of(place_a.start);
-        if (!apart(a, b, {true, in_step, start}, warps, place_a, place_b, true))
+        if (!apart(a, b, {true, in_step, start, in_step && barriers_order_}, warps, place_a,
+                   place_b, true))
           return false;
       }
     return true;
@@ -958,7 +1008,8 @@ KernelProof SafetyProof::run() {
   const bool waits = std::any_of(paths_.barriers().begin(), paths_.barriers().end(),
                                  [](const BarrierSite &site) { return !site.of_warp; });
   if (proof_.barriers.verdict == ProofVerdict::proved &&
-      proof_.races.verdict != ProofVerdict::proved && waits && reads_decide()) {
+      proof_.races.verdict != ProofVerdict::proved && !paths_.barriers().empty() &&
+      reads_decide()) {
     proof_.barriers.verdict = ProofVerdict::unknown;
     proof_.barriers.line = proof_.races.line;
     proof_.barriers.reason = "what is read decides, and there may be a race";

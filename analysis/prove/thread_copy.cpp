@@ -6,16 +6,17 @@
 //                                                  waited at, or in the next one
 //   a register at a loop's header, a join          if it is the same in a whole block in one round,
 //                                                  and both are in that round
-//   what was loaded                                by the address, where nothing writes
+//   what was loaded                                by the address, where nothing writes; by one
+//                                                  instruction in one round, if nothing races
 //   everything else                                never
 //
 // Of each loop whose registers or rounds occur it is known that this is the first round, or that
 // the branches at the end of the one before led back: `i < n` of a loop that tests it at its end.
 // The round before is a copy of its own, in which what the loop writes are other symbols.
 //
-// Of registers of loops and joins that a thread may have gone around nothing is said if it has: what
-// contradicts itself there must not exclude the thread. If it might have come there, as far as its
-// branches are understood, it may be taken to have, by any edge and in the first round.
+// Of registers of loops and joins that a thread may have gone around nothing is said if it has:
+// what contradicts itself there must not exclude the thread. If it might have come there, as far as
+// its branches are understood, it may be taken to have, by any edge and in the first round.
 
 #include "analysis/prove/thread_copy.h"
 
@@ -84,9 +85,8 @@ void ThreadCopy::add_fact(Expr fact) {
 
 // That the thread does not get to a block, for what only holds if it does.
 Expr ThreadCopy::absent(BlockId block) {
-  return !later_ && paths_.cfg().dominates(block, at_)
-             ? pool_.constant(1, 0)
-             : pool_.bit_not((*this)(paths_.way(block)));
+  return !later_ && paths_.cfg().dominates(block, at_) ? pool_.constant(1, 0)
+                                                       : pool_.bit_not((*this)(paths_.way(block)));
 }
 
 Expr ThreadCopy::operator()(Expr expr) {
@@ -318,22 +318,35 @@ Expr ThreadCopy::map_result(Expr symbol, std::uint32_t instruction) {
                   }) &&
       same_round(paths_.cfg().block_of(instruction)))
     return symbol;
-  const auto &accesses = paths_.accesses();
-  const auto load = std::find_if(accesses.begin(), accesses.end(), [&](const SharedAccess &a) {
-    return a.instruction == instruction;
-  });
+  const auto by_address = [&](const SharedAccess &load, const std::string &name) {
+    const Expr arguments[] = {(*this)(load.address)};
+    return pool_.uninterpreted(name, symbol->width, arguments);
+  };
+  const auto is_this = [&](const SharedAccess &a) { return a.instruction == instruction; };
+  const std::string everywhere = fmt::format("{}.{}", opcode.text, symbol->width);
+  const auto &accesses = paths_.accesses(), &constants = paths_.constant_loads();
+  const auto load = std::find_if(accesses.begin(), accesses.end(), is_this);
+  if (const auto constant = std::find_if(constants.begin(), constants.end(), is_this);
+      constant != constants.end() && opcode.vector == 1 && !constant->guard)
+    return by_address(*constant, everywhere);
   if (load == accesses.end() || load->kind != facts::AccessKind::load || opcode.vector != 1 ||
-      load->guard || load->space != StateSpace::global || !load->base || !load->weak)
+      load->guard || !load->weak)
     return fresh(symbol);
-  for (const SharedAccess &other : accesses)
-    if (other.writes() && other.space == StateSpace::global) {
-      if (!launch_.disjoint || !other.base || other.base == load->base)
-        return fresh(symbol);
-      launch_.needed_disjoint = true;
-    }
-  const Expr arguments[] = {(*this)(load->address)};
-  return pool_.uninterpreted(fmt::format("{}.{}", opcode.text, symbol->width), symbol->width,
-                             arguments);
+  const bool is_written =
+      load->space != StateSpace::global || !load->base ||
+      std::any_of(accesses.begin(), accesses.end(), [&](const SharedAccess &other) {
+        return other.writes() && other.space == StateSpace::global &&
+               (!launch_.disjoint || !other.base || other.base == load->base);
+      });
+  if (is_written)
+    return pair_.same_reads && same_round(load->block)
+               ? by_address(*load, fmt::format("{} of {}", everywhere, instruction))
+               : fresh(symbol);
+  launch_.needed_disjoint |=
+      std::any_of(accesses.begin(), accesses.end(), [](const SharedAccess &other) {
+        return other.writes() && other.space == StateSpace::global;
+      });
+  return by_address(*load, everywhere);
 }
 
 ThreadCopy &ThreadCopy::before(LoopId loop) {

@@ -49,6 +49,9 @@ struct ThreadPair {
   bool in_step = false;
   /// The block of that barrier; no_index: the kernel's entry.
   BlockId start = no_index;
+  /// As nothing races, both read the same by one instruction in one round: between the same
+  /// barriers of the block nobody writes it. What rests on that holds if there is no race at all.
+  bool same_reads = false;
 };
 
 /// Tells by their names which of two threads' symbols an expression has.

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """check_prove.py PTXASW HEAD KERNELS [-v] [--every N], check_prove.py PTXASW --cuda KERNELS [-v] [--every N] [--flags FLAGS], or
-check_prove.py PTXASW --races FOLDER [--every N]: `ptxasw prove` on every kernel of the table, in PTX or in CUDA, or on each N-th. No racy one is proved (`diverge`: its barriers are not, `outside`: its bounds are not), no
-race-free one is refuted, at least 80 % of the race-free ones are proved; and every launch that refutes is run again by
-`ptxasw emulate`, which has to see the race. Of the programs for the race check none that races may be proved."""
+check_prove.py PTXASW --races FOLDER [--every N]: `ptxasw prove` on every kernel of the table, in PTX or in CUDA, or on each N-th. No
+racy one is proved (`diverge`: its barriers are not, `outside`: its bounds are not), no race-free one is refuted, at least 80 % of the
+race-free ones are proved; and every launch that refutes is run again by `ptxasw emulate`, which has to see the race. What would do is
+what a row wants (`wants WHAT`), and does. Of the programs for the race check none that races may be proved."""
 
 import json
 import re
@@ -15,7 +16,7 @@ from pathlib import Path
 USUAL = "--launch block=64,grid=2 --assume disjoint"
 USUAL_IN_CUDA = USUAL + ",no-wrap"
 EVERY = int(sys.argv[sys.argv.index("--every") + 1]) if "--every" in sys.argv else 1
-LINE = re.compile(r"(free|race|diverge|outside):(?: \[(--[^\]]*)\](?= |$))?(?: (.*))?$")
+LINE = re.compile(r"(free|race|diverge|outside|wants [^:]*):(?: \[(--[^\]]*)\](?= |$))?(?: (.*))?$")
 
 
 def changed(body, edits, cuda):
@@ -93,6 +94,18 @@ def check_races(ptxasw, folder):
     sys.exit(bool(wrong))
 
 
+def proposal_fault(ptxasw, source, name, wanted, options):
+    """What is wrong with the assumptions that would do: they are others than those wanted, or do not."""
+    def ask(*more):
+        done = subprocess.run([ptxasw, "prove", source, "--json", *options, *more], capture_output=True, text=True)
+        return json.loads(done.stdout)["kernels"][0] if done.stdout else {"would_do": done.stderr, "race_free": {"verdict": "error"}}
+    would_do = ",".join(ask()["would_do"])
+    if would_do != wanted:
+        return [f"{name}: wants {would_do!r}, not {wanted!r}"]
+    verdict = ask("--only-given", "--assume", wanted)["race_free"]["verdict"] if wanted else "proved"
+    return [] if verdict == "proved" else [f"{name}: {verdict} with {wanted}"]
+
+
 def main():
     if sys.argv[2] == "--races":
         check_races(sys.argv[1], Path(sys.argv[3]))
@@ -108,6 +121,9 @@ def main():
             modules = [(*row, around.replace("BODY", body)) for *row, body in list(kernels(table))[::EVERY]]
         for name, verdict, options, text in modules:
             source.write_text(text)
+            if verdict.startswith("wants"):
+                wrong += proposal_fault(ptxasw, source, name, verdict.removeprefix("wants").strip(), options)
+                continue
             done = subprocess.run([ptxasw, "prove", source, "--json", "--only-given", "--witness", place, *options], capture_output=True,
                                   text=True)
             if done.returncode not in (0, 1, 3):
