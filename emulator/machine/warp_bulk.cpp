@@ -113,10 +113,10 @@ void BulkUnit::move(const WarpContext &context, unsigned lane, const BulkCopy &c
 void BulkUnit::write_element(const WarpContext &context, unsigned lane, const BulkCopy &copy,
                              ScalarType type, std::uint64_t address, std::uint64_t bits) {
   const unsigned size = bit_width(type) / 8;
-  if (copy.reduces)
+  if (copy.reduces) // of f32, subnormal numbers stay, as in shared memory
     bits = atomic_result(context.instruction->atomic, type, context.instruction->form.mode,
                          memory_.read(context, lane, address, size, copy.to), bits, 0,
-                         copy.to == StateSpace::shared);
+                         copy.to == StateSpace::shared || type == ScalarType::f32);
   memory_.write(context, lane, address, size, copy.to, bits);
 }
 
@@ -151,6 +151,16 @@ void BulkUnit::copy_tensor(const WarpContext &context, unsigned lane, const Bulk
   for (std::size_t i = 0; i < copy.coordinates.size(); ++i)
     corner[i] = static_cast<std::int32_t>(context.value(copy.coordinates[i], lane));
   const bool rows = copy.mode == BulkCopy::Mode::rows;
+  // What these do on an H200 is an illegal instruction.
+  if (corner[0] * std::int64_t{map.element_bytes()} % 16 != 0)
+    context.fail(FaultKind::misaligned, lane,
+                 fmt::format("a box that begins at element {} of the first axis, at no multiple of "
+                             "16 bytes",
+                             corner[0]));
+  if (copy.to == StateSpace::global &&
+      std::any_of(corner.begin(), corner.end(), [](std::int64_t at) { return at < 0; }))
+    context.fail(FaultKind::out_of_bounds, lane,
+                 "a box that is stored begins before the tensor: it may only end behind it");
   if (rows && (map.rank != 2 || map.box[1] != 1))
     context.fail(FaultKind::unsupported, lane, "four rows by a tensor map of other boxes");
   const auto all_boxes = [&](std::uint64_t shared) {

@@ -56,6 +56,7 @@ void WarpDecoder::decode_group_product() {
                              : how.d == MatrixType::s32;
   if (bits == 0 || bits == 64 || bits != bit_width(how.b) || bits * k != 256 || !sums)
     return refuse("these types");
+  how.coarse = is_float && bits == 8;
   product->k = k;
   if (operands_.size() < 4 || operands_[0].kind != Operand::Kind::vector)
     return refuse("this form");

@@ -1,6 +1,7 @@
 // One instruction of one fragment: arithmetic by the tables, and control flow.
 
 #include "emulator/machine/warp_access.h"
+#include "emulator/machine/warp_group.h"
 #include "emulator/machine/warp_machine.h"
 #include "emulator/machine/warp_real.h"
 #include "emulator/semantics/evaluator.h"
@@ -101,6 +102,12 @@ NextStep WarpMachine::execute(WarpContext &context, std::size_t index) {
   case WarpAction::mbarrier:
     async_.mbarrier(context, mask);
     return NextStep::advance;
+  case WarpAction::group_product:
+    if (instruction.group->kind == GroupProduct::Kind::wait && !can_wait_for_products(context)) {
+      scheduler_.yield(); // and asks again
+      return NextStep::stop;
+    }
+    return execute_flow(context, index, mask);
   case WarpAction::is_space:
     execute_is_space(context, memory_, mask);
     return NextStep::advance;

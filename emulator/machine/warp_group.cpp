@@ -1,9 +1,12 @@
 // Products of groups of four warps (PTX ISA 9.7.15). No warp needs what another one computes: each
-// has 16 of the 64 rows, and reads all of b. So each does its part when it comes to the
-// instruction, and the four are compared when the block has ended.
+// has 16 of the 64 rows, and reads all of b. So each issues its part when it comes to the
+// instruction. A warp that waits for a product waits until all four have issued it, and then all
+// parts have happened: one thread of the group may tell others that the matrices are free. Whether
+// the four executed the same is compared when the block has ended.
 //
-// A product happens at once, or, if the random schedule decides so, when the warp waits for it: a
-// program that does not wait sees either. Products of a warp happen in order.
+// A part happens at once, or, if the random schedule decides so, when it is waited for: a program
+// that does not wait sees either. Products of a warp happen in order. Races: the matrices are read
+// by the first lane of each warp, and of what these read all threads know that have waited.
 
 #include "emulator/machine/warp_group.h"
 
@@ -144,17 +147,37 @@ void multiply(WarpContext &context, MemoryView &memory) {
     }
 }
 
-/// Performs the products that belong to groups before one.
-void complete_products(const WarpContext &here, MemoryView &memory, std::uint32_t before_group) {
-  std::vector<PendingProduct> &products = here.warp->products;
+/// Performs a warp's products up to one.
+void complete_products(MachineRun &run, WarpState &warp, MemoryView &memory, std::uint32_t last) {
+  std::vector<PendingProduct> &products = warp.products;
   const auto end = std::find_if(products.begin(), products.end(),
-                                [&](const PendingProduct &p) { return p.group >= before_group; });
+                                [&](const PendingProduct &p) { return p.number > last; });
   for (auto product = products.begin(); product != end; ++product) {
-    WarpContext context{here.run,       here.warp,         &here.warp->levels[product->depth],
-                        product->depth, product->function, product->instruction};
+    WarpContext context{run,
+                        &warp,
+                        &warp.levels[product->depth],
+                        product->depth,
+                        product->function,
+                        product->instruction};
     multiply(context, memory);
+    warp.products_read = context.moment(0);
   }
   products.erase(products.begin(), end);
+}
+
+/// The warps of the group that a warp is in; none if the block has not all four.
+std::span<WarpState> group_of(const WarpContext &context) {
+  std::vector<WarpState> &warps = context.warp->block->warps;
+  const std::size_t first = context.warp->index / group_warps * group_warps;
+  return first + group_warps > warps.size() ? std::span<WarpState>()
+                                            : std::span(warps).subspan(first, group_warps);
+}
+
+/// How many of its products a warp at a wgmma.wait_group wants complete.
+std::uint32_t awaited_products(const WarpContext &context) {
+  const std::vector<std::uint32_t> &groups = context.warp->product_groups;
+  const std::uint64_t left = context.value(context.instruction->group->left, 0);
+  return left >= groups.size() ? 0 : groups[groups.size() - 1 - left];
 }
 
 } // namespace
@@ -170,11 +193,19 @@ void execute_group_product(WarpContext &context, MemoryView &memory, LaneMask gr
   case GroupProduct::Kind::fence:
     return;
   case GroupProduct::Kind::commit:
-    ++warp.product_group;
+    warp.product_groups.push_back(warp.products_issued);
     return;
   case GroupProduct::Kind::wait: {
-    const auto left = static_cast<std::uint32_t>(context.value(in.group->left, 0));
-    complete_products(context, memory, warp.product_group - std::min(left, warp.product_group));
+    const std::uint32_t last = awaited_products(context);
+    const bool ordered = context.run.races && last != 0;
+    KnownPast past;
+    for (WarpState &other : group_of(context)) {
+      complete_products(context.run, other, memory, last);
+      if (ordered)
+        past.add(other.products_read, context.run.block_threads);
+    }
+    for (unsigned lane = 0; ordered && lane < warp_lanes; ++lane)
+      context.run.races->order().leave(context.moment(lane), past);
     return;
   }
   case GroupProduct::Kind::multiply:
@@ -200,9 +231,23 @@ void execute_group_product(WarpContext &context, MemoryView &memory, LaneMask gr
   what = scramble(what ^ of_all(in.group->adds));
   warp.products_seen = scramble(warp.products_seen ^ what);
   warp.products.push_back(
-      {context.instruction, context.depth, context.function, warp.product_group});
+      {context.instruction, context.depth, context.function, ++warp.products_issued});
   if (context.run.options.schedule != WarpSchedule::random || context.run.random.one_in(2))
-    complete_products(context, memory, ~0u);
+    complete_products(context.run, warp, memory, ~0u);
+}
+
+bool can_wait_for_products(const WarpContext &context) {
+  const std::uint32_t last = awaited_products(context);
+  for (const WarpState &other : group_of(context)) {
+    if (other.products_issued >= last)
+      continue;
+    if (other.live == 0)
+      context.fail(FaultKind::missing_lane, 0,
+                   fmt::format("`{}` waits for a product that warp {} of the group never executes",
+                               context.instruction->opcode->text, other.index));
+    return false;
+  }
+  return true;
 }
 
 void check_group_products(const WarpContext &context) {

@@ -7,6 +7,9 @@ namespace ptxasw::inline emulator {
 
 /// wgmma, by all lanes of a warp; fewer are a fault.
 void execute_group_product(WarpContext &context, MemoryView &memory, LaneMask group);
+/// False if a wgmma.wait_group has to wait until other warps of its group have issued the products
+/// that it is about. One that has exited without doing so is a fault.
+bool can_wait_for_products(const WarpContext &context);
 /// The last warp of a block has ended: a fault if the four warps of a group have not executed the
 /// same products.
 void check_group_products(const WarpContext &context);

@@ -71,7 +71,7 @@ struct PendingProduct {
   const WarpInstruction *instruction = nullptr;
   std::size_t depth = 0; ///< of calls
   std::uint32_t function = 0;
-  std::uint32_t group = 0;
+  std::uint32_t number = 0; ///< among those of the warp, from 1
 };
 
 struct WarpState {
@@ -86,8 +86,10 @@ struct WarpState {
   std::vector<PendingCopy> copies;
   std::uint32_t copy_group[warp_lanes] = {}; ///< that a lane's next copy belongs to
   std::vector<PendingProduct> products;
-  std::uint32_t product_group = 0; ///< that the next product belongs to
-  std::uint64_t products_seen = 0; ///< a hash of all so far
+  std::uint32_t products_issued = 0;
+  std::vector<std::uint32_t> product_groups; ///< how many had been issued when each was committed
+  std::uint64_t products_seen = 0;           ///< a hash of all so far
+  ThreadMoment products_read;                ///< when the last of them read its matrices
   /// Of Translation::specials of one function: number * 32 + lane.
   std::vector<std::uint64_t> specials;
   std::uint32_t specials_of = ~0u;

@@ -83,12 +83,12 @@ public:
                                                 : worst,
          negative);
   }
-  std::uint64_t result(MatrixType type) const {
+  std::uint64_t result(MatrixType type, bool coarse = false) const {
     if (nan_ || (infinite_[0] && infinite_[1]))
       return one_nan(type);
     if (infinite_[0] || infinite_[1])
       return infinity(type, infinite_[1]);
-    constexpr int kept_places = 25;
+    const int kept_places = coarse ? 13 : 25;
     int top = -100'000;
     for (std::size_t i = 0; i < count_; ++i)
       top = std::max(top, terms_[i].top);
@@ -102,7 +102,9 @@ public:
       sum += terms_[i].negative ? -static_cast<std::int64_t>(magnitude)
                                 : static_cast<std::int64_t>(magnitude);
     }
-    return round_sum(type, sum < 0, static_cast<std::uint64_t>(std::abs(sum)), unit);
+    const std::uint64_t rounded =
+        round_sum(type, sum < 0, static_cast<std::uint64_t>(std::abs(sum)), unit);
+    return coarse && type == MatrixType::f32 ? rounded & ~mask64(23 - 13) : rounded;
   }
 
 private:
@@ -134,7 +136,7 @@ std::uint64_t real_product(const MatrixArithmetic &how, std::span<const MatrixEl
     sum.add(take_apart(type, c));
     for (std::size_t i = first; i < std::min(first + step, a.size()); ++i)
       sum.add_product(a[i], b[i]);
-    c = sum.result(type);
+    c = sum.result(type, how.coarse);
   }
   return how.d == type ? c : floating::convert(ScalarType::f16, ScalarType::f32, {}, c);
 }
@@ -237,7 +239,7 @@ std::uint64_t multiply_add(const MatrixArithmetic &how, std::span<const MatrixEl
   case MatrixType::e2m3:
   case MatrixType::e3m2:
   case MatrixType::e2m1:
-    return short_product(how, a, b, c);
+    return how.coarse ? real_product(how, a, b, c) : short_product(how, a, b, c);
   default:
     return integer_product(how, a, b, c);
   }

@@ -41,6 +41,7 @@ struct MatrixArithmetic {
   bool saturate = false;    ///< integers: to the range of s32
   bool bitwise_and = false; ///< b1: and, not xor
   unsigned step = 0;        ///< products that are summed up at once; 0: all of an instruction
+  bool coarse = false;      ///< wgmma of numbers of 8 bits: sums have fewer places
 };
 
 /// An element of a or b, taken apart for many products.
@@ -57,8 +58,9 @@ MatrixElement take_apart(MatrixType type, std::uint64_t bits);
 /// One element of the result, bit for bit as an H100 computes it (tests/conformance): products are
 /// exact; the numbers of a step are truncated, towards zero, 25 places below the largest's leading
 /// place, added up, and truncated to f32 or rounded to f16. A zero is positive. Products of 8-bit
-/// numbers are added up in two steps, without c, which is added after that. f64 is a chain of fused
-/// operations.
+/// numbers are added up in two steps, without c, which is added after that; in wgmma they are one
+/// sum with c, of numbers truncated 13 places below the largest's leading place, of which an f32
+/// keeps 13 bits of its fraction. f64 is a chain of fused operations.
 std::uint64_t multiply_add(const MatrixArithmetic &how, std::span<const MatrixElement> a,
                            std::span<const MatrixElement> b, std::uint64_t c);
 

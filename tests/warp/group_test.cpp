@@ -223,6 +223,19 @@ TEST_CASE("wgmma: half sums in pairs, and many columns") {
   }
 }
 
+TEST_CASE("a thread that has waited for a product may overwrite what all four warps have read") {
+  // Without a barrier: b becomes something else as soon as the first thread has waited.
+  const auto words =
+      run_group(zero_cells + set(0, 0x4000) + set(8192, 0x4200) +
+                "fence.proxy.async; bar.sync 0; setp.eq.u32 %p0, %t, 1000;\n" +
+                describe("%a", 0, layout(128, 256, 0)) + describe("%b", 8192, layout(128, 256, 0)) +
+                "mov.f32 %f0, 0f00000000; mov.f32 %f1, %f0; mov.f32 %f2, %f0; mov.f32 %f3, %f0;\n" +
+                multiply8(false, false) + "setp.ne.u32 %p2, %t, 5; @%p2 bra J;\n" +
+                set(8192, 0x4400) + "J:\n" + leave);
+  CHECK(sum_at(words, 0, 0) == 6);
+  CHECK(sum_at(words, 16, 0) == 0);
+}
+
 TEST_CASE("wgmma: what is wrong") {
   const std::string prepared =
       zero_cells + "fence.proxy.async; bar.sync 0; setp.eq.u32 %p0, %t, 999;\n" +
@@ -236,6 +249,13 @@ TEST_CASE("wgmma: what is wrong") {
   };
   CHECK(!outcome(multiply8(false, false)).fault);
   CHECK(fault(outcome("setp.lt.u32 %p1, %t, 32; @%p1 bra D;\n" + multiply8(false, false) + "D:"))
+            .message.find("warp 0 of the group never executes") != std::string::npos);
+  // Nobody waits, so it is only found when the block has ended.
+  CHECK(fault(outcome(
+                  "setp.lt.u32 %p1, %t, 32; @%p1 bra D;\n" +
+                  multiply8(false, false)
+                      .replace(multiply8(false, false).find("wgmma.wait"), std::string::npos, "") +
+                  "D:"))
             .message.find("have not executed the same") != std::string::npos);
   CHECK(fault(outcome(multiply8(false, false), 64)).kind == FaultKind::missing_lane);
   CHECK(fault(outcome("setp.eq.u32 %p1, %t, 7; @%p1 exit;\n" + multiply8(false, false))).kind ==

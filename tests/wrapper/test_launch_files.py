@@ -52,6 +52,30 @@ buffer = "in"
 [[argument]]
 value = 2.0
 """
+# A box of a tensor to the block's part of `out`, and the rank of the other block of the cluster, times 100.
+TENSOR = """.version 8.0\n.target sm_90\n.address_size 64
+.visible .entry k(.param .align 64 .b8 map[128], .param .u64 out) {
+  .reg .b64 %m, %o; .reg .b32 %t, %c, %x, %y, %r; .reg .pred %p;
+  .shared .align 128 .b32 box[8]; .shared .b64 gate; .shared .b32 rank;
+  mov.b64 %m, map; cvta.param.u64 %m, %m; ld.param.u64 %o, [out];
+  mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x; setp.ne.u32 %p, %t, 0; mov.u32 %r, %cluster_ctarank;
+  @%p bra wait;
+  mbarrier.init.shared.b64 [gate], 1; st.shared.u32 [rank], %r;
+  mbarrier.arrive.expect_tx.shared.b64 _, [gate], 32;
+  cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [box], [%m, {5, 2}], [gate];
+wait:
+  bar.sync 0;
+again:
+  mbarrier.try_wait.parity.shared.b64 %p, [gate], 0; @!%p bra again;
+  barrier.cluster.arrive; barrier.cluster.wait;
+  setp.ge.u32 %p, %t, 8; @%p bra end;
+  xor.b32 %r, %r, 1; mov.u32 %y, rank; mapa.shared::cluster.u32 %y, %y, %r; ld.shared::cluster.u32 %y, [%y];
+  xor.b32 %y, %y, 1; mul.lo.u32 %y, %y, 100;
+  mov.u32 %x, box; mad.lo.u32 %x, %t, 4, %x; ld.shared.u32 %x, [%x]; add.u32 %x, %x, %y;
+  mad.lo.u32 %c, %c, 16, %t; mul.wide.u32 %m, %c, 4; add.u64 %o, %o, %m; st.global.u32 [%o], %x;
+end:
+  barrier.cluster.arrive; barrier.cluster.wait; ret; }
+"""
 SECOND = """[second]
 kernel = "scale_two"
 grid = [2]
@@ -158,6 +182,39 @@ fields = [{ at = 0, buffer = "x", offset = 4 }, { at = 12, type = "u32", value =
 """)
         done = self.emulate("--launch", "s.toml", "--dump", "out:u32")
         self.assertEqual(done.stdout.split("\n")[0], "out[0] = 0x46a")
+
+    def test_tensor_maps_and_clusters(self):
+        launch = """cluster = [2]
+grid = [2]
+[[buffer]]
+name = "out"
+type = "s32"
+count = 32
+[[buffer]]
+name = "in"
+type = "s32"
+values = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24]
+[[argument]]
+tensor = { buffer = "in", type = "s32", extents = [8, 3], box = [4, 2] }
+[[argument]]
+buffer = "out"
+"""
+        self.write("k.ptx", TENSOR)
+        self.write("l.toml", launch)
+        # Column 5 on, row 2 on: the second row of the box is outside. The other block's rank goes on top.
+        done = self.emulate("--launch", "l.toml", "--dump", "out")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for first, plus in (0, 0), (16, 100):
+            for i, number in enumerate([22, 23, 24, 0, 0, 0, 0, 0]):
+                self.assertIn(f"out[{first + i}] = {number + plus}\n", done.stdout)
+        for wrong, message in ("box = [3, 2]", "rows of 12 bytes in the box, no multiple of 16"), \
+                ("box = [4]", "`extents` and a `box`"), ("box = [4, 2], swizzle = 16", "0, 32, 64 or 128"), \
+                ("box = [4, 2], fill = 'nan'", "no floating-point numbers"), ("box = [4, 2], pitch = 4", "`pitch`"):
+            self.write("l.toml", launch.replace("box = [4, 2]", wrong))
+            done = self.emulate("--launch", "l.toml")
+            self.assertEqual(done.returncode, 2, wrong)
+            self.assertIn(message, done.stderr)
+            self.assertIn("l.toml:12", done.stderr)
 
     def test_verify(self):
         self.write("two.toml", LAUNCH + SECOND)
