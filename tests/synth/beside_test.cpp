@@ -170,6 +170,9 @@ TEST_CASE("what holds on either of two ways that meet") {
   met = meet({x, terms.plus(x, 4)}, {terms.plus(x, 16), terms.plus(x, 20)});
   CHECK_FALSE(met.is_less);
   CHECK(met.known.values[1] == terms.plus(met.known.values[0], 4));
+  met = meet({terms.plus(x, 4), terms.plus(x, 8)}, {terms.plus(x, 20), terms.plus(x, 24)});
+  CHECK(met.is_less); // what both are sums of is in no register
+  CHECK(met.known.values[1] == terms.plus(met.known.values[0], 4));
   met = meet({x, terms.plus(x, 4)}, {terms.plus(x, 16), terms.plus(x, 24)});
   CHECK(met.is_less);
   CHECK(met.known.values[1] != terms.plus(met.known.values[0], 4));
