@@ -146,8 +146,10 @@ void WarpMachine::start_warp(BlockState &block, std::uint32_t index) {
   warp.copies.clear();
   std::fill(std::begin(warp.copy_group), std::end(warp.copy_group), 0);
   warp.products.clear();
-  warp.product_group = 0;
+  warp.products_issued = 0;
+  warp.product_groups.clear();
   warp.products_seen = 0;
+  warp.products_read = {};
   warp.specials_of = ~0u;
   const Extents &shape = run_.launch.block;
   for (unsigned lane = 0; lane < warp_lanes; ++lane) {
