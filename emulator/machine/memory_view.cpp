@@ -235,12 +235,14 @@ void MemoryView::check_races(const WarpContext &context, unsigned lane, std::uin
                  stored ? stored + at : nullptr);
     }
   };
+  RaceDetector::Access access = access_of(context, lane, shared, stored != nullptr);
+  const std::uint32_t memory = shared ? access.block + 1 : 0;
   if (together.same) {
-    for (unsigned index = 0; index < together.lanes; ++index)
-      each_element(index);
+    const LaneMask lanes = (~LaneMask{0} >> (warp_lanes - together.lanes)) << lane;
+    for_each_lane(run_.races->note_shared_row(memory, address, size, lanes, access),
+                  [&](unsigned left) { each_element(left - lane); });
     return;
   }
-  RaceDetector::Access access = access_of(context, lane, shared, stored != nullptr);
   if (stored) {
     const auto is_unchanged = [&](unsigned at) {
       return std::memcmp(together.bytes + at, stored + at, word) == 0;
@@ -266,6 +268,31 @@ bool MemoryView::is_allowed(std::uint64_t address, unsigned size) {
     allowed_number_ = number;
   }
   return allowed_page_ && allowed_page_->is_touched(address % GlobalMemory::page_size, size);
+}
+
+std::string_view MemoryView::text_at(const WarpContext &context, unsigned lane,
+                                     std::uint64_t address, std::uint64_t most) {
+  constexpr unsigned word = 4;
+  constexpr std::uint64_t stretch = RaceDetector::chunk_bytes;
+  if (address % word != 0 || space_of(address) != StateSpace::global || run_.options.reals ||
+      run_.options.check_uninitialized)
+    return {};
+  const GlobalMemory::Allocation *const allocation = memory_.find(address, 1);
+  if (!allocation)
+    return {};
+  most =
+      std::min({most, stretch - address % stretch, allocation->base + allocation->size - address});
+  const char *const text = reinterpret_cast<const char *>(memory_.bytes(address, false));
+  const auto size = static_cast<unsigned>(::strnlen(text, most) / word * word);
+  if (size == 0 || (run_.options.allowed && !is_allowed(address, size)))
+    return {};
+  if (run_.options.note_touched)
+    memory_.note_touched(address, size);
+  memory_.track(address, size, false);
+  if (run_.races && run_.races->note_shared_row(0, address, size, LaneMask{1} << lane,
+                                                access_of(context, lane, false, false)) != 0)
+    return {};
+  return {text, size};
 }
 
 RaceDetector::Access MemoryView::access_of(const WarpContext &context, unsigned lane, bool shared,

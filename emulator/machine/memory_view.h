@@ -6,6 +6,7 @@
 #include "emulator/semantics/banks.h"
 
 #include <array>
+#include <string_view>
 
 namespace ptxasw::inline emulator {
 
@@ -39,6 +40,10 @@ public:
   Together locate_together(const WarpContext &context, LaneMask mask,
                            const std::uint64_t (&addresses)[warp_lanes], unsigned size,
                            const std::uint8_t *stored);
+  /// Characters of a text from an address on, none of them its end, that a lane reads: some, with
+  /// nothing wrong, and no more than `most`. Empty: read() says.
+  std::string_view text_at(const WarpContext &context, unsigned lane, std::uint64_t address,
+                           std::uint64_t most);
   /// The bytes of a load of the launch's parameters, which is the same for all lanes and right;
   /// null: it is something else.
   const std::uint8_t *launch_parameter(const WarpInstruction &in, unsigned size) const;

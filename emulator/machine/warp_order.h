@@ -78,6 +78,8 @@ public:
            (!blocks_.empty() && blocks_.contains(second.block)) ||
            (!threads_.empty() && threads_.contains(second.block));
   }
+  /// Returns true if threads of a warp that are in one epoch know the same.
+  bool is_by_block() const { return together_.empty() && threads_.empty(); }
   /// Returns true if it is so for all threads of both blocks; false says nothing.
   bool is_block_before(const ThreadMoment &first, const ThreadMoment &second) const {
     return first.block == second.block && first.block_epoch < second.block_epoch &&

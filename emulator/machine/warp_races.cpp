@@ -34,7 +34,13 @@ RaceDetector::Access RaceDetector::Entry::of(unsigned lane) const {
 }
 
 RaceDetector::Access RaceDetector::Row::of(unsigned of_word) const {
-  return Entry{first}.of(lane(of_word));
+  return lanes != 0 ? first : Entry{first}.of(lane(of_word));
+}
+
+// As Entry::joins, with the same words of those that are in rows.
+bool RaceDetector::Row::joins(const Row &earlier, Words in_rows) const {
+  return lanes != 0 && earlier.lanes != 0 && (lanes & earlier.lanes) == 0 &&
+         earlier.words == (words & in_rows) && Entry{earlier.first}.joins(first);
 }
 
 bool RaceDetector::Entry::joins(const Access &a) const {
@@ -169,7 +175,7 @@ void RaceDetector::take_apart(Chunk &chunk, Words words) {
       const auto at = static_cast<unsigned>(std::countr_zero(rest));
       History &history = chunk.cells[at];
       bytes_in_use_ -= history.capacity() * sizeof(Entry);
-      history.push_back({row.of(at), 1u << row.lane(at)});
+      history.push_back({row.of(at), row.lanes_of(at)});
       bytes_in_use_ += history.capacity() * sizeof(Entry);
     }
     row.words &= ~words;
@@ -210,8 +216,8 @@ std::optional<RaceDetector::Access> RaceDetector::note(std::uint32_t space, std:
   return found;
 }
 
-// Words of a new row of which an earlier row of theirs may race with it, or is of the same step: an
-// entry of several lanes would come of it.
+// Words of a new row of which an earlier row of theirs may race with it, or would no longer be one
+// row, or come to be one with it.
 RaceDetector::Words RaceDetector::doubtful(const Chunk &chunk, const Row &row) const {
   const Access &access = row.first;
   Words words = row.words & chunk.apart;
@@ -220,15 +226,24 @@ RaceDetector::Words RaceDetector::doubtful(const Chunk &chunk, const Row &row) c
     if (both == 0)
       continue;
     const Access &first = earlier.first;
-    const bool is_same_warp = first.warp == access.warp;
-    if (is_same_warp && (first.time == access.time || earlier.shift != row.shift))
-      words |= both;
-    else if (may_conflict(first, access) &&
-             ((access.read_only && first.changes()) || (first.read_only && access.changes()) ||
-              (!earlier.same_lanes(row) && !order_.is_block_before(first, access))))
-      words |= both;
+    const bool is_before = order_.is_block_before(first, access);
+    bool doubt = false;
+    if (first.warp == access.warp && first.time == access.time)
+      doubt = !row.joins(earlier, ~chunk.apart);
+    else if (may_conflict(first, access))
+      doubt = (access.read_only && first.changes()) || (first.read_only && access.changes()) ||
+              (!earlier.same_lanes(row) && !is_before);
+    else if (first.warp == access.warp && earlier.lanes == 0)
+      doubt = row.lanes == 0 && earlier.shift != row.shift;
+    else if (first.warp == access.warp && covers(access, first))
+      doubt = row.lanes == 0 || ((earlier.lanes & ~row.lanes) != 0 && both != earlier.words);
+    // Some of its lanes may be known to be before.
+    doubt |= earlier.lanes != 0 && !is_before && order_.may_be_before(first, access);
+    words |= doubt ? both : 0;
   }
   // All words of a lane, or none.
+  if (row.lanes != 0)
+    return words != 0 ? row.words : 0;
   for (unsigned width = 1; words != 0 && width < 1u << row.shift; width *= 2) {
     const Words even = ~Words{0} / ((Words{1} << width) + 1); // `width` bits of twice as many
     words |= (words & even) << width | (words >> width & even);
@@ -241,18 +256,94 @@ void RaceDetector::forget(Chunk &chunk, unsigned of_word, const Access &access) 
   for (Row &row : chunk.rows) {
     if (!(row.words >> of_word & 1))
       continue;
+    // Of several lanes all are before, or none: others are in doubt.
+    const auto is_before = [&] {
+      return row.lanes != 0 ? order_.is_block_before(row.first, access)
+                            : order_.before(row.of(of_word), access);
+    };
     if (is_ended(row.first) ? is_covered_end(ended, row.first)
-                            : covers(access, row.first) && order_.before(row.of(of_word), access))
+                            : covers(access, row.first) && is_before())
       row.words &= ~(Words{1} << of_word);
   }
 }
 
+// Of some words those whose history has a length at which forget() is asked.
+RaceDetector::Words RaceDetector::lengthy(const Chunk &chunk, Words words) {
+  std::array<Words, 7> lengths{}; // by digits
+  for (const Row &row : chunk.rows) {
+    Words carry = row.words & words;
+    for (Words &digit : lengths)
+      carry &= std::exchange(digit, digit ^ carry);
+  }
+  Words digits = 0, several = 0;
+  for (const Words digit : lengths) {
+    several |= digits & digit;
+    digits |= digit;
+  }
+  static_assert(few == 4 && most_rows < 1 << 7);
+  return digits & ~several & ~lengths[0] & ~lengths[1];
+}
+
 // What note_cell() does with each of the words, for all of which nothing is found.
-std::uint32_t RaceDetector::note_row(std::uint32_t space, std::uint64_t address, unsigned size,
-                                     unsigned lanes, const Access &first) {
+void RaceDetector::add(Chunk &chunk, const Row &row) {
+  const Access &access = row.first;
+  Row *joined = nullptr;
+  for (Row &earlier : chunk.rows) {
+    const Words both = earlier.words & row.words;
+    if (both == 0)
+      continue;
+    if (row.joins(earlier, ~chunk.apart)) {
+      joined = &earlier;
+      continue;
+    }
+    if (!covers(access, earlier.first))
+      continue;
+    // What may conflict is ordered here, or it would be in doubt.
+    const bool conflicts = may_conflict(earlier.first, access);
+    if ((conflicts && access.changes()) || earlier.same_lanes(row)) {
+      earlier.words &= ~both;
+    } else if (!conflicts && row.lanes != 0 && earlier.first.warp == access.warp) {
+      if (earlier.lanes == 0)
+        for (Words rest = both; rest != 0; rest &= rest - 1) {
+          const auto at = static_cast<unsigned>(std::countr_zero(rest));
+          earlier.words &= ~((row.lanes >> earlier.lane(at) & 1) << at);
+        }
+      else if ((earlier.lanes & ~row.lanes) == 0)
+        earlier.words &= ~both;
+      else
+        earlier.lanes &= ~row.lanes;
+    }
+  }
+  const auto shorten = [&] {
+    for (Words rest = lengthy(chunk, row.words); rest != 0; rest &= rest - 1) {
+      const auto at = static_cast<unsigned>(std::countr_zero(rest));
+      forget(chunk, at, row.of(at));
+    }
+  };
+  shorten();
+  bytes_in_use_ -= chunk.rows.capacity() * sizeof(Row);
+  if (joined) {
+    joined->lanes |= row.lanes;
+  } else {
+    chunk.rows.push_back(row);
+    // All lanes but the first have found the entry of the first.
+    if ((row.lanes & (row.lanes - 1)) != 0)
+      shorten();
+  }
+  std::erase_if(chunk.rows, [](const Row &one) { return one.words == 0; });
+  bytes_in_use_ += chunk.rows.capacity() * sizeof(Row);
+}
+
+RaceDetector::Chunk &RaceDetector::chunk_for_row(std::uint32_t space, std::uint64_t address) {
   Chunk &chunk = chunk_of(space, address);
   if (chunk.rows.size() >= most_rows)
     take_apart(chunk, ~Words{0});
+  return chunk;
+}
+
+std::uint32_t RaceDetector::note_row(std::uint32_t space, std::uint64_t address, unsigned size,
+                                     unsigned lanes, const Access &first) {
+  Chunk &chunk = chunk_for_row(space, address);
   const auto offset = static_cast<unsigned>(address % chunk_bytes / word);
   Row row{first};
   row.shift = static_cast<unsigned>(std::countr_zero(size / word));
@@ -264,36 +355,25 @@ std::uint32_t RaceDetector::note_row(std::uint32_t space, std::uint64_t address,
   for (Words rest = words; rest != 0; rest &= rest - 1)
     left |= std::uint32_t{1} << row.lane(static_cast<unsigned>(std::countr_zero(rest)));
   row.words &= ~words;
-  if (row.words == 0)
-    return left;
-  std::array<Words, 7> lengths{}; // of histories, by digits
-  for (Row &earlier : chunk.rows) {
-    const Words both = earlier.words & row.words;
-    if (both == 0)
-      continue;
-    // What may conflict is ordered here, or it would be in doubt.
-    const bool is_ordered = first.changes() && may_conflict(earlier.first, first);
-    if ((is_ordered || earlier.same_lanes(row)) && covers(first, earlier.first))
-      earlier.words &= ~both;
-    Words carry = earlier.words & row.words;
-    for (Words &digit : lengths)
-      carry &= std::exchange(digit, digit ^ carry);
-  }
-  Words digits = 0, several = 0;
-  for (const Words digit : lengths) {
-    several |= digits & digit;
-    digits |= digit;
-  }
-  static_assert(few == 4);
-  for (Words rest = digits & ~several & ~lengths[0] & ~lengths[1]; rest != 0; rest &= rest - 1) {
-    const auto at = static_cast<unsigned>(std::countr_zero(rest));
-    forget(chunk, at, row.of(at));
-  }
-  bytes_in_use_ -= chunk.rows.capacity() * sizeof(Row);
-  std::erase_if(chunk.rows, [](const Row &one) { return one.words == 0; });
-  chunk.rows.push_back(row);
-  bytes_in_use_ += chunk.rows.capacity() * sizeof(Row);
+  if (row.words != 0)
+    add(chunk, row);
   return left;
+}
+
+std::uint32_t RaceDetector::note_shared_row(std::uint32_t space, std::uint64_t address,
+                                            unsigned size, std::uint32_t lanes,
+                                            const Access &first) {
+  Chunk &chunk = chunk_for_row(space, address);
+  Row row{first};
+  row.lanes = lanes;
+  row.words = ~Words{0} >> (chunk_words - size / word) << address % chunk_bytes / word;
+  // With knowledge of their own, lanes may forget different things.
+  if (const Words words = order_.is_by_block() ? doubtful(chunk, row) : row.words; words != 0) {
+    take_apart(chunk, words);
+    return lanes;
+  }
+  add(chunk, row);
+  return 0;
 }
 
 void RaceDetector::end_block(std::uint32_t block) {

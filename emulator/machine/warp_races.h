@@ -49,6 +49,10 @@ public:
   /// lanes whose accesses are not noted: note() has to be asked, as some of them may race.
   std::uint32_t note_row(std::uint32_t space, std::uint64_t address, unsigned size, unsigned lanes,
                          const Access &first);
+  /// The same of weak loads of one place by all lanes of a mask: `size` bytes, a multiple of 4, in
+  /// one chunk. Returns all of them, or none.
+  std::uint32_t note_shared_row(std::uint32_t space, std::uint64_t address, unsigned size,
+                                std::uint32_t lanes, const Access &first);
   static constexpr std::uint64_t chunk_bytes = 128;
   void fence(const ThreadMoment &who, ThreadScope scope) {
     if (!only_barriers_)
@@ -87,22 +91,27 @@ private:
   static constexpr std::uint64_t word = 4, chunk_words = chunk_bytes / word;
   /// Words of a chunk, by bits.
   using Words = std::uint32_t;
-  /// Accesses by lanes of a warp in one step, each to words of its own: in place of an entry of one
-  /// lane in the history of each of these.
+  /// Accesses by lanes of a warp in one step, each to words of its own or all of them to the same:
+  /// in place of an entry in the history of each word.
   struct Row {
     Access first; ///< of any of the lanes
     Words words = 0;
-    int lane_of_word_0 = 0; ///< if there were one
-    unsigned shift = 0;     ///< a lane has so many words, as a power of two
+    int lane_of_word_0 = 0;  ///< if there were one
+    unsigned shift = 0;      ///< a lane has so many words, as a power of two
+    std::uint32_t lanes = 0; ///< if not 0: these lanes, each with all of the words
 
     unsigned lane(unsigned of_word) const {
       return static_cast<unsigned>(lane_of_word_0 + static_cast<int>(of_word >> shift));
     }
+    std::uint32_t lanes_of(unsigned of_word) const {
+      return lanes != 0 ? lanes : 1u << lane(of_word);
+    }
     Access of(unsigned of_word) const;
     bool same_lanes(const Row &other) const {
-      return first.warp == other.first.warp && shift == other.shift &&
-             lane_of_word_0 == other.lane_of_word_0;
+      return first.warp == other.first.warp && lanes == 0 && other.lanes == 0 &&
+             shift == other.shift && lane_of_word_0 == other.lane_of_word_0;
     }
+    bool joins(const Row &earlier, Words in_rows) const;
   };
   /// Of a stretch of memory: by rows, oldest first, and for words of which little can be said at
   /// once by words, until an access is to a part of one.
@@ -126,6 +135,9 @@ private:
   void forget(History &history, const Access &access) const;
   void forget(Chunk &chunk, unsigned of_word, const Access &access) const;
   Words doubtful(const Chunk &chunk, const Row &row) const;
+  static Words lengthy(const Chunk &chunk, Words words);
+  void add(Chunk &chunk, const Row &row);
+  Chunk &chunk_for_row(std::uint32_t space, std::uint64_t address);
   void take_apart(Chunk &chunk, Words words);
   Chunk &chunk_of(std::uint32_t space, std::uint64_t address);
   void by_byte(Chunk &chunk);

@@ -63,6 +63,13 @@ std::string DriverCalls::read_text(const WarpContext &context, unsigned lane,
                                    std::uint64_t address) {
   std::string text;
   while (text.size() < longest_text) {
+    const std::string_view piece =
+        memory_.text_at(context, lane, address, longest_text - text.size());
+    if (!piece.empty()) {
+      text += piece;
+      address += piece.size();
+      continue;
+    }
     const auto c =
         static_cast<char>(memory_.read(context, lane, address++, 1, StateSpace::generic));
     if (c == 0)
