@@ -160,6 +160,21 @@ const Scenario short_kernel("measure-short", [] {
   symbol<void(double)>("fake_set_event_time")(0);
 });
 
+const Scenario long_kernel("measure-long", [] {
+  // A hundred launches of 3 ms, all sent off at once: a trial is made before they have paid for it,
+  // and one that loses is the last.
+  symbol<void(int)>("fake_set_timed")(1);
+  const auto run = [](double sibling_us, int number) {
+    std::string text = image("\"max_block\":" + std::to_string(900 + number) + ",", sibling_us);
+    const std::string before = "kernel add 100 ";
+    text.replace(text.find(before), before.size(), "kernel add 3000 ");
+    return siblings_of(function(load(text), "add"), 105);
+  };
+  CHECK(run(1600, 0) > 40);
+  CHECK(run(6000, 1) == 1);
+  symbol<void(int)>("fake_set_timed")(0);
+});
+
 const Scenario later("measure-later", [] {
   // What was chosen is held against the original now and then.
   Handle f = function(load(image("", 60)), "add");

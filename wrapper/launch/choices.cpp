@@ -184,6 +184,9 @@ KernelCode &code_of(SiblingTable table, Profile known) {
     code = std::make_unique<KernelCode>();
     code->table = std::move(table);
     code->known = std::move(known);
+    for (const Sibling &sibling : code->table.siblings)
+      code->by_arguments =
+          code->by_arguments || !sibling.needs.aligned.empty() || !sibling.needs.divisible.empty();
     std::string names;
     for (const Sibling &sibling : code->table.siblings)
       names += (names.empty() ? "" : ",") + json_text(sibling.name);
@@ -204,7 +207,18 @@ Choice *find_choice(const KernelCode &code, const Shape &shape) {
   return nullptr;
 }
 
-Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<Prior> &priors) {
+Choice *find_alike(const KernelCode &code, const FirstLaunch &launch, const Extents &block,
+                   int device) {
+  if (code.by_arguments)
+    return nullptr;
+  for (Choice *one = code.choices.load(std::memory_order_acquire); one; one = one->next)
+    if (one->first == launch && one->shape.block == block && one->shape.device == device)
+      return one;
+  return nullptr;
+}
+
+Choice *make_choice(KernelCode &code, const Shape &shape, const FirstLaunch &first,
+                    const std::vector<Prior> &priors) {
   const std::lock_guard lock(codes().mutex);
   if (Choice *const known = find_choice(code, shape))
     return known;
@@ -213,6 +227,7 @@ Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<Prio
   ++code.shapes;
   auto choice = std::make_unique<Choice>();
   choice->shape = shape;
+  choice->first = first;
   choice->gpu = gpu_name(shape.device);
   choice->key.block = {shape.block.x, shape.block.y, shape.block.z};
   choice->key.threads = shape.threads;

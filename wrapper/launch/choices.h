@@ -30,6 +30,17 @@ struct Shape {
   bool operator==(const Shape &) const = default;
 };
 
+struct Kernel;
+
+/// The launch for which a choice was made. One that is alike needs no second look, as long as
+/// nothing but this decides which siblings fit.
+struct FirstLaunch {
+  const Kernel *kernel = nullptr;
+  Extents grid;
+  unsigned shared_bytes = 0;
+  bool operator==(const FirstLaunch &) const = default;
+};
+
 /// The logarithm to base 2, rounded down, of the threads of a grid that is not empty.
 std::uint32_t size_class(const Extents &grid, const Extents &block);
 
@@ -53,6 +64,7 @@ struct LaunchRun {
 /// What is chosen, or being chosen, for launches of one shape.
 struct Choice {
   Shape shape;
+  FirstLaunch first;
   ShapeClass key;
   std::string gpu;
   std::vector<unsigned> siblings; ///< of the table, those that fit; the chooser's versions 1, ...
@@ -63,6 +75,11 @@ struct Choice {
   double original_us = 0, chosen_us = 0;
   bool elsewhere = false; ///< of another part (`tune --shard`): the original, and not reported
   bool starves = false;   ///< all siblings that fit would starve: the same
+
+  /// While it is not decided: so many launches are of a version of the chooser, and nothing else is
+  /// asked. Asking takes longer than a short kernel.
+  std::atomic<std::int64_t> idle{0};
+  std::atomic<std::size_t> idle_version{0};
 
   std::mutex mutex; ///< for what follows
   Chooser chooser{1, {}};
@@ -86,6 +103,7 @@ struct KernelCode {
   std::atomic<Choice *> choices{nullptr};
   std::atomic<std::uint32_t> told{0}; ///< outcomes that were explained, one bit each
   std::size_t shapes = 0;
+  bool by_arguments = false; ///< arguments decide if a sibling fits, too
 };
 
 /// At most this many siblings of a table are considered.
@@ -98,7 +116,12 @@ KernelCode &code_of(SiblingTable table, Profile known = {});
 Choice *find_choice(const KernelCode &code, const Shape &shape);
 /// The same, made if need be: by the profile, by the mode, or open. `priors`: of the siblings of
 /// the table. Null if the kernel has too many shapes to keep apart.
-Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<Prior> &priors);
+Choice *make_choice(KernelCode &code, const Shape &shape, const FirstLaunch &first,
+                    const std::vector<Prior> &priors);
+/// The choice that was made for a launch like this one; null if there is none, or if that is not
+/// all that decides.
+Choice *find_alike(const KernelCode &code, const FirstLaunch &launch, const Extents &block,
+                   int device);
 
 /// With the choice's lock held, after the chooser has decided: from now on that version is
 /// launched.

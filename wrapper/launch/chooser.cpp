@@ -56,7 +56,8 @@ double Chooser::missing(std::size_t version) const {
   const auto launches = static_cast<double>(launches_of_run());
   double cost = regret_ + launches * extra(version) + rules_.overhead;
   for (std::size_t other = 0; other < under_way_.size(); ++other)
-    cost += static_cast<double>(under_way_[other]) * (launches * extra(other) + rules_.overhead);
+    if (under_way_[other] > 0)
+      cost += static_cast<double>(under_way_[other]) * (launches * extra(other) + rules_.overhead);
   return std::max(0.0,
                   cost - saved_up_ - rules_.share * static_cast<double>(launches_) * original_);
 }
@@ -125,16 +126,32 @@ Chooser::Turn Chooser::next(double credit) {
   return turn;
 }
 
+std::size_t Chooser::idle(std::size_t &version) {
+  version = leader_;
+  if (decided_ || rules_.eager || !in_runs_ || original_ <= 0 || launches_ < rules_.patience)
+    return 0;
+  const double saved = leader_ == 0 ? 0 : leads_by_ * rules_.of_gains;
+  const double launches = lacking_ / ((rules_.share + saved) * original_);
+  const auto idle = static_cast<std::size_t>(
+      std::clamp(launches, static_cast<double>(rules_.shortest_run), rules_.longest_idle));
+  launches_ += idle;
+  regret_ -= saved * original_ * static_cast<double>(idle);
+  return idle;
+}
+
 /// The version to try next; the number of versions if there is none.
 std::size_t Chooser::next_trial(double credit, Turn &turn) {
-  if (in_runs_ && samples_[0].size() + under_way_[0] < 2) // it was measured in another way
-    return rules_.eager || missing(0) == 0 ? 0 : samples_.size();
+  if (in_runs_ && samples_[0].size() + under_way_[0] < 2) { // it was measured in another way
+    lacking_ = missing(0);
+    return rules_.eager || lacking_ == 0 ? 0 : samples_.size();
+  }
   if (!rules_.eager) {
     const std::size_t wanted = contender();
     if (wanted == samples_.size())
       return unknown(credit, turn);
     const bool is_first = wanted != 0 && first_[wanted] == 0 && under_way_[wanted] > 0;
-    return is_first || missing(wanted) > 0 ? samples_.size() : wanted;
+    lacking_ = missing(wanted);
+    return is_first || lacking_ > 0 ? samples_.size() : wanted;
   }
   if (order_.empty())
     begin_round();
@@ -184,9 +201,11 @@ std::size_t Chooser::unknown(double credit, Turn &turn) {
   for (std::size_t version = 1; version < samples_.size(); ++version) {
     if (!is_unknown(version))
       continue;
-    any = true;
     const bool has_credit = !on_credit_ && promise(version) > 0;
-    if (under_way_[version] == 0 && missing(version) <= (has_credit ? credit : 0) &&
+    const double lacks = missing(version);
+    lacking_ = any ? std::min(lacking_, lacks) : lacks;
+    any = true;
+    if (under_way_[version] == 0 && lacks <= (has_credit ? credit : 0) &&
         (found == 0 || promise(version) > promise(found) ||
          (promise(version) == promise(found) && extra(version) < extra(found))))
       found = version;
@@ -196,7 +215,9 @@ std::size_t Chooser::unknown(double credit, Turn &turn) {
     on_credit_ = on_credit_ || turn.credit > 0;
     return found;
   }
-  return !any && samples_[0].size() + under_way_[0] < rules_.fewest && missing(0) == 0
+  if (!any)
+    lacking_ = missing(0);
+  return !any && samples_[0].size() + under_way_[0] < rules_.fewest && lacking_ == 0
              ? 0
              : samples_.size();
 }

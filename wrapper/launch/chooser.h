@@ -32,6 +32,7 @@ struct ChoiceRules {
   // timed in runs of one version, one launch behind the other:
   double short_kernel = 0.02, run = 0.2; ///< ms; how long a run takes, about
   std::size_t shortest_run = 4, longest_run = 32;
+  double longest_idle = 2000;  ///< launches between two looks at what could be tried
   std::size_t most_broken = 8; ///< runs that something came between, before one did not
 };
 
@@ -75,6 +76,9 @@ public:
   /// `credit`: what may be lost, ms, by the first trial of a version, where the launches so far do
   /// not pay for it; of all kernels together, so that a program of a few long launches affords one.
   Turn next(double credit = 0);
+  /// After next() had nothing to measure: so many launches from now on are of this version, and
+  /// need not ask. 0: the next one has to.
+  std::size_t idle(std::size_t &version);
   /// Notes a launch of a run that is under way, in place of next().
   void go_on() { ++launches_; }
   /// Notes that a launch of a version took this many milliseconds, or each of a run of launches.
@@ -127,6 +131,7 @@ private:
   std::size_t candidate_ = 0; ///< won once, and must win once more
   std::size_t leader_ = 0;    ///< runs where nothing is tried: the best that has won once
   double leads_by_ = 0;       ///< by at least this share of the original's time
+  double lacking_ = 0;        ///< what was missing for the next trial when there was none, ms
   bool decided_ = false;
   bool on_credit_ = false; ///< a trial was
   bool in_runs_ = false;   ///< samples are of runs

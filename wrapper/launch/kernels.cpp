@@ -122,7 +122,7 @@ const Kernel *look_up(Handle function) {
   } else if (reading == Reading::read && !table.siblings.empty()) {
     KernelCode &code = code_of(std::move(table));
     // Never freed: another thread may still be looking at it when its module goes.
-    auto *kernel = new Kernel{code, home.in_library, {}, nullptr};
+    auto *kernel = new Kernel{code, home.in_library, {}, nullptr, {}};
     read_limits(home, function, kernel->limits);
     load_siblings(home, function, code.table, *kernel);
     if (std::find(known().codes.begin(), known().codes.end(), &code) == known().codes.end())

@@ -27,6 +27,7 @@ struct Kernel {
   bool in_library = false;                   ///< its handle is a CUkernel
   SiblingLimits limits;                      ///< of its own code
   std::unique_ptr<LoadedSibling[]> siblings; ///< as many as the table has; null: none
+  mutable std::atomic<bool> refused{false};  ///< the driver did not want to launch one of them
   // Under `ptxasw faster` siblings lie in a module of their own:
   Watched *watched = nullptr; ///< null: the kernel's module has the table
   bool settled = false;       ///< no siblings will come

@@ -170,8 +170,13 @@ bool make_room(KernelCode &code, Choice &choice) {
   const auto start = Clock::now();
   // Whoever launches one after the other, with nothing to do between, has no other use for the
   // time.
-  const bool in_a_row = Milliseconds(start - choice.returned).count() < each / 4;
-  const double once = eager ? 2000 : std::clamp(2 * each, 20.0, 200.0),
+  constexpr double at_once = 0.02, first_wait = 100; // ms
+  const bool is_unknown = choice.chooser.time(0) == 0;
+  const bool in_a_row =
+      Milliseconds(start - choice.returned).count() < (is_unknown ? at_once : each / 4);
+  const double once = eager                    ? 2000
+                      : is_unknown && in_a_row ? first_wait
+                                               : std::clamp(2 * each, 20.0, 200.0),
                in_all = eager ? 60000 : 100;
   const double counts = in_a_row ? 0.1 : 1;
   double waited = 0;

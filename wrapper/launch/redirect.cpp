@@ -82,6 +82,7 @@ Result sibling(const Redirection &r, unsigned index, bool &ran) {
   const Result again = original(r.launch, Outcome::refused);
   if (again == success) {
     loaded.refused.store(true, std::memory_order_relaxed);
+    r.kernel.refused.store(true, std::memory_order_relaxed);
     log_line("refused", fmt::format("\"sibling\":{},\"error\":{}", json_text(what.name), result));
   }
   return again;
@@ -162,7 +163,7 @@ std::vector<Prior> priors(const Redirection &r, int device) {
 
 /// What trials of this process may still lose before the launches have paid for them, ms. A program
 /// that is over in less than a second notices no more.
-std::atomic<double> credit{5};
+std::atomic<double> credit{3};
 
 /// Returns true if a launch is captured into a graph, or might be.
 bool is_captured(const Launch &launch) {
@@ -250,6 +251,13 @@ Result trial(const Redirection &r, Choice &choice) {
   pending.version = asked.version; // the events come from a pool, and had another
   pending.turn = number;
   pending.launches = 1;
+  if (!asked.measure) {
+    std::size_t version = 0;
+    if (const std::size_t idle = choice.chooser.idle(version); idle != 0) {
+      choice.idle_version.store(version, std::memory_order_relaxed);
+      choice.idle.store(static_cast<std::int64_t>(idle), std::memory_order_relaxed);
+    }
+  }
   if (timed && in_run && choice.run.left == 0)
     begin_run(choice, pending, turn.launches, r.launch.stream);
   else if (timed && !in_run)
@@ -258,6 +266,16 @@ Result trial(const Redirection &r, Choice &choice) {
     choice.chooser.cancel(asked.version);
   choice.returned = std::chrono::steady_clock::now();
   return result;
+}
+
+/// A launch between trials.
+Result idle(const Redirection &r, Choice &choice) {
+  bool ran = true;
+  const std::size_t version = choice.idle_version.load(std::memory_order_relaxed);
+  if (version != 0 && r.table().siblings[choice.siblings[version - 1]].own_code &&
+      is_captured(r.launch))
+    return original(r.launch, Outcome::captured);
+  return try_version(r, choice, version, ran);
 }
 
 /// A launch of a version that was chosen, or of the original for comparison: what held once need
@@ -287,23 +305,37 @@ Result check(const Redirection &r, Choice &choice, unsigned index, bool wants_or
   return result;
 }
 
-Result redirect(const Redirection &r) {
-  Outcome why = Outcome::sibling;
+/// The choice for a launch; null, and why, if there is none.
+Choice *choice_of(const Redirection &r, Outcome &why) {
+  const int device = current_device();
+  const FirstLaunch launch{&r.kernel, r.launch.grid, r.launch.shared_bytes};
+  if (!r.kernel.refused.load(std::memory_order_relaxed))
+    if (Choice *const alike = find_alike(r.kernel.code, launch, r.launch.block, device))
+      return alike;
   const std::uint32_t bits = fitting(r, why);
   if (bits == 0)
-    return original(r.launch, why);
-  const int device = current_device();
+    return nullptr;
   const Shape shape{r.launch.block, size_class(r.launch.grid, r.launch.block), bits,
                     starving(r, bits, device), device};
-  Choice *choice = find_choice(r.kernel.code, shape);
+  if (Choice *const known = find_choice(r.kernel.code, shape))
+    return known;
+  why = Outcome::too_many_shapes;
+  return make_choice(r.kernel.code, shape, launch, priors(r, device));
+}
+
+Result redirect(const Redirection &r) {
+  Outcome why = Outcome::sibling;
+  Choice *const choice = choice_of(r, why);
   if (!choice)
-    choice = make_choice(r.kernel.code, shape, priors(r, device));
-  if (!choice)
-    return original(r.launch, Outcome::too_many_shapes);
+    return original(r.launch, why);
   const std::uint64_t number = choice->launches.fetch_add(1, std::memory_order_relaxed);
   const int decided = choice->decided.load(std::memory_order_acquire);
-  if (decided < 0)
+  if (decided < 0) {
+    if (choice->idle.load(std::memory_order_relaxed) > 0 &&
+        choice->idle.fetch_sub(1, std::memory_order_relaxed) > 0)
+      return idle(r, *choice);
     return trial(r, *choice);
+  }
   if (decided == 0)
     return original(r.launch, choice->starves ? Outcome::few_blocks
                               : configuration().mode == Mode::profile && !choice->from_profile

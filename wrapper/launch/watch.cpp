@@ -177,7 +177,7 @@ bool ask(Image &image, const std::string &id, const std::string &name, unsigned 
 const Kernel *without_siblings(Watched &watched, bool settled) {
   std::unique_ptr<const Kernel> &one = settled ? watched.settled : watched.waiting;
   if (!one)
-    one.reset(new Kernel{no_code(), false, {}, nullptr, &watched, settled, {}, nullptr});
+    one.reset(new Kernel{no_code(), false, {}, nullptr, {}, &watched, settled, {}, nullptr});
   return one.get();
 }
 
@@ -302,7 +302,7 @@ const Kernel *load(Handle function, const Home &home, Watched &watched, Answer &
   watched.words = std::move(answer.words);
   auto known = parse_profile(answer.choices, "choices");
   KernelCode &code = code_of(std::move(answer.table), known ? std::move(*known) : Profile{});
-  std::unique_ptr<Kernel> kernel(new Kernel{code, home.in_library, {}, nullptr});
+  std::unique_ptr<Kernel> kernel(new Kernel{code, home.in_library, {}, nullptr, {}});
   Home versions = home;
   versions.owner = beside.module;
   if (!read_limits(home, function, kernel->limits) ||
