@@ -289,8 +289,8 @@ void find_reuse_thrashing(Context &context) {
         {Code::reuse_thrashing,
          facts.accesses()[loop.streams.front().accesses.front()].site.instruction,
          fmt::format("threads walk cache lines of their own in this loop, {} at a time where the "
-                     "L1 has {}",
-                     kilobytes(all), kilobytes(now.l1)),
+                     "L1 of {} has {}",
+                     kilobytes(all), architecture->name, kilobytes(now.l1)),
          working_set(facts, loop, now) + way_out(now, best, each), all / 1024,
          best.all < now.all ? best.threads : 0});
   }

@@ -76,6 +76,25 @@ class Report(Scratch):
         self.assertIn("<h1>k&lt;int&gt;()</h1>", text)
         self.assertNotIn("int", names)
 
+    def test_parameters_are_called_as_people_do(self):
+        self.write("a.ptx", HEAD + """.visible .entry _Z1kPfi(.param .u64 _Z1kPfi_param_0, .param .u32 _Z1kPfi_param_1) {
+  .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .f32 %f<2>;
+  ld.param.u64 %rd1, [_Z1kPfi_param_0];
+  ld.param.u32 %r2, [_Z1kPfi_param_1];
+  mov.u32 %r1, %tid.x;
+  mul.lo.u32 %r3, %r1, %r2;
+  mul.wide.u32 %rd2, %r3, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  ld.global.f32 %f1, [%rd3];
+  ret;
+}
+""")
+        text, _ = self.page("a.ptx")
+        self.assertIn("lanes are 4 * param 1 (int) bytes apart", text)
+        self.assertIn("<td>4 * param 1 (int)</td>", text)
+        self.assertRegex(text, r"address <code>.*param 0 \(float\*\)")
+        self.assertNotIn("_param_", text)
+
     def test_little(self):
         self.write("empty.ptx", HEAD)
         none = run([PTXASW, "report", "empty.ptx"])

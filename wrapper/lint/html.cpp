@@ -2,6 +2,7 @@
 
 #include "wrapper/lint/html.h"
 
+#include "wrapper/lint/kernel_names.h"
 #include "wrapper/lint/names.h"
 #include "wrapper/lint/picture.h"
 
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -101,6 +103,7 @@ public:
 
   void add(const KernelLint &kernel, const KernelExplanation *explained) {
     const KernelFacts &facts = *kernel.facts;
+    names_.emplace(facts.function(), places_, sources_);
     if (!facts.complete()) {
       text_ += "<p>Not followed: too large, or a branch whose targets are not known.</p>\n";
       return;
@@ -127,6 +130,11 @@ public:
   }
 
 private:
+  /// A text with parameters as the source calls them.
+  std::string in_words(const std::string &text) const {
+    return escape_html(names_->in_words(text));
+  }
+
   /// A place as it is called from the current directory.
   static std::string shown(Place place) {
     place.file = shown_path(place.file);
@@ -153,7 +161,7 @@ private:
           "<li><code>{}</code> <span class=\"bad\">{}</span>: {}<br><span "
           "class=\"faint\">{}</span>",
           escape_html(told.source ? shown(*told.source) : fmt::format("{}:{}", file_, told.line)),
-          lint::info(told.code).name, escape_html(told.message), escape_html(told.note));
+          lint::info(told.code).name, in_words(told.message), in_words(told.note));
       if (told.source)
         if (const std::string line = sources_.line(*told.source); !line.empty())
           text_ += fmt::format("<pre>{}</pre>", escape_html(line));
@@ -346,8 +354,8 @@ private:
       const std::string stride = lint::stride_text(facts, access);
       rows += fmt::format("<tr><td><code>{}</code></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
                           "</tr>\n",
-                          where(instruction), what, cost,
-                          escape_html(stride.empty() ? "-" : stride), access.loop_depth);
+                          where(instruction), what, cost, in_words(stride.empty() ? "-" : stride),
+                          access.loop_depth);
       const bool is_warned =
           std::any_of(kernel.warnings.begin(), kernel.warnings.end(),
                       [&](const Told &told) { return told.line == instruction.line; });
@@ -370,7 +378,7 @@ private:
     text += fmt::format("<pre>{}</pre>\n", escape_html(facts.module().text(instruction.span)));
     if (access.address)
       text += fmt::format("<p>address <code>{}</code></p>\n",
-                          escape_html(lint::readable(facts.emulation().pool(), access.address)));
+                          in_words(lint::readable(facts.emulation().pool(), access.address)));
     if (const std::string picture = access_picture(facts, access); !picture.empty())
       text += wide("picture", picture) + '\n';
     if (explained)
@@ -393,6 +401,7 @@ private:
   const Places &places_;
   Sources &sources_;
   const std::string file_;
+  std::optional<KernelNames> names_; ///< of the kernel
   std::string text_;
   std::size_t left_out_ = 0; ///< rows and pictures for which there is no room
 };
