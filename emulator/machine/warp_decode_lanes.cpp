@@ -113,7 +113,12 @@ void WarpDecoder::decode_matrix_operation() {
     const auto selectors = module_.children(operands_[i + 1]);
     if (operands_[i + 1].kind != Operand::Kind::vector || selectors.size() != 2)
       return refuse("this form");
-    for (const Operand &operand : {operands_[i], selectors[0], selectors[1]})
+    const std::span<const Operand> scale = operands_[i].kind == Operand::Kind::vector
+                                               ? module_.children(operands_[i])
+                                               : operands_.subspan(i, 1);
+    if (scale.size() != 1)
+      return refuse("this form");
+    for (const Operand &operand : {scale[0], selectors[0], selectors[1]})
       out_.inputs.push_back(input(operand, ScalarType::u32));
   }
   out_.matrix = std::make_shared<const MatrixOperation>(operation);

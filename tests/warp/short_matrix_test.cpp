@@ -80,7 +80,7 @@ TEST_CASE("mma with scaled blocks: which lane and which byte has whose scale") {
 TEST_CASE("mma with two and four scales a row") {
   const auto all = [](const std::string &form, const char *a, const char *b) {
     const auto sums = product("m16n8k64.row.col.kind::" + form, 0x22222222, 0x22222222,
-                              ", %r4, {0, 0}, %r5, {0, 0}",
+                              ", {%r4}, {0, 0}, {%r5}, {0, 0}",
                               fmt::format("mov.u32 %r4, {}; mov.u32 %r5, {};\n", a, b));
     for (const double sum : sums)
       CHECK(sum == sums[0]);
