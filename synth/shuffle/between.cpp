@@ -157,58 +157,43 @@ bool Between::harmless(std::size_t event, const MemoryAccess &source, const Memo
   return false;
 }
 
-Passage Between::passage(std::size_t source_index, std::size_t load_index, bool may_test) {
+Passage Between::passage(std::size_t source, std::size_t load, bool may_test) {
   const auto &trace = emulation_.trace();
-  const ControlFlowGraph &cfg = emulation_.cfg();
-  const MemoryAccess &source = trace[source_index], &load = trace[load_index];
-  Passage result;
-  const std::vector<BlockId> *blocks = blocks_between(source.block, load.block);
-  if (!blocks) {
-    result.obstacle = Reason::budget;
-    return result;
-  }
-  const auto passes_here = [&](std::size_t event) {
-    return passes(event, source, load, may_test, result);
-  };
-  // In the source's block what comes after it, in the load's what comes before it; all of the
-  // load's if it runs again and again after one run of the source.
-  const bool one_block = source.block == load.block;
-  const bool again = cfg.loop_of(source.block) != cfg.loop_of(load.block);
-  const std::vector<std::size_t> &after = events_[source.block];
-  for (auto event = std::upper_bound(after.begin(), after.end(), source_index);
-       event != after.end() && (!one_block || *event < load_index); ++event)
-    if (!passes_here(*event))
-      return result;
-  if (one_block)
-    return result;
-  for (const BlockId block : *blocks)
-    for (const std::size_t event : events_[block])
-      if (!passes_here(event))
-        return result;
-  for (const std::size_t event : events_[load.block])
-    if ((again || event < load_index) && !passes_here(event))
-      return result;
-  return result;
+  if (const auto *blocks = blocks_between(trace[source].block, trace[load].block))
+    return passage({&source, 1}, load, *blocks, may_test);
+  Passage none;
+  none.obstacle = Reason::budget;
+  return none;
 }
 
 Passage Between::passage(std::span<const std::size_t> sources, std::size_t load_index,
-                         std::span<const BlockId> between) {
+                         std::span<const BlockId> between, bool may_test) {
   const auto &trace = emulation_.trace();
-  const MemoryAccess &load = trace[load_index];
+  const ControlFlowGraph &cfg = emulation_.cfg();
+  const MemoryAccess &first = trace[sources[0]], &load = trace[load_index];
   Passage result;
   const auto passes_here = [&](std::size_t event) {
-    return passes(event, trace[sources[0]], load, false, result);
+    return passes(event, first, load, may_test, result);
   };
-  for (const std::size_t source : sources)
-    for (const std::size_t event : events_[trace[source].block])
-      if (event > source && !passes_here(event))
+  // In a source's block what comes after it, in the load's what comes before it; all of the load's
+  // if it runs again and again after one run of the source.
+  const bool one_block = first.block == load.block;
+  const bool again = cfg.loop_of(first.block) != cfg.loop_of(load.block);
+  for (const std::size_t source : sources) {
+    const std::vector<std::size_t> &after = events_[trace[source].block];
+    for (auto event = std::upper_bound(after.begin(), after.end(), source);
+         event != after.end() && (!one_block || *event < load_index); ++event)
+      if (!passes_here(*event))
         return result;
+  }
+  if (one_block)
+    return result;
   for (const BlockId block : between)
     for (const std::size_t event : events_[block])
       if (!passes_here(event))
         return result;
   for (const std::size_t event : events_[load.block])
-    if (event < load_index && !passes_here(event))
+    if ((again || event < load_index) && !passes_here(event))
       return result;
   return result;
 }

@@ -37,10 +37,9 @@ public:
   /// obstacle unless it is proved to write elsewhere.
   Passage passage(std::size_t source, std::size_t load, bool may_test);
   /// The same for sources in several blocks, none of which dominates the load: `between` are the
-  /// blocks behind them on its ways (ways.h). A store is an obstacle unless it is proved to write
-  /// elsewhere.
+  /// blocks behind them on its ways (ways.h).
   Passage passage(std::span<const std::size_t> sources, std::size_t load,
-                  std::span<const BlockId> between);
+                  std::span<const BlockId> between, bool may_test = false);
 
 private:
   enum class Overlap : std::uint8_t { never, always, unknown };

@@ -33,15 +33,9 @@ std::vector<BlockId> ways_to(const ControlFlowGraph &cfg, LoopId loop) {
   return {found.begin(), found.end()};
 }
 
-tl::unexpected<Refusal> refused(const Refusal &refusal, const Function &kernel,
-                                std::uint32_t instruction) {
-  return tl::unexpected(refusal.at(kernel.instructions[instruction].line));
-}
-
 /// Adds to ways what of their instructions decides and computes.
-tl::expected<Before, Refusal> repeating(const Module &module, const Function &kernel,
-                                        const ControlFlowGraph &cfg, Before ways,
-                                        std::set<RegisterId> registers) {
+Before repeating(const Module &module, const Function &kernel, const ControlFlowGraph &cfg,
+                 Before ways, std::set<RegisterId> registers) {
   std::set<std::uint32_t> repeated;
   for (bool grows = true; grows;) {
     grows = false;
@@ -57,7 +51,7 @@ tl::expected<Before, Refusal> repeating(const Module &module, const Function &ke
           continue;
         if (!is_way(module.opcode(instruction)) &&
             !is_known_before(module, instruction, emulator::Scope::thread))
-          return refused(unforeseen, kernel, i);
+          throw Refused{unforeseen.at(instruction.line)};
         for_each_register(module, instruction,
                           [&](RegisterId reg, RegisterUse) { registers.insert(reg); });
         grows = true;
@@ -78,16 +72,15 @@ bool is_known_before(const Module &module, const Instruction &instruction, emula
          first_operand(opcode) == FirstOperand::destination;
 }
 
-tl::expected<Before, Refusal> before_loop(const Module &module, const Function &kernel,
-                                          const ControlFlowGraph &cfg, LoopId loop,
-                                          std::set<RegisterId> registers) {
-  const std::uint32_t header = cfg.blocks()[cfg.loops()[loop].header].first;
+Before before_loop(const Module &module, const Function &kernel, const ControlFlowGraph &cfg,
+                   LoopId loop, std::set<RegisterId> registers) {
+  const Instruction &header = kernel.instructions[cfg.blocks()[cfg.loops()[loop].header].first];
   Before result{ways_to(cfg, loop), {}};
   if (result.blocks.empty() || result.blocks[0] != 0)
-    return refused(first, kernel, header);
+    throw Refused{first.at(header.line)};
   for (const BlockId block : result.blocks)
     if (cfg.loop_of(block) != no_index || cfg.irreducible(block))
-      return refused(around, kernel, header);
+      throw Refused{around.at(header.line)};
   return repeating(module, kernel, cfg, std::move(result), std::move(registers));
 }
 

@@ -10,10 +10,14 @@
 
 #include <cstdint>
 #include <set>
-#include <tl/expected.hpp>
 #include <vector>
 
 namespace ptxasw::inline synth::stage {
+
+/// Thrown where a loop is not staged; caught where all loops are asked about.
+struct Refused {
+  Refusal refusal;
+};
 
 /// The ways to a loop, without another one among them.
 struct Before {
@@ -25,10 +29,9 @@ struct Before {
   std::vector<std::uint32_t> instructions;
 };
 
-/// Why that cannot be told before the kernel runs, or what tells it.
-tl::expected<Before, Refusal> before_loop(const Module &module, const Function &kernel,
-                                          const ControlFlowGraph &cfg, LoopId loop,
-                                          std::set<RegisterId> registers);
+/// What tells that before the kernel runs. Throws Refused where nothing does.
+Before before_loop(const Module &module, const Function &kernel, const ControlFlowGraph &cfg,
+                   LoopId loop, std::set<RegisterId> registers);
 
 /// Returns true if what an instruction writes is known before the kernel runs where what it reads
 /// is, and the same for all threads of a scope, however often they do it: it computes, or loads

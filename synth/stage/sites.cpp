@@ -129,23 +129,6 @@ std::uint64_t shared_of(const Module &module, const Function &kernel) {
   return bytes;
 }
 
-/// Why a tile would be too large: as few blocks as that leaves run at a time.
-std::optional<Refusal> room_for(const Module &module, const Function &kernel, std::uint32_t tile) {
-  const std::uint64_t shared = shared_of(module, kernel) + tile;
-  if (shared > static_limit)
-    return refusal::room;
-  const Architecture *const architecture = find_architecture(module.target);
-  if (!architecture)
-    return std::nullopt;
-  BlockNeeds needs;
-  needs.threads = threads_of(kernel).value_or(threads_unknown);
-  needs.registers = 32; // as many as leave room for all warps
-  const std::uint32_t before = occupancy(*architecture, needs).blocks;
-  needs.static_shared = shared;
-  return occupancy(*architecture, needs).blocks < before ? std::optional(refusal::occupied)
-                                                         : std::nullopt;
-}
-
 class Loop {
 public:
   Loop(const facts::KernelFacts &facts, LoopId loop, facts::Atoms &atoms)
@@ -156,9 +139,9 @@ public:
     staging_.header = cfg_.blocks()[cfg_.loops()[outermost()].header].first;
   }
 
-  tl::expected<Staging, Refusal> run(std::uint32_t bytes) {
-    if (const auto shape = shape_fault())
-      return tl::unexpected(here(*shape));
+  /// Throws Refused.
+  Staging run(std::uint32_t bytes) {
+    check_shape();
     Refusal why = here(refusal::none);
     for (std::uint32_t i = 0; i < kernel_.instructions.size(); ++i)
       if (cfg_.reachable(cfg_.block_of(i)) && cfg_.contains(staging_.loop, cfg_.block_of(i)) &&
@@ -169,21 +152,15 @@ public:
       if (is_read_in_each_round(one))
         add(one);
     if (staging_.ranges.empty())
-      return tl::unexpected(why);
+      throw Refused{why};
     const auto last = values_.last_round(cfg_.blocks()[end_].branch, staging_.conditions);
-    if (!last)
-      return tl::unexpected(here(refusal::uncounted));
+    require(last.has_value(), refusal::uncounted);
     staging_.count = staging_.round == staging_.entry ? *last + Polynomial(1) : *last;
-    if (const auto uncounted = count_around())
-      return tl::unexpected(here(*uncounted));
-    if (!tidy(staging_.conditions) || (staging_.around && !tidy(staging_.around->conditions)))
-      return tl::unexpected(here(refusal::large));
-    if (const auto full = lay_out(bytes))
-      return tl::unexpected(here(*full));
-    auto before = before_loop(module_, kernel_, cfg_, outermost(), entry_registers());
-    if (!before)
-      return tl::unexpected(before.error());
-    staging_.before = std::move(*before);
+    count_around();
+    require(tidy(staging_.conditions) && (!staging_.around || tidy(staging_.around->conditions)),
+            refusal::large);
+    lay_out(bytes);
+    staging_.before = before_loop(module_, kernel_, cfg_, outermost(), entry_registers());
     return std::move(staging_);
   }
 
@@ -192,54 +169,52 @@ private:
     return refusal.at(kernel_.instructions[staging_.entry].line);
   }
 
+  void require(bool holds, const Refusal &refusal) const {
+    if (!holds)
+      throw Refused{here(refusal)};
+  }
+
   LoopId outermost() const { return loop_.parent == no_index ? staging_.loop : loop_.parent; }
 
   /// Every thread that enters the loop leaves it by the one branch that ends it.
-  std::optional<Refusal> shape_fault() {
-    if (loop_.parent != no_index && cfg_.loops()[loop_.parent].parent != no_index)
-      return refusal::inner;
+  void check_shape() {
+    require(loop_.parent == no_index || cfg_.loops()[loop_.parent].parent == no_index,
+            refusal::inner);
     for (BlockId block = 0; block < cfg_.blocks().size(); ++block)
-      if (cfg_.reachable(block) && cfg_.contains(staging_.loop, block) &&
-          cfg_.loop_of(block) != staging_.loop)
-        return refusal::inner;
-    const auto found = end_of(staging_.loop);
-    if (!found)
-      return found.error();
-    end_ = *found;
+      require(!cfg_.reachable(block) || !cfg_.contains(staging_.loop, block) ||
+                  cfg_.loop_of(block) == staging_.loop,
+              refusal::inner);
+    end_ = end_of(staging_.loop);
     const BasicBlock &end = cfg_.blocks()[end_];
     const bool is_first_inside = cfg_.contains(staging_.loop, end.successors[0]);
     const BlockId stays = end.successors[is_first_inside ? 0 : 1];
-    if (stays != loop_.header && cfg_.blocks()[stays].predecessors != std::vector<BlockId>{end_})
-      return refusal::ends;
+    require(stays == loop_.header ||
+                cfg_.blocks()[stays].predecessors == std::vector<BlockId>{end_},
+            refusal::ends);
     staging_.round = cfg_.blocks()[stays].first;
-    return std::nullopt;
   }
 
   /// The block at whose end a loop is left, in each round that does not go on: nowhere else.
-  tl::expected<BlockId, Refusal> end_of(LoopId loop) const {
+  BlockId end_of(LoopId loop) const {
     const auto leaves = [&](BlockId to) { return !cfg_.contains(loop, to); };
     BlockId found = no_index;
     for (BlockId block = 0; block < cfg_.blocks().size(); ++block) {
       if (!cfg_.reachable(block) || leaves(block))
         continue;
-      if (cfg_.irreducible(block))
-        return tl::unexpected(refusal::inner);
+      require(!cfg_.irreducible(block), refusal::inner);
       const BasicBlock &one = cfg_.blocks()[block];
-      const Op last = module_.opcode(kernel_.instructions[one.end - 1]).op;
-      if (last == Op::ret || last == Op::exit)
-        return tl::unexpected(refusal::ends);
+      require(!returns(module_.opcode(kernel_.instructions[one.end - 1])), refusal::ends);
       if (std::none_of(one.successors.begin(), one.successors.end(), leaves))
         continue;
-      if (found != no_index)
-        return tl::unexpected(refusal::ends);
+      require(found == no_index, refusal::ends);
       found = block;
     }
-    if (found == no_index || cfg_.loop_of(found) != loop || !dominates_latches(found, loop))
-      return tl::unexpected(refusal::ends);
+    require(found != no_index && cfg_.loop_of(found) == loop && dominates_latches(found, loop),
+            refusal::ends);
     const BasicBlock &end = cfg_.blocks()[found];
-    if (end.branch != end.end - 1 || end.successors.size() != 2 ||
-        leaves(end.successors[0]) == leaves(end.successors[1]))
-      return tl::unexpected(refusal::ends);
+    require(end.branch == end.end - 1 && end.successors.size() == 2 &&
+                leaves(end.successors[0]) != leaves(end.successors[1]),
+            refusal::ends);
     return found;
   }
 
@@ -249,28 +224,23 @@ private:
                        [&](BlockId latch) { return cfg_.dominates(block, latch); });
   }
 
-  /// What is known of the loop around this one, or why nothing is.
-  std::optional<Refusal> count_around() {
+  /// What is known of the loop around this one.
+  void count_around() {
     if (loop_.parent == no_index)
-      return std::nullopt;
-    const auto end = end_of(loop_.parent);
-    if (!end)
-      return end.error();
-    if (!come_alike(module_, kernel_, cfg_, loop_.parent, *end, loop_.header))
-      return refusal::passed;
+      return;
+    const BlockId end = end_of(loop_.parent);
+    require(come_alike(module_, kernel_, cfg_, loop_.parent, end, loop_.header), refusal::passed);
     const std::uint32_t entry = staging_.entry; // the block before it goes on there?
-    if (entry > 0 && cfg_.contains(staging_.loop, cfg_.block_of(entry - 1)) &&
-        (kernel_.instructions[entry - 1].guard != no_register ||
-         !is_way(module_.opcode(kernel_.instructions[entry - 1]))))
-      return refusal::ends;
+    require(entry == 0 || !cfg_.contains(staging_.loop, cfg_.block_of(entry - 1)) ||
+                (kernel_.instructions[entry - 1].guard == no_register &&
+                 is_way(module_.opcode(kernel_.instructions[entry - 1]))),
+            refusal::ends);
     Around outer;
     LoopValues values(module_, kernel_, cfg_, loop_.parent, atoms_);
-    const auto last = values.last_round(cfg_.blocks()[*end].branch, outer.conditions);
-    if (!last)
-      return refusal::uncounted;
+    const auto last = values.last_round(cfg_.blocks()[end].branch, outer.conditions);
+    require(last.has_value(), refusal::uncounted);
     outer.last = *last;
     staging_.around = std::move(outer);
-    return std::nullopt;
   }
 
   /// A load that may be staged, if each round reads what it names.
@@ -412,27 +382,39 @@ private:
                         [](const Condition &one) { return one.kind == Condition::Kind::apart; });
   }
 
-  std::optional<Refusal> lay_out(std::uint32_t bytes) {
+  void lay_out(std::uint32_t bytes) {
     std::int64_t of_a_round = 0;
     for (const StagedRange &range : staging_.ranges) {
       std::int64_t read = 0;
       for (const StagedLoad &load : range.loads)
         read += is_first(range, load) ? load.bytes : 0;
-      if (read * 4 < range.step)
-        return refusal::sparse;
+      require(read * 4 >= range.step, refusal::sparse);
       of_a_round += range.step;
     }
-    if (staging_.ranges.size() > most_ranges)
-      return refusal::large;
+    require(staging_.ranges.size() <= most_ranges, refusal::large);
     staging_.rounds = static_cast<std::uint32_t>(bytes / of_a_round);
-    if (staging_.rounds < least_rounds)
-      return refusal::room;
+    require(staging_.rounds >= least_rounds, refusal::room);
     staging_.size = aligned(place_of_rounds(staging_) + 8);
     for (StagedRange &range : staging_.ranges) {
       range.place = staging_.size;
       staging_.size += aligned(static_cast<std::uint64_t>(range.step) * staging_.rounds);
     }
-    return room_for(module_, kernel_, staging_.size);
+    check_room();
+  }
+
+  /// As few blocks as a tile leaves run at a time.
+  void check_room() const {
+    const std::uint64_t shared = shared_of(module_, kernel_) + staging_.size;
+    require(shared <= static_limit, refusal::room);
+    const Architecture *const architecture = find_architecture(module_.target);
+    if (!architecture)
+      return;
+    BlockNeeds needs;
+    needs.threads = threads_of(kernel_).value_or(threads_unknown);
+    needs.registers = 32; // as many as leave room for all warps
+    const std::uint32_t before = occupancy(*architecture, needs).blocks;
+    needs.static_shared = shared;
+    require(occupancy(*architecture, needs).blocks >= before, refusal::occupied);
   }
 
   /// What must be known before the kernel begins.
@@ -497,14 +479,12 @@ Sites<Staging> staging_of(const KernelContext &context, std::uint32_t bytes, fac
     answer.refusals.push_back(refusal::unknown);
     return answer;
   }
-  for (LoopId loop = 0; loop < facts.cfg().loops().size(); ++loop) {
-    auto staging = Loop(facts, loop, atoms).run(bytes);
-    if (staging) {
-      answer.sites.push_back(std::move(*staging));
-      break;
+  for (LoopId loop = 0; loop < facts.cfg().loops().size() && answer.sites.empty(); ++loop)
+    try {
+      answer.sites.push_back(Loop(facts, loop, atoms).run(bytes));
+    } catch (const Refused &stop) {
+      add_refusal(answer.refusals, stop.refusal);
     }
-    add_refusal(answer.refusals, staging.error());
-  }
   if (facts.cfg().loops().empty())
     answer.refusals.push_back(refusals::no_loop);
   return answer;
