@@ -1,6 +1,10 @@
 // From each version of the beam come all versions that are one rewrite further. A text that was
 // seen is not analysed again, whatever order of rewrites led to it. What is not proved is withdrawn
 // before anything is counted. A kernel that may wait in a loop stays as it is.
+//
+// Versions beside the kernel are of the kernel as it is. Their bounds cannot be compared with its
+// own: some have other launches, and some keep the kernel's code for launches or rounds in which
+// they do not gain, which a bound counts in full. So they are looked at where times are.
 
 #include "synth/search/search.h"
 
@@ -22,6 +26,12 @@ using Clock = std::chrono::steady_clock;
 using facts::Amount;
 using facts::AmountPool;
 using facts::Rational;
+
+/// Returns true if what a family does is tried in the kernel's place, step by step.
+bool is_tried_in_place(const Family &family) {
+  return family.name == "meld" || family.name == "promote" || family.name == "shuffle" ||
+         family.name == "cache";
+}
 
 /// A rewrite that could be done to a version.
 struct Rewrite {
@@ -75,6 +85,7 @@ public:
       beam = std::move(next);
     }
     requalify();
+    look_beside();
     result_.candidates[result_.best].chosen = true;
     return std::move(result_);
   }
@@ -105,7 +116,7 @@ private:
     candidate.cost.conditions = std::move(bounds.conditions);
     candidate.cost.whole_rows = bounds.whole_rows;
     if (options_.time)
-      options_.time(*module, function, candidate.cost);
+      options_.time(*module, function, nullptr, candidate.cost);
   }
 
   /// The versions one rewrite further than candidate `from`; those that are proved join `next`.
@@ -148,6 +159,34 @@ private:
     });
   }
 
+  /// Each version of each family.
+  void look_beside() {
+    if (!options_.time)
+      return;
+    const std::shared_ptr<const Module> module = result_.candidates[0].module;
+    const KernelContext context(*module, *function_in(*module));
+    for (const Family &family : families()) {
+      if (is_tried_in_place(family))
+        continue;
+      for (const Proposal &proposal : propose(family, context).proposals) {
+        if (spent())
+          return;
+        if (!proposal.promise.empty())
+          continue;
+        const auto begin = Clock::now();
+        SearchCandidate candidate;
+        candidate.steps = {fmt::format("{}:{}", family.name, proposal.variant)};
+        candidate.sibling = proposal.sibling.name;
+        candidate.module = module;
+        if (const auto made = proved_version(context, family, proposal))
+          options_.time(*made->module, *made->sibling, &proposal.sibling, candidate.cost);
+        else
+          candidate.withdrawn = made.error();
+        add(std::move(candidate), begin);
+      }
+    }
+  }
+
   Rewrite shuffled(const Module &module) const {
     RewriteOptions how;
     how.kernels = {kernel_};
@@ -181,16 +220,22 @@ private:
           rewrite.prove(before, *function_in(before), *candidate.module, *function);
     if (candidate.withdrawn.empty())
       evaluate(candidate);
+    if (const auto index = add(std::move(candidate), begin))
+      next.push_back(*index);
+  }
+
+  /// Where a candidate is then; nothing if it is withdrawn.
+  std::optional<std::size_t> add(SearchCandidate candidate, Clock::time_point begin) {
     const std::chrono::duration<double, std::milli> took = Clock::now() - begin;
     candidate.milliseconds = took.count();
     const std::size_t index = result_.candidates.size();
     const bool proved = candidate.withdrawn.empty();
     result_.candidates.push_back(std::move(candidate));
     if (!proved)
-      return;
-    next.push_back(index);
+      return std::nullopt;
     if (is_better(cost_of(index), cost_of(result_.best), options_))
       result_.best = index;
+    return index;
   }
 
   const std::string kernel_;

@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 BRANCHES = str(ROOT / "tests/bound/racuda/branches.ptx")
 VECTORADD = str(ROOT / "tests/bound/racuda/vectoradd.ptx")
 COPPER = str(ROOT / "tests/synth/optimize/copper.ptx")
+FILTER = str(ROOT / "tests/synth/versions/stage/filter.ptx")
 NESTED = str(ROOT / "tests/synth/optimize/nested.ptx")
 
 
@@ -93,6 +94,44 @@ class Optimize(Scratch):
                        ["--launch", "synBrdis_param_1=0x40,param_2=512,param_3=1,threads=2048,block=32"]))
         self.assertLess(few, many)
         self.assertEqual(named, many)
+
+    @unittest.skipUnless(cuda_home(), "no CUDA toolkit")
+    def test_versions_beside_the_kernel(self):
+        os.environ["PATH"] = f"{cuda_home() / 'bin'}:{os.environ['PATH']}"
+        at = ["--launch", "n=4194304,k=64,block=256,grid=16384"]
+        words = [FILTER, "--metric", "time", "--gpu", "H100", *at]
+        kernel = kernels(*words, "-o", "out.ptx")["filter"]
+        beside = [c for c in kernel["candidates"] if c["sibling"]]
+        tried = {c["steps"][0].split(":")[0] for c in beside}
+        self.assertLessEqual({"retile", "vectorise", "registers", "resize", "stage"}, tried)
+        self.assertFalse(tried & {"meld", "promote", "shuffle", "cache"}, "these are tried in its place")
+        for candidate in beside:
+            self.assertEqual(candidate["verdict"], "proved", candidate["steps"])
+        # What is written is what is predicted to take least.
+        timed = [c for c in kernel["candidates"] if c["microseconds"] is not None]
+        best = chosen(kernel)
+        self.assertEqual(best["microseconds"], min(c["microseconds"] for c in timed))
+        self.assertEqual(best["steps"][0].split(":")[0], "vectorise")
+        # The model would guess how often the loop of a tile goes round.
+        self.assertFalse([c for c in timed if c["steps"] and c["steps"][0].startswith("stage")])
+        text = Path("out.ptx").read_text()
+        self.assertTrue(text.startswith(Path(FILTER).read_text()))
+        self.assertEqual(text.count(".entry"), 2)
+        self.assertIn(f".entry {best['sibling']}(", text)
+        check = run([PTXASW, "verify", FILTER, "out.ptx", "--runs", "3", "--search", "0"])
+        self.assertNotEqual(check.returncode, 1, check.stdout + check.stderr)
+
+    @unittest.skipUnless(cuda_home(), "no CUDA toolkit")
+    def test_versions_that_do_not_fit_the_launch(self):
+        os.environ["PATH"] = f"{cuda_home() / 'bin'}:{os.environ['PATH']}"
+        at = ["--launch", "n=3000,k=64,block=3,grid=1000"]
+        kernel = kernels(FILTER, "--metric", "time", "--gpu", "H100", *at)["filter"]
+        (odd,) = [c for c in kernel["candidates"] if c["steps"] == ["vectorise:wide-x4"]]
+        self.assertEqual((odd["verdict"], odd["microseconds"]), ("proved", None))
+
+    def test_bounds_do_not_compare_versions_beside(self):
+        kernel = kernels(FILTER, "--launch", "n=1024,k=64,block=256,grid=4")["filter"]
+        self.assertFalse([c for c in kernel["candidates"] if c["sibling"]])
 
     def test_conditions_at_the_sizes(self):
         # The bound holds for counts that are not negative: below, the loop runs 2^32 - 1 rounds.

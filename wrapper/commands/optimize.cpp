@@ -1,16 +1,21 @@
 // `ptxasw optimize`: the search of synth/search as a table and as JSON, and the best version as
-// PTX.
+// PTX, in the kernel's place or beside it.
 
 #include "analysis/cost/advice.h"
+#include "emulator/semantics/parameter_layout.h"
 #include "synth/search/search.h"
+#include "synth/siblings.h"
 #include "wrapper/commands/analyse.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/kernel_needs.h"
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/words.h"
+#include "wrapper/launch/fit.h"
 #include "wrapper/os/files.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <filesystem>
 #include <fmt/core.h>
 #include <unistd.h>
@@ -146,6 +151,7 @@ Json to_json(const ToldSearch &told, const LaunchPoint *point) {
          {"divwarps", bound(one.cost.divwarps)},
          {"microseconds", one.cost.microseconds ? Json(*one.cost.microseconds) : Json()},
          {"apart", one.apart},
+         {"sibling", one.sibling.empty() ? Json() : Json(one.sibling)},
          {"milliseconds", one.milliseconds},
          {"chosen", one.chosen}});
   }
@@ -170,10 +176,73 @@ private:
   std::filesystem::path path_;
 };
 
-/// The predicted time of a version at the launch that `--launch` describes.
+/// A launch of a version: its grid, its block, and what the parameters behind the kernel's own get.
+struct VersionLaunch {
+  launch::Extents grid, block;
+  std::vector<std::uint32_t> appended;
+};
+
+std::uint32_t along(const launch::Extents &extents, char axis) {
+  return axis == 'x' ? extents.x : axis == 'y' ? extents.y : extents.z;
+}
+
+/// How a version is launched where the kernel is as a point says; why it is not. `values` are the
+/// kernel's arguments, by the names of parameters; those that have none are 0.
+tl::expected<VersionLaunch, std::string>
+launch_of(const LaunchPoint &point, const ParameterNames &names,
+          const std::map<std::string, std::int64_t> &values, const Function &function,
+          const Sibling *sibling) {
+  std::array<std::uint32_t, 3> blocks{1, 1, 1};
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (const auto grid = point.numbers.find(fmt::format("nctaid.{}", "xyz"[axis]));
+        grid != point.numbers.end())
+      blocks[axis] = static_cast<std::uint32_t>(facts::floor_of(grid->second));
+  VersionLaunch result{
+      {blocks[0], blocks[1], blocks[2]}, {point.block->x, point.block->y, point.block->z}, {}};
+  if (!sibling)
+    return result;
+  for (const char axis : sibling->appended)
+    result.appended.push_back(along(result.grid, axis));
+  for (const char axis : sibling->appended_blocks)
+    result.appended.push_back(along(result.block, axis));
+  SiblingTable table;
+  std::vector<unsigned char> bytes;
+  for (std::size_t i = 0; i + result.appended.size() < function.parameters.size(); ++i) {
+    table.parameters.push_back({kernel_parameter_offset(function, i),
+                                static_cast<std::uint32_t>(function.parameters[i].size())});
+    bytes.resize(table.parameters[i].offset + table.parameters[i].bytes);
+    if (const auto value = values.find(names.own(i)); value != values.end())
+      std::memcpy(bytes.data() + table.parameters[i].offset, &value->second,
+                  std::min<std::size_t>(sizeof value->second, table.parameters[i].bytes));
+  }
+  launch::Launch own;
+  own.grid = result.grid;
+  own.block = result.block;
+  const launch::Arguments arguments{nullptr, bytes.data()};
+  const launch::Outcome outcome = fit(own, arguments, table, *sibling, {});
+  launch::SiblingLaunch made;
+  if (outcome != launch::Outcome::sibling)
+    return tl::unexpected(explain(outcome, own, arguments, table, *sibling, {}));
+  if (!made.prepare(own, arguments, table, *sibling))
+    return tl::unexpected(std::string("it has too many parameters"));
+  result.grid = made.grid;
+  result.block = made.block;
+  return result;
+}
+
+/// The predicted time of a version where the kernel is launched as `--launch` describes it. What
+/// the model must guess of a version beside the kernel, but not of the kernel, leaves it without a
+/// time; `doubts` are the kernel's own, which is asked about first.
 void predict_time(const Settings &settings, const cost::Gpu &gpu, const LaunchPoint &point,
                   const ParameterNames &names, const Module &module, const Function &function,
+                  const Sibling *sibling, std::optional<std::vector<std::string>> &doubts,
                   SearchCost &cost) {
+  const auto values = names.values_at(point);
+  const auto launch = launch_of(point, names, values, function, sibling);
+  if (!launch) {
+    cost.no_time = launch.error();
+    return;
+  }
   const CandidateFile file;
   if (const auto written = write_file_atomically(file.path(), module.text()); !written) {
     cost.no_time = written.error();
@@ -186,28 +255,35 @@ void predict_time(const Settings &settings, const cost::Gpu &gpu, const LaunchPo
     return;
   }
   cost::Question question;
-  for (int axis = 0; axis < 3; ++axis) {
-    const auto grid = point.numbers.find(fmt::format("nctaid.{}", "xyz"[axis]));
-    const std::uint64_t blocks =
-        grid == point.numbers.end() ? 1 : static_cast<std::uint64_t>(facts::floor_of(grid->second));
-    const std::uint32_t extents[] = {point.block->x, point.block->y, point.block->z};
-    question.threads[axis] = blocks * extents[axis];
-  }
-  question.current = point.block;
-  question.shapes = {*point.block};
+  question.current = {launch->block.x, launch->block.y, launch->block.z};
+  question.shapes = {*question.current};
+  for (int axis = 0; axis < 3; ++axis)
+    question.threads[axis] = along(launch->grid, "xyz"[axis]) * (*question.current)[axis];
   question.needs = needs->front().needs;
   question.spill_stores = needs->front().spill_stores;
   question.spill_loads = needs->front().spill_loads;
   question.required = needs->front().required;
-  const auto values = names.values_at(point);
-  for (std::size_t i = 0; i < function.parameters.size(); ++i)
-    if (const auto value = values.find(names.own(i)); value != values.end())
-      question.arguments[{std::string(function.parameters[i].name), 0}].bits =
-          static_cast<std::uint64_t>(value->second) &
-          mask64(std::min(64u, bit_width(function.parameters[i].type)));
+  const std::size_t own = function.parameters.size() - launch->appended.size();
+  for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+    const Variable &parameter = function.parameters[i];
+    const auto value = i < own ? values.find(names.own(i)) : values.end();
+    if (i >= own || value != values.end())
+      question.arguments[{std::string(parameter.name), 0}].bits =
+          i >= own ? launch->appended[i - own]
+                   : static_cast<std::uint64_t>(value->second) &
+                         mask64(std::min(64u, bit_width(parameter.type)));
+  }
   const cost::Advice advice = cost::advise(module, function, gpu, question);
+  if (!doubts)
+    doubts = advice.doubts;
+  const auto doubt =
+      std::find_if(advice.doubts.begin(), advice.doubts.end(), [&](const std::string &one) {
+        return sibling && std::find(doubts->begin(), doubts->end(), one) == doubts->end();
+      });
   if (!advice.refusal.empty() || advice.shapes.empty())
     cost.no_time = advice.refusal.empty() ? "the launch is not possible" : advice.refusal;
+  else if (doubt != advice.doubts.end())
+    cost.no_time = *doubt;
   else
     cost.microseconds = advice.shapes.front().prediction.microseconds;
 }
@@ -239,7 +315,9 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
   options.bound.base_alignment = inputs->launch.base_alignment.value_or(1);
   options.beam = request.beam;
   const Module *own = nullptr;          // that `module` was made of
-  std::shared_ptr<const Module> module; // with the best versions so far
+  std::shared_ptr<const Module> module; // with the best versions so far in their kernels' places
+  SiblingOptions beside;                // the best versions that are beside their kernels
+  beside.names.emplace();
   const auto each = [&](const AnalysedKernel &one) -> tl::expected<KernelAnswer, Unanswered> {
     if (own != &one.module()) {
       own = &one.module();
@@ -256,9 +334,11 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
       options.at = [&](const SearchCost &cost, const Amount &amount) {
         return value_at(cost, amount, parameters, point).number;
       };
+    std::optional<std::vector<std::string>> doubts;
     if (request.metric == "time")
-      options.time = [&](const Module &version, const Function &function, SearchCost &cost) {
-        predict_time(*settings, *gpu, point, parameters, version, function, cost);
+      options.time = [&](const Module &version, const Function &function, const Sibling *sibling,
+                         SearchCost &cost) {
+        predict_time(*settings, *gpu, point, parameters, version, function, sibling, doubts, cost);
       };
     options.seconds = *seconds_of(request.budget) / static_cast<double>(one.names->size());
     const ToldSearch told{name, parameters, search(module, name, options)};
@@ -267,7 +347,12 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
       if (const BoundAt there = value_at(cost, *cost.wsteps.most, parameters, point);
           !there.number && there.holds)
         return tl::unexpected(Unanswered{fmt::format("{}: {}", name, there.why)});
-    module = told.result.candidates[told.result.best].module;
+    const SearchCandidate &best = told.result.candidates[told.result.best];
+    module = best.module;
+    if (!best.sibling.empty()) {
+      beside.kernels.push_back(name);
+      beside.names->push_back(best.sibling);
+    }
     return KernelAnswer{name + ":", to_text(told, at), to_json(told, at)};
   };
   if (const Module &first = *inputs->files.front().module;
@@ -280,7 +365,8 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
   const int code = analyse(asked, *inputs, each, false, {{"metric", request.metric}});
   if (code != 0 || request.output.empty())
     return code;
-  const auto written = write_file_atomically(request.output, module->text());
+  const auto written = write_file_atomically(
+      request.output, beside.kernels.empty() ? module->text() : add_siblings(*module, beside).text);
   return written ? 0 : complain(written.error());
 }
 

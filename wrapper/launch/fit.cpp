@@ -4,6 +4,7 @@
 #include "wrapper/launch/fit.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <fmt/core.h>
 
@@ -13,6 +14,12 @@ namespace {
 /// Without opting in, a block has this much shared memory, static and dynamic together. What the
 /// program opted into holds for the original alone.
 constexpr std::uint64_t default_shared = 49152;
+
+constexpr std::array<std::string_view, static_cast<std::size_t>(Outcome::count)> outcome_names = {
+    "sibling",        "no-siblings", "table",          "block-shape",     "block-size",
+    "dynamic-shared", "grid",        "few-blocks",     "alignment",       "divisibility",
+    "attributes",     "arguments",   "not-in-profile", "original",        "measuring",
+    "captured",       "refused",     "other-context",  "too-many-shapes", "off"};
 
 std::uint64_t read(const Arguments &arguments, const SiblingTable &table, std::uint32_t parameter,
                    std::uint32_t offset, std::uint32_t bytes) {
@@ -123,6 +130,10 @@ std::string text(const Extents &extents) {
 }
 
 } // namespace
+
+std::string_view name_of(Outcome outcome) {
+  return outcome_names[static_cast<std::size_t>(outcome)];
+}
 
 bool find_arguments(const Launch &launch, const SiblingTable &table, Arguments &arguments) {
   return find_first(launch, table, table.parameters.size(), arguments);

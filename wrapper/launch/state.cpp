@@ -27,12 +27,6 @@ constexpr std::string_view prefix = "PTXASW_LAUNCH_";
 /// By which `ptxasw status PROGRAM` knows that the helper is linked into a program.
 __attribute__((used)) const char marker[] = "ptxasw launch helper, version " PTXASW_VERSION;
 
-constexpr std::array<std::string_view, static_cast<std::size_t>(Outcome::count)> outcome_names = {
-    "sibling",        "no-siblings", "table",          "block-shape",     "block-size",
-    "dynamic-shared", "grid",        "few-blocks",     "alignment",       "divisibility",
-    "attributes",     "arguments",   "not-in-profile", "original",        "measuring",
-    "captured",       "refused",     "other-context",  "too-many-shapes", "off"};
-
 std::atomic<std::uint64_t> counters[static_cast<std::size_t>(Outcome::count)];
 std::atomic<Off> off{Off::none};
 pid_t process = 0; ///< whose counters these are
@@ -197,10 +191,6 @@ __attribute__((destructor)) void finish() {
 }
 
 } // namespace
-
-std::string_view name_of(Outcome outcome) {
-  return outcome_names[static_cast<std::size_t>(outcome)];
-}
 
 std::string_view name_of(Off reason) {
   constexpr std::string_view names[] = {"",       "asked",   "deep-bind", "unseen-unload",
