@@ -20,9 +20,9 @@ bool could_be_a_reduction(const Opcode &opcode) {
                                      Modifier::volatile_};
   return opcode.op == Op::atom && is_known(opcode) &&
          std::any_of(operations.begin(), operations.end(),
-                     [&](std::string_view word) { return opcode.has(word); }) &&
+                     [&](std::string_view name) { return opcode.has(name); }) &&
          std::none_of(orders.begin(), orders.end(),
-                      [&](Modifier word) { return opcode.has(word); });
+                      [&](Modifier one) { return opcode.has(one); });
 }
 
 } // namespace

@@ -236,7 +236,6 @@ void MemoryView::check_races(const WarpContext &context, unsigned lane, std::uin
     }
   };
   RaceDetector::Access access = access_of(context, lane, shared, stored != nullptr);
-  const std::uint32_t memory = shared ? access.block + 1 : 0;
   if (together.same) {
     const LaneMask lanes = (~LaneMask{0} >> (warp_lanes - together.lanes)) << lane;
     for_each_lane(run_.races->note_shared_row(memory, address, size, lanes, access),

@@ -374,9 +374,10 @@ int run(const CheckRequest &request, const Invocation &invocation) {
         !request.kernel.empty() && !is_called(finding.value("kernel", ""), request.kernel);
     finding = completed(std::move(finding), symbols);
     const std::string text = told(finding);
-    const bool is_other = other_kernel || (!request.tools.empty() &&
-                                           std::find(request.tools.begin(), request.tools.end(),
-                                                     finding.at("tool").get<std::string>()) == request.tools.end());
+    const bool is_other =
+        other_kernel || (!request.tools.empty() &&
+                         std::find(request.tools.begin(), request.tools.end(),
+                                   finding.at("tool").get<std::string>()) == request.tools.end());
     if (is_other || std::any_of(suppressions->begin(), suppressions->end(), [&](const auto &part) {
           return text.find(part) != std::string::npos;
         }))

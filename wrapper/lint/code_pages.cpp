@@ -16,11 +16,11 @@ constexpr std::size_t page_width = 80;
 
 /// The text of a section, without its heading.
 std::string_view section_of(std::string_view name) {
-  const std::string heading = fmt::format("\n## {}\n", name);
-  const std::size_t begin = lint_codes_page.find(heading);
+  const std::string title = fmt::format("\n## {}\n", name);
+  const std::size_t begin = lint_codes_page.find(title);
   if (begin == std::string_view::npos)
     return "";
-  const std::string_view rest = lint_codes_page.substr(begin + heading.size());
+  const std::string_view rest = lint_codes_page.substr(begin + title.size());
   return rest.substr(0, rest.find("\n## "));
 }
 
