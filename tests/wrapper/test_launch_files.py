@@ -62,7 +62,7 @@ TENSOR = """.version 8.0\n.target sm_90\n.address_size 64
   @%p bra wait;
   mbarrier.init.shared.b64 [gate], 1; st.shared.u32 [rank], %r;
   mbarrier.arrive.expect_tx.shared.b64 _, [gate], 32;
-  cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [box], [%m, {5, 2}], [gate];
+  cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [box], [%m, {4, 2}], [gate];
 wait:
   bar.sync 0;
 again:
@@ -201,11 +201,11 @@ buffer = "out"
 """
         self.write("k.ptx", TENSOR)
         self.write("l.toml", launch)
-        # Column 5 on, row 2 on: the second row of the box is outside. The other block's rank goes on top.
+        # Column 4 on, row 2 on: the second row of the box is outside. The other block's rank goes on top.
         done = self.emulate("--launch", "l.toml", "--dump", "out")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         for first, plus in (0, 0), (16, 100):
-            for i, number in enumerate([22, 23, 24, 0, 0, 0, 0, 0]):
+            for i, number in enumerate([21, 22, 23, 24, 0, 0, 0, 0]):
                 self.assertIn(f"out[{first + i}] = {number + plus}\n", done.stdout)
         for wrong, message in ("box = [3, 2]", "rows of 12 bytes in the box, no multiple of 16"), \
                 ("box = [4]", "`extents` and a `box`"), ("box = [4, 2], swizzle = 16", "0, 32, 64 or 128"), \
