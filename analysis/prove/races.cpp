@@ -67,8 +67,8 @@ public:
         pool_(paths_.pool()), launch_{assumptions.grid, assumptions.parameters, assumptions.no_wrap,
                                       assumptions.disjoint},
         solver_(options.resource_limit, true), order_solver_(options.resource_limit, true),
-        exact_solver_(options.resource_limit / 4, true), integer_solver_(options.resource_limit / 3),
-        invariants_(paths_, launch_, solver_) {}
+        exact_solver_(options.resource_limit / 4, true),
+        integer_solver_(options.resource_limit / 3), invariants_(paths_, launch_, solver_) {}
 
   KernelProof run();
   std::uint64_t effort() const;

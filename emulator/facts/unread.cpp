@@ -21,8 +21,7 @@ bool could_be_a_reduction(const Opcode &opcode) {
   return opcode.op == Op::atom && is_known(opcode) &&
          std::any_of(operations.begin(), operations.end(),
                      [&](std::string_view name) { return opcode.has(name); }) &&
-         std::none_of(orders.begin(), orders.end(),
-                      [&](Modifier one) { return opcode.has(one); });
+         std::none_of(orders.begin(), orders.end(), [&](Modifier one) { return opcode.has(one); });
 }
 
 } // namespace
