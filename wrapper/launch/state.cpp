@@ -176,11 +176,11 @@ __attribute__((destructor)) void finish() {
     return;
   std::uint64_t launches = 0;
   std::string kept;
-  for (std::size_t i = 0; i < outcome_names.size(); ++i) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(Outcome::count); ++i) {
     const std::uint64_t n = counters[i].load(std::memory_order_relaxed);
     launches += n;
     if (n && i != static_cast<std::size_t>(Outcome::sibling))
-      kept += fmt::format("{}{}:{}", kept.empty() ? "" : ",", json_text(outcome_names[i]), n);
+      kept += fmt::format("{}{}:{}", kept.empty() ? "" : ",", json_text(name_of(static_cast<Outcome>(i))), n);
   }
   if (launches == 0)
     return;
