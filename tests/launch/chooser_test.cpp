@@ -216,11 +216,16 @@ TEST_CASE("short kernels are timed in runs") {
     }
     return Found{chooser.decided(), chooser.best(), longest};
   };
+  CHECK(decide({0.0036, 0.0023}, false, true, 60000) == Found(true, 1, 32));
+  CHECK(decide({0.0036, 0.0036}, false, true, 60000) == Found(true, 0, 32));
   for (const bool eager : {false, true}) {
-    CHECK(decide({0.0036, 0.0023}, false, eager, 60000) == Found(true, 1, 32));
-    CHECK(decide({0.0036, 0.0036}, false, eager, 60000) == Found(true, 0, 32));
+    CHECK(decide({0.0105, 0.007}, false, eager, 60000) == Found(true, 1, 18));
+    CHECK(decide({0.0105, 0.0105}, false, eager, 60000) == Found(true, 0, 18));
     CHECK(decide({0.016, 0.012}, false, eager, 60000) == Found(true, 1, 1)); // 21 by events
   }
+  // Trials cost a program of such kernels more than they may bring.
+  CHECK(decide({0.0036, 0.0023}, false, false, 60000) == Found(true, 0, 1));
+  CHECK(decide({0.008, 0.004}, false, false, 60000) == Found(true, 0, 1));
   // Something always comes between.
   CHECK(std::get<1>(decide({0.0036, 0.0023}, true, false, 60000)) == 0);
   CHECK(std::get<0>(decide({0.0036, 0.0023}, true, false, 1000)));

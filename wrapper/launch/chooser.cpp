@@ -256,10 +256,12 @@ void Chooser::record(std::size_t version, double milliseconds, std::size_t launc
   samples_[version].push_back(milliseconds);
   if (version == 0) {
     original_ = time(0);
-    if (!in_runs_ && !alone_ && samples_[0].size() >= 2 && original_ < rules_.short_kernel)
-      time_in_runs(true);
-    if (!in_runs_ && !rules_.eager && samples_[0].size() >= 2 && original_ < rules_.shortest)
-      decided_ = true;
+    if (!in_runs_ && samples_[0].size() >= 2) {
+      if (!rules_.eager && original_ < rules_.shortest)
+        decided_ = true;
+      else if (!alone_ && original_ < rules_.short_kernel)
+        time_in_runs(true);
+    }
   }
   if (!decided_)
     judge();

@@ -26,8 +26,8 @@ struct ChoiceRules {
   double overhead = 0.006;         ///< of measuring a launch, ms
   double slow = 1.05;              ///< if not eager, one sample this much slower ends it
   double cold = 0.1;               ///< how much longer a version's first launch may take, ms
-  double shortest = 0.009; ///< a kernel that takes less by the events' clock is left alone, if not
-                           ///< eager: most of that is the launch itself
+  double shortest = 0.014; ///< a kernel that takes less by the events' clock is left alone, if not
+                           ///< eager: trials cost such a program more than they may bring
   // A pair of events costs as much as a short kernel. So what takes less than `short_kernel` is
   // timed in runs of one version, one launch behind the other:
   double short_kernel = 0.02, run = 0.2; ///< ms; how long a run takes, about
