@@ -238,13 +238,6 @@ done:)");
   }
 }
 
-TEST_CASE("wgmma is refused by name") {
-  const WarpRun run = run_warp(in_warp_kernel("wgmma.fence.sync.aligned;"));
-  REQUIRE(run.outcome.fault);
-  CHECK(run.outcome.fault->kind == FaultKind::unsupported);
-  CHECK(run.outcome.fault->message.find("wgmma.fence") != std::string::npos);
-}
-
 TEST_CASE("a matrix instruction wants the whole warp") {
   const std::string body =
       "movmatrix.sync.aligned.m8n8.trans.b16 %r1, %t;\nst.global.u32 [%out], %r1;";
