@@ -180,7 +180,8 @@ __attribute__((destructor)) void finish() {
     const std::uint64_t n = counters[i].load(std::memory_order_relaxed);
     launches += n;
     if (n && i != static_cast<std::size_t>(Outcome::sibling))
-      kept += fmt::format("{}{}:{}", kept.empty() ? "" : ",", json_text(name_of(static_cast<Outcome>(i))), n);
+      kept += fmt::format("{}{}:{}", kept.empty() ? "" : ",",
+                          json_text(name_of(static_cast<Outcome>(i))), n);
   }
   if (launches == 0)
     return;
