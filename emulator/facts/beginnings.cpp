@@ -9,6 +9,8 @@
 
 #include "emulator/facts/beginnings.h"
 
+#include "emulator/facts/polynomial.h"
+
 #include <algorithm>
 #include <bit>
 #include <map>

@@ -10,9 +10,10 @@ namespace ptxasw::inline emulator {
 /// in its upper half and the column in its lower.
 struct TensorMemory {
   static constexpr unsigned lanes = 128, columns = 512, granule = 32;
+  static constexpr std::size_t size = std::size_t{lanes} * columns; ///< cells
 
-  std::vector<std::uint32_t> cells{std::vector<std::uint32_t>(lanes * columns)};
-  std::vector<bool> written{std::vector<bool>(lanes * columns)};
+  std::vector<std::uint32_t> cells{std::vector<std::uint32_t>(size)};
+  std::vector<bool> written{std::vector<bool>(size)};
   std::bitset<columns> allocated;
   bool may_allocate = true; ///< relinquish_alloc_permit ends it
 };

@@ -166,17 +166,18 @@ void execute_store(WarpContext &context, MemoryView &memory, LaneMask mask) {
   for_each_lane(mask, [&](unsigned lane) {
     for (std::size_t i = 0; i < in.inputs.size(); ++i) {
       const std::uint64_t bits = context.value(in.inputs[i], lane);
-      std::memcpy(stored + lane * whole + i * in.element, &bits, in.element);
+      std::memcpy(stored + std::size_t{lane} * whole + i * in.element, &bits, in.element);
     }
   });
   while (mask != 0) {
     const auto first = static_cast<unsigned>(std::countr_zero(mask));
-    const MemoryView::Together found =
-        memory.locate_together(context, mask, addresses, whole, stored + first * whole);
+    const MemoryView::Together found = memory.locate_together(context, mask, addresses, whole,
+                                                              stored + std::size_t{first} * whole);
     if (found.lanes == 0)
       store_lane(context, memory, first, addresses[first]);
     else
-      std::memcpy(found.bytes, stored + first * whole, found.lanes * whole);
+      std::memcpy(found.bytes, stored + std::size_t{first} * whole,
+                  std::size_t{found.lanes} * whole);
     mask &= ~lanes_from(first, std::max(found.lanes, 1u));
   }
 }

@@ -168,7 +168,7 @@ void complete_products(MachineRun &run, WarpState &warp, MemoryView &memory, std
 /// The warps of the group that a warp is in; none if the block has not all four.
 std::span<WarpState> group_of(const WarpContext &context) {
   std::vector<WarpState> &warps = context.warp->block->warps;
-  const std::size_t first = context.warp->index / group_warps * group_warps;
+  const std::size_t first = context.warp->index - context.warp->index % group_warps;
   return first + group_warps > warps.size() ? std::span<WarpState>()
                                             : std::span(warps).subspan(first, group_warps);
 }

@@ -192,7 +192,7 @@ void TensorUnit::move(WarpContext &context) {
       } else {
         row += 8 * (r / 2 % 2), column = lane % 4 * 2 + r % 2 + r / 4 * 8;
       }
-      std::uint64_t at = column_of(address) + column * (use.packs ? 2 : 1);
+      std::uint64_t at = column_of(address) + std::uint64_t{column} * (use.packs ? 2 : 1);
       if (use.is_split && lane >= 16)
         at += context.value(in.inputs[0], lane);
       const std::uint64_t there = first_row + row;
@@ -230,7 +230,8 @@ void TensorUnit::copy(const WarpContext &context, unsigned lane) {
           const unsigned there = use.rows != 64 || use.copies == 1 ? row + i * use.rows
                                  : use.interleaved ? row / 32 * 32 + row % 32 + i * 64
                                                    : row / 32 * 64 + row % 32 + i * 32;
-          write(context, lane, row_of(to) + there, column_of(to) + piece * 4 + word, value);
+          write(context, lane, row_of(to) + there, column_of(to) + std::uint64_t{piece} * 4 + word,
+                value);
         }
       }
     }
