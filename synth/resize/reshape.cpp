@@ -109,6 +109,7 @@ std::vector<Sibling> reshapes(const KernelContext &context, std::size_t most) {
   std::vector<Shape> good = warps(axes);
   if (good.size() > 1) {
     std::vector<std::optional<std::uint64_t>> costs;
+    costs.reserve(good.size());
     for (const Shape &shape : good)
       costs.push_back(sectors(context, shape));
     const auto least =
