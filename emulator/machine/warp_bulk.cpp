@@ -22,10 +22,9 @@ WarpInstruction strong(const WarpInstruction &in, WarpAction action) {
   return result;
 }
 
-/// What elements outside of a tensor are, where they are not zeros.
-std::uint64_t fill_of(ScalarType type) {
-  return type == ScalarType::f64 ? 0x7fffffffffffffff : bit_width(type) == 16 ? 0x7fff : 0x7fffffff;
-}
+/// What elements outside of a tensor are, where they are not zeros: the low bits of this, whatever
+/// their type. So an H200 has it.
+constexpr std::uint64_t nan_fill = 0x7ff77ff77ff77ff7;
 
 } // namespace
 
@@ -187,8 +186,9 @@ void BulkUnit::copy_tensor(const WarpContext &context, unsigned lane, const Bulk
   });
 }
 
-// The box lies in shared memory row by row; 16 bytes of it at a time are where the swizzle puts
-// them.
+// The box lies in shared memory row by row, a swizzled one in rows of the swizzle's length,
+// whatever part of these it fills; 16 bytes of it at a time are where the swizzle puts them. So an
+// H200 does.
 void BulkUnit::copy_box(const WarpContext &context, unsigned lane, const BulkCopy &copy,
                         const TensorMap &map, std::span<const std::int64_t> corner,
                         std::uint64_t shared) {
@@ -199,8 +199,11 @@ void BulkUnit::copy_box(const WarpContext &context, unsigned lane, const BulkCop
   const bool loads = copy.to == StateSpace::shared;
   const unsigned size = map.element_bytes(), per_piece = 16 / size;
   std::array<std::uint32_t, TensorMap::most_axes> at{};
-  std::uint64_t offset = 0;
-  for (bool done = false; !done;) {
+  const std::uint64_t pitch = map.swizzle == TensorMap::Swizzle::none
+                                  ? std::uint64_t{map.box[0]} * size
+                                  : 16ul << static_cast<unsigned>(map.swizzle);
+  std::uint64_t begin = shared;
+  for (bool done = false; !done; begin += pitch) {
     // A row: along the first axis.
     std::uint64_t row = map.address;
     bool inside = true;
@@ -209,8 +212,14 @@ void BulkUnit::copy_box(const WarpContext &context, unsigned lane, const BulkCop
       inside &= place >= 0 && static_cast<std::uint64_t>(place) < map.extents[axis];
       row += static_cast<std::uint64_t>(place) * map.strides[axis];
     }
-    for (std::uint32_t first = 0; first < map.box[0]; first += per_piece, offset += 16) {
-      const std::uint64_t piece = swizzled(shared + offset, map.swizzle, map.atomicity);
+    for (std::uint32_t first = 0; first < map.box[0]; first += per_piece) {
+      const std::uint64_t piece =
+          swizzled(begin + std::uint64_t{first} * size, map.swizzle, map.atomicity);
+      const std::int64_t end = corner[0] + first + per_piece;
+      if (!loads && inside && end > static_cast<std::int64_t>(map.extents[0]) &&
+          end - per_piece < static_cast<std::int64_t>(map.extents[0]))
+        context.fail(FaultKind::unsupported, lane,
+                     "a store of 16 bytes of which some are outside of the tensor");
       std::uint64_t words[2] = {};
       for (unsigned half = 0; half < 2 && !loads; ++half)
         words[half] = memory_.read(context, lane, piece + 8ul * half, 8, copy.from);
@@ -227,7 +236,7 @@ void BulkUnit::copy_box(const WarpContext &context, unsigned lane, const BulkCop
                           word >> shift & mask64(size * 8));
           continue;
         }
-        std::uint64_t bits = map.fills_with_nan ? fill_of(map.type()) : 0;
+        std::uint64_t bits = map.fills_with_nan ? nan_fill & mask64(size * 8) : 0;
         if (is_there)
           bits = memory_.read(context, lane, address, size, StateSpace::global);
         if (map.element == TensorMap::Element::f32_ftz && (bits & 0x7f800000) == 0)
