@@ -30,21 +30,9 @@ std::string in_cluster(const std::string &body, const std::string &cluster = "2"
 
 constexpr const char *meet = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n";
 
-/// Runs on two clusters under all schedules, checked for races; what they leave must be equal.
-std::vector<std::uint32_t> equal_runs(const std::string &text, std::uint32_t grid = 4) {
-  std::vector<std::uint32_t> first;
-  for (WarpOptions options : all_schedules()) {
-    options.check_races = options.check_uninitialized = true;
-    const WarpRun run = run_warp(text, 32, 0, options, grid);
-    if (run.outcome.fault)
-      FAIL(format(*run.outcome.fault));
-    if (run.outcome.race)
-      FAIL(format(*run.outcome.race));
-    if (first.empty())
-      first = run.words;
-    CHECK(run.words == first);
-  }
-  return first;
+/// Runs on two clusters.
+std::vector<std::uint32_t> run_clusters(const std::string &text, std::uint32_t grid = 4) {
+  return equal_runs(text, 32, grid);
 }
 
 /// Cell of a thread in the own tile, and of the same thread in the other block's: %r1, %r2.
@@ -55,20 +43,20 @@ const std::string cells = "mov.u32 %r0, tile; mad.lo.u32 %r1, %t, 4, %r0; xor.b3
 } // namespace
 
 TEST_CASE("a block reads and writes another one's shared memory") {
-  const auto words = equal_runs(in_cluster(cells + "st.shared.u32 [%r1], %r4;\n" + meet +
-                                           "ld.shared::cluster.u32 %r5, [%r2];\n"
-                                           "st.global.u32 [%out], %r5;\n" +
-                                           meet));
+  const auto words = run_clusters(in_cluster(cells + "st.shared.u32 [%r1], %r4;\n" + meet +
+                                             "ld.shared::cluster.u32 %r5, [%r2];\n"
+                                             "st.global.u32 [%out], %r5;\n" +
+                                             meet));
   for (std::uint32_t block = 0; block < 4; ++block)
     for (std::uint32_t lane = 0; lane < 32; ++lane)
       CHECK(words[block * 32 + lane] == (block ^ 1) * 100 + lane);
 
   const auto written =
-      equal_runs(in_cluster(cells + meet + "st.shared::cluster.u32 [%r2], %r4;\n" + meet +
-                            "ld.shared.u32 %r5, [%r1];\n"
-                            "atom.add.shared::cluster.u32 %r6, [%r2], 0;\n"
-                            "st.global.u32 [%out], %r5;\n" +
-                            meet));
+      run_clusters(in_cluster(cells + meet + "st.shared::cluster.u32 [%r2], %r4;\n" + meet +
+                              "ld.shared.u32 %r5, [%r1];\n"
+                              "atom.add.shared::cluster.u32 %r6, [%r2], 0;\n"
+                              "st.global.u32 [%out], %r5;\n" +
+                              meet));
   for (std::uint32_t block = 0; block < 4; ++block)
     for (std::uint32_t lane = 0; lane < 32; ++lane)
       CHECK(written[block * 32 + lane] == (block ^ 1) * 100 + lane);
@@ -77,24 +65,24 @@ TEST_CASE("a block reads and writes another one's shared memory") {
 TEST_CASE("clusters of two axes: ranks go along x first, and getctarank inverts mapa") {
   // 4 x 1 blocks cannot be clusters of 2 x 2; a grid of 4 x 1 as clusters of 4.
   const auto words =
-      equal_runs(in_cluster("mov.u32 %r0, tile; add.u32 %r5, %rank, 3; and.b32 %r5, "
-                            "%r5, 3;\n"
-                            "mapa.shared::cluster.u32 %r1, %r0, %r5;\n"
-                            "getctarank.shared::cluster.u32 %r2, %r1;\n"
-                            "cvt.u64.u32 %d1, %r0; cvta.shared.u64 %d1, %d1;\n"
-                            "getctarank.u64 %r3, %d1; mapa.u64 %d2, %d1, %r5;\n"
-                            "getctarank.u64 %r4, %d2;\n"
-                            "isspacep.shared::cluster %p1, %d2; selp.u32 %r6, 1, 0, "
-                            "%p1;\n"
-                            "isspacep.shared::cta %p2, %d2; selp.u32 %r7, 1, 0, %p2;\n"
-                            "isspacep.shared %p3, %d1; selp.u32 %r8, 1, 0, %p3;\n"
-                            "mad.lo.u32 %r2, %r2, 10, %r3; mad.lo.u32 %r2, %r2, 10, "
-                            "%r4;\n"
-                            "mad.lo.u32 %r2, %r2, 10, %r6; mad.lo.u32 %r2, %r2, 10, "
-                            "%r7;\n"
-                            "mad.lo.u32 %r2, %r2, 10, %r8; st.global.u32 [%out], "
-                            "%r2;\n",
-                            "4"));
+      run_clusters(in_cluster("mov.u32 %r0, tile; add.u32 %r5, %rank, 3; and.b32 %r5, "
+                              "%r5, 3;\n"
+                              "mapa.shared::cluster.u32 %r1, %r0, %r5;\n"
+                              "getctarank.shared::cluster.u32 %r2, %r1;\n"
+                              "cvt.u64.u32 %d1, %r0; cvta.shared.u64 %d1, %d1;\n"
+                              "getctarank.u64 %r3, %d1; mapa.u64 %d2, %d1, %r5;\n"
+                              "getctarank.u64 %r4, %d2;\n"
+                              "isspacep.shared::cluster %p1, %d2; selp.u32 %r6, 1, 0, "
+                              "%p1;\n"
+                              "isspacep.shared::cta %p2, %d2; selp.u32 %r7, 1, 0, %p2;\n"
+                              "isspacep.shared %p3, %d1; selp.u32 %r8, 1, 0, %p3;\n"
+                              "mad.lo.u32 %r2, %r2, 10, %r3; mad.lo.u32 %r2, %r2, 10, "
+                              "%r4;\n"
+                              "mad.lo.u32 %r2, %r2, 10, %r6; mad.lo.u32 %r2, %r2, 10, "
+                              "%r7;\n"
+                              "mad.lo.u32 %r2, %r2, 10, %r8; st.global.u32 [%out], "
+                              "%r2;\n",
+                              "4"));
   for (std::uint32_t rank = 0; rank < 4; ++rank) {
     const std::uint32_t other = (rank + 3) % 4;
     CHECK(words[rank * 32] == ((((other * 10 + rank) * 10 + other) * 10 + 1) * 10 + 0) * 10 + 1);
@@ -139,7 +127,7 @@ constexpr const char *pass =
 } // namespace
 
 TEST_CASE("threads arrive at an mbarrier of another block, and what they wrote is there") {
-  const auto words = equal_runs(
+  const auto words = run_clusters(
       in_cluster(cells + gate_for(32) +
                  "st.shared::cluster.u32 [%r2], %r4;\nmov.u32 %r6, gate;\n"
                  "mapa.shared::cluster.u32 %r6, %r6, %r3;\n"
@@ -161,7 +149,7 @@ TEST_CASE("threads arrive at an mbarrier of another block, and what they wrote i
 }
 
 TEST_CASE("st.async and red.async tell the mbarrier of the block that they write to") {
-  const auto words = equal_runs(in_cluster(
+  const auto words = run_clusters(in_cluster(
       cells + "st.shared.u32 [%r1], 5;\n" + gate_for(1) +
       "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [gate], 128;\nmov.u32 %r6, gate;\n"
       "mapa.shared::cluster.u32 %r6, %r6, %r3;\n"
@@ -170,7 +158,7 @@ TEST_CASE("st.async and red.async tell the mbarrier of the block that they write
       pass + "ld.shared.u32 %r5, [%r1];\nst.global.u32 [%out], %r5;\n" + meet));
   CHECK(words[3] == 108);
   CHECK(words[32 + 3] == 8);
-  const auto vectors = equal_runs(in_cluster(
+  const auto vectors = run_clusters(in_cluster(
       "mov.u32 %r0, tile; mad.lo.u32 %r1, %t, 16, %r0; xor.b32 %r3, %rank, 1;\n"
       "mapa.shared::cluster.u32 %r2, %r1, %r3;\n" +
       gate_for(1) +
@@ -188,7 +176,7 @@ TEST_CASE("st.async and red.async tell the mbarrier of the block that they write
 }
 
 TEST_CASE("a bulk copy to several blocks writes to each and tells each one's mbarrier") {
-  const auto words = equal_runs(
+  const auto words = run_clusters(
       in_cluster(
           gate_for(1) + "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [gate], 64;\n" + meet +
           // Rank 0 brings 64 bytes of the buffer to all, twice as far on in the tile.
@@ -210,7 +198,7 @@ TEST_CASE("a bulk copy to several blocks writes to each and tells each one's mba
 }
 
 TEST_CASE("bulk copies between blocks, masked, and zeros in bulk") {
-  const auto words = equal_runs(in_cluster(
+  const auto words = run_clusters(in_cluster(
       cells + "st.shared.u32 [%r1], %r4;\nfence.proxy.async.shared::cta;\n" + gate_for(1) +
       "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [gate], 128;\nmov.u32 %r6, gate;\n" + meet +
       "mapa.shared::cluster.u32 %r6, %r6, %r3; mov.u32 %r7, tile; mapa.shared::cluster.u32 %r8, "

@@ -73,6 +73,25 @@ std::vector<WarpOptions> all_schedules() {
   return list;
 }
 
+std::vector<std::uint32_t> equal_runs(const std::string &text, std::uint32_t block,
+                                      std::uint32_t grid, std::uint64_t seeds) {
+  std::vector<std::uint32_t> first;
+  for (WarpOptions options : all_schedules()) {
+    if (options.seed > seeds)
+      continue;
+    options.check_races = options.check_uninitialized = true;
+    const WarpRun run = run_warp(text, block, 0, options, grid);
+    if (run.outcome.fault)
+      FAIL(format(*run.outcome.fault));
+    if (run.outcome.race)
+      FAIL(format(*run.outcome.race));
+    if (first.empty())
+      first = run.words;
+    CHECK(run.words == first);
+  }
+  return first;
+}
+
 std::string read_text(const std::string &path) {
   std::ifstream file(path);
   std::stringstream text;

@@ -31,6 +31,11 @@ WarpRun run_warp(const std::string &text, std::uint32_t block = 32, std::uint32_
 /// Every schedule that tests try: the regular ones and some random ones.
 std::vector<WarpOptions> all_schedules();
 
+/// Runs `k` under all schedules, or those with seeds up to `seeds`, checked for races and for reads
+/// of what nobody wrote. A finding, and a run that leaves other words, fail the test. The words.
+std::vector<std::uint32_t> equal_runs(const std::string &text, std::uint32_t block,
+                                      std::uint32_t grid, std::uint64_t seeds = ~0ull);
+
 std::string read_text(const std::string &path);
 
 } // namespace ptxasw::test

@@ -220,7 +220,7 @@ class Advise(Scratch):
         self.assertIn(" on A100, ", self.advise("old.ptx", *LAUNCH, "--registers-per-thread", "32").stdout)
         for wrong, why in (("multiprocessors=132,clock=1.98,bandwidth=3350", "`l2=` is missing"), ("clock=fast", "each a number above 0"),
                            ("clock=1,clock=1", "each a number above 0"), ("clocks=1", "each a number above 0"), ("clock=", "each a number above 0"),
-                           ("multiprocessors=-1,clock=1", "each a number above 0"), ("multiprocessors=0.5,clock=1,bandwidth=1,l2=1", "--gpu"),
+                           ("multiprocessors=-1,clock=1", "each a number above 0"), ("multiprocessors=0.5,clock=1,bandwidth=1,l2=1", "0.5 multiprocessors are no whole number"),
                            ("l2=nan", "each a number above 0")):
             self.refused(why, JACOBI, *LAUNCH, "--gpu", wrong)
 

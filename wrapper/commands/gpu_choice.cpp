@@ -15,7 +15,7 @@
 namespace ptxasw::inline wrapper {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 std::string known_gpus() {
   std::string list;
@@ -57,6 +57,9 @@ tl::expected<cost::Gpu, std::string> from_numbers(const std::string &asked,
     if (*value == 0)
       return tl::unexpected(fmt::format("--gpu: `{}=` is missing", name));
   gpu.multiprocessors = static_cast<unsigned>(multiprocessors);
+  if (gpu.multiprocessors != multiprocessors)
+    return tl::unexpected(
+        fmt::format("--gpu: {} multiprocessors are no whole number", multiprocessors));
   const std::string name = fmt::format("a GPU of {} multiprocessors", gpu.multiprocessors);
   gpu.name = name;
   auto made = gpu.multiprocessors > 0 ? cost::gpu_of(gpu) : std::nullopt;
@@ -67,15 +70,15 @@ tl::expected<cost::Gpu, std::string> from_numbers(const std::string &asked,
 }
 
 /// A number of the probe with its least and most.
-cost::Measured measured(const json &constants, const std::string &name, double scale = 1) {
-  const json &one = constants.at(name);
+cost::Measured measured(const Json &constants, const std::string &name, double scale = 1) {
+  const Json &one = constants.at(name);
   return {one.at("median").get<double>() * scale, one.at("least").get<double>() * scale,
           one.at("most").get<double>() * scale};
 }
 
 /// Half-way from the largest window of the L2 at nearly full speed to the next one, at most all.
-double l2_of(const json &probe) {
-  const json &constants = probe.at("constants");
+double l2_of(const Json &probe) {
+  const Json &constants = probe.at("constants");
   const double all = probe.at("l2_bytes").get<double>() / (1 << 20);
   std::vector<std::pair<unsigned, double>> windows;
   double fastest = 0;
@@ -96,8 +99,8 @@ double l2_of(const json &probe) {
   return std::min(result, all);
 }
 
-cost::Gpu from_probe(const json &probe, const std::string &target) {
-  const json &constants = probe.at("constants");
+cost::Gpu from_probe(const Json &probe, const std::string &target) {
+  const Json &constants = probe.at("constants");
   const auto of = [&](const char *name, double scale = 1) {
     return measured(constants, name, scale);
   };
@@ -151,11 +154,11 @@ tl::expected<cost::Gpu, std::string> choose_gpu(const std::string &asked,
     return tl::unexpected(fmt::format(
         "--gpu: nothing is known of the architecture `{}`; --arch names another one", target));
   try {
-    const cost::Gpu gpu = from_probe(json::parse(*text), target);
+    const cost::Gpu gpu = from_probe(Json::parse(*text), target);
     if (gpu.multiprocessors > 0 && gpu.clock.value > 0 && gpu.dram_read.value > 0)
       return gpu;
     return tl::unexpected(fmt::format("`{}` has a zero where the probe has none", asked));
-  } catch (const json::exception &error) {
+  } catch (const Json::exception &error) {
     return tl::unexpected(
         fmt::format("`{}` is no file of kernelgen-bench/probe: {}", asked, error.what()));
   }
