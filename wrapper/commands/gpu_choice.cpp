@@ -15,7 +15,7 @@
 namespace ptxasw::inline wrapper {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 std::string known_gpus() {
   std::string list;
