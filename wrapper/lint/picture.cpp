@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 #include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace ptxasw::inline wrapper {
@@ -89,7 +90,7 @@ std::string access_picture(const KernelFacts &facts, const Access &access) {
     place.emplace(number, static_cast<int>(place.size()) * pitch);
   const int width = std::max<int>(32, static_cast<int>(units.size())) * pitch;
   const int digits =
-      units.empty() ? 1 : static_cast<int>(fmt::formatted_size("{}", units.rbegin()->first));
+      units.empty() ? 1 : static_cast<int>(std::to_string(units.rbegin()->first).size());
   const bool is_long = digits > digits_of_box;
   const int left = is_long ? margin : 1;
   std::string svg = fmt::format(
