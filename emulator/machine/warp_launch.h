@@ -102,6 +102,7 @@ struct DeviceHeap {
 struct WarpOptions {
   WarpSchedule schedule = WarpSchedule::reconverge;
   std::uint64_t seed = 0;
+  bool lanes_alone = false;      ///< parted from the beginning, which matters to `apart`
   std::uint64_t shared_seed = 0; ///< of what shared memory holds before anything is written there
   bool check_races = false;
   bool volatile_races = false; ///< volatile accesses race, as weak ones do

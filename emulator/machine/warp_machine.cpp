@@ -166,6 +166,12 @@ void WarpMachine::start_warp(BlockState &block, std::uint32_t index) {
   fragment.mask = warp.live;
   const std::size_t loops = run_.program.function(run_.kernel).cfg->loops().size();
   fragment.stack.push_back({run_.kernel, 0, std::vector<std::uint32_t>(loops)});
+  for (LaneMask rest = run_.options.lanes_alone ? warp.live : 0; (rest & (rest - 1)) != 0;
+       rest &= rest - 1) {
+    fragment.mask = rest & ~(rest - 1);
+    warp.fragments.push_back(fragment);
+    fragment.mask = rest & (rest - 1);
+  }
   warp.fragments.push_back(std::move(fragment));
   warp.levels.resize(1);
   start_level(run_, warp.levels[0]);
