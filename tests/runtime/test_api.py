@@ -145,5 +145,36 @@ int main() {
         self.assertIn("no libptxasw_cudart.a beside", done.stderr)
 
 
+class OpenAcc(Scratch):
+    """GCC's OpenACC, whose libgomp opens libcuda.so.1, links PTX with it and launches: as it is, with its loads
+    replaced while GCC compiles or while the program loads them, and with versions to choose from."""
+
+    def test_programs_of_gcc(self):
+        gcc = shutil.which("gcc-12") or shutil.which("gcc")
+        if not gcc or not shutil.which("nvptx-none-as"):
+            self.skipTest("no GCC with nvptx offloading")
+        source = HERE.parents[1] / "kernelgen-bench" / "programs" / "openacc.c"
+        for name, settings in ("plain", []), ("rewritten", ["--shuffle=always"]):
+            done = run([PTXASW, "run", *settings, "--", gcc, "-O2", "-w", "-fopenacc", "-o", name, source])
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotEqual(*[(self.dir / name).read_bytes() for name in ("plain", "rewritten")])
+        program = ["66", "18", "3"]
+
+        def hash_of(*command, **variables):
+            env = dict(os.environ, ACC_DEVICE_TYPE="nvidia", LD_LIBRARY_PATH=str(RUNTIME),
+                       XDG_CACHE_HOME=str(self.dir / "cache"), **variables)
+            done = run([*command, *program], env=env)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout.splitlines()[-1]
+
+        wanted = hash_of("./plain")
+        self.assertRegex(wanted, "^hash [0-9a-f]{16}$")
+        self.assertEqual(hash_of("./rewritten"), wanted)
+        for setting, value in ("PTXASW_SHUFFLE", "always"), ("PTXASW_SIBLINGS", "8"):
+            launch = [PTXASW, "launch", "--jit", "--log", setting, "--"]
+            self.assertEqual(hash_of(*launch, "./plain", **{setting: value}), wanted)
+            self.assertIn('"changed":true', (self.dir / setting).read_text())
+
+
 if __name__ == "__main__":
     main()

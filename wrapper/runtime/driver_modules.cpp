@@ -435,6 +435,10 @@ CUresult cuLinkCreate_v2(unsigned, CUjit_option *, void **, CUlinkState *state) 
       [&] { return state ? (*state = new CUlinkState_st, cudaSuccess) : cudaErrorInvalidValue; });
 }
 
+CUresult cuLinkCreate(unsigned count, CUjit_option *options, void **values, CUlinkState *state) {
+  return cuLinkCreate_v2(count, options, values, state);
+}
+
 CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, std::size_t size,
                           const char *, unsigned, CUjit_option *, void **) {
   return driver([&] {
@@ -464,6 +468,11 @@ CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, st
     state->texts.push_back(std::move(text));
     return cudaSuccess;
   });
+}
+
+CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, std::size_t size,
+                       const char *name, unsigned count, CUjit_option *options, void **values) {
+  return cuLinkAddData_v2(state, type, data, size, name, count, options, values);
 }
 
 CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path, unsigned count,
