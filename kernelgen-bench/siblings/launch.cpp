@@ -2,7 +2,7 @@
 // every byte of all buffers, and times them in turns. Needs the CUDA driver. See ./build for what
 // writes CASES.
 //
-//     case NAME ENTRY TIMED.cubin EXACT.cubin GX GY GZ BX BY BZ BYTES
+//     case NAME ENTRY TIMED.cubin EXACT.cubin GX GY GZ BX BY BZ BYTES    (or .ptx)
 //     buffer KIND WORDS        (KIND: 0 floats, 1 any bits, 2 floats 0 and 1, 3 doubles)
 //     int VALUE | float VALUE | double VALUE
 //     shared BYTES             (of a block, as the launch says it; a sibling gets TIMES as many)
@@ -63,8 +63,13 @@ CUfunction fill_words, count_differences, sum_words;
 
 CUfunction function_of(const std::string &file, const std::string &entry) {
   CUmodule &module = modules[file];
-  if (!module)
+  if (!module && file.ends_with(".ptx")) { // text that the program holds, which the driver compiles
+    std::stringstream text;
+    text << std::ifstream(file).rdbuf();
+    must(cuModuleLoadData(&module, text.str().c_str()), file);
+  } else if (!module) {
     must(cuModuleLoad(&module, file.c_str()), file);
+  }
   CUfunction function;
   must(cuModuleGetFunction(&function, module, entry.c_str()), entry);
   return function;

@@ -42,6 +42,32 @@ const Scenario measure("measure", [] {
   CHECK(siblings_of(f, 50) == 50);
 });
 
+const Scenario another_shape("measure-another-shape", [] {
+  // What one shape of launches has shown comes first in the next: by rule of thumb it would be x4.
+  const std::string x8 = "add__ptxasw_retile_apart_x8";
+  std::string text = image("", 90);
+  const auto put = [&](const std::string &before, const std::string &what) {
+    text.insert(text.find(before), what);
+  };
+  put("table add", "kernel " + x8 + " 40 1 8 8 4 4\n");
+  put("]}\n",
+      ",{\"name\":\"" + x8 +
+          "\",\"family\":\"retile\",\"kind\":\"apart\",\"grid\":[8,1,1],\"append\":[\"grid.x\"],"
+          "\"needs\":{\"cooperative\":false,\"cluster\":false}}");
+  Handle f = function(load(text), "add");
+  const auto first_of = [&](unsigned threads, int launches) {
+    history();
+    for (int i = 0; i < launches; ++i)
+      CHECK(launch(f, 6400, nullptr, 0, {threads, 1, 1}) == 0);
+    const std::string seen = history();
+    const auto at = seen.find("launch add__ptxasw_");
+    return at == std::string::npos ? "" : seen.substr(at + 7, x8.size());
+  };
+  CHECK(sibling == "launch " + first_of(256, 1000) + " ");
+  CHECK(first_of(256, 20) == x8);
+  CHECK(first_of(64, 60) == x8);
+});
+
 const Scenario other_blocks("measure-resized", [] {
   // So are blocks of another extent.
   Handle f = function(load(resized_image()), "add");

@@ -435,6 +435,21 @@ const Scenario late_reason("faster-late-reason", [] {
     ::usleep(10000);
 });
 
+const Scenario only_captured("faster-captured", [] {
+  // Whoever waits for versions does not wait for the end of a capture, which the program ends.
+  ::alarm(60);
+  const FatBinary image(ptx(), 90, 90);
+  Handle f = function(load_by("cuModuleLoadData", image.wrapper()), "scaled"), stream = nullptr;
+  call<Handle *, unsigned>("cuStreamCreate", &stream, 1u);
+  Launches launches(f);
+  symbol<int(Handle, int)>("fake_capture")(stream, 1);
+  for (int i = 0; i < 4; ++i)
+    launches.once(stream);
+  symbol<int(Handle, int)>("fake_capture")(stream, 0);
+  CHECK(has(history(), "capture scaled 64,1,1"));
+  CHECK(!launches.until_a_version_runs().empty());
+});
+
 const Scenario waits_for_us("faster-spin", [] {
   // The driver loads code when nothing runs; while a kernel waits for the program, nothing is
   // loaded.

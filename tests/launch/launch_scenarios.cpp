@@ -21,9 +21,9 @@ bool goes(Handle f, unsigned grid = 64, unsigned shared = 0, Extents block = {25
   return has(seen, sibling);
 }
 
-bool goes_with(Handle f, Arguments arguments) {
+bool goes_with(Handle f, Arguments arguments, unsigned grid = 64) {
   void *list[] = {&arguments.to, &arguments.from, &arguments.n};
-  CHECK(symbol<LaunchFunction>("cuLaunchKernel")(f, 64, 1, 1, 256, 1, 1, 0, nullptr, list,
+  CHECK(symbol<LaunchFunction>("cuLaunchKernel")(f, grid, 1, 1, 256, 1, 1, 0, nullptr, list,
                                                  nullptr) == 0);
   return has(history(), sibling);
 }
@@ -51,6 +51,20 @@ const Scenario needs("needs", [] {
   CHECK(goes_with(f, {16, 16, 8}) && goes_with(f, {16, 16, 0}) && !goes_with(f, {16, 16, 7}));
   f = with("\"divisible\":[[0,0,8,3]],");
   CHECK(goes_with(f, {0xfffffffffffffffc, 16, 8}) == (0xfffffffffffffffcu % 3 == 0));
+});
+
+const Scenario seen_launches("seen-launches", [] {
+  // Launches that were seen are not looked at again: more of them than are remembered.
+  Handle f = function(
+      load(image("\"align\":[[1,0,16]],\"divisible\":[[2,0,4,4]],\"max_extent\":[25600,1,1],")),
+      "add");
+  for (int again = 0; again < 3; ++again)
+    for (unsigned grid = 1; grid < 200; ++grid) {
+      const bool fits = grid <= 100;
+      CHECK(goes_with(f, {16, 16, 8}, grid) == fits);
+      CHECK(!goes_with(f, {16, 24, 8}, grid) && !goes_with(f, {16, 16, 9}, grid));
+      CHECK(goes_with(f, {17, 32, 4}, grid) == fits);
+    }
 });
 
 const Scenario limits("limits", [] {

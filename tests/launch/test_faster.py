@@ -118,6 +118,9 @@ class Running(Case):
         said = self.good("faster-tuned", "--tune", "--why")
         self.assertIn("1 of 1 kernels run faster versions", said)
 
+    def test_tuning_does_not_wait_for_the_end_of_a_capture(self):
+        self.good("faster-captured", "--tune")
+
     def test_a_reason_that_comes_too_late_is_said(self):
         said = self.good("faster-late-reason", "--why")
         self.assertRegex(said, "waits: .*barrier")

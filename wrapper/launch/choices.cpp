@@ -19,6 +19,8 @@ namespace ptxasw::inline wrapper::launch {
 namespace {
 
 constexpr std::size_t most_shapes = 256; ///< of one kernel
+constexpr std::size_t most_seen = 64;    ///< launches, of one kernel
+constexpr std::size_t most_asked = 64;   ///< as many as a launch's key has bits
 
 /// All kernels with siblings by their table's text. Never destroyed: launches may come from other
 /// libraries' destructors.
@@ -55,6 +57,50 @@ const ProfileEntry *find_entry(const KernelCode &code, const Choice &choice) {
   return entry ? entry : code.known.find(code.table.hash, choice.gpu, choice.key, all);
 }
 
+/// What is thought of a sibling's time: if launches of other shapes have shown what it gains there,
+/// the mean of that goes before rules of thumb.
+Prior prior_with(const KernelCode &code, const Choice &choice, unsigned sibling, Prior prior) {
+  const std::string &name = code.table.siblings[sibling].name;
+  double sum = 0;
+  unsigned shapes = 0;
+  const auto add = [&](double original, double mine) {
+    if (original > 0 && mine > 0) {
+      sum += std::log(original / mine);
+      ++shapes;
+    }
+  };
+  constexpr std::size_t fewest = 2; // samples
+  for (Choice *one = code.choices.load(std::memory_order_acquire); one; one = one->next) {
+    const std::unique_lock lock(one->mutex, std::try_to_lock); // its launches may be waited for
+    if (!lock || one->from_profile || one->gpu != choice.gpu)
+      continue;
+    const auto at = std::find(one->siblings.begin(), one->siblings.end(), sibling);
+    const auto version = static_cast<std::size_t>(at - one->siblings.begin()) + 1;
+    if (at != one->siblings.end() && one->chooser.samples(0).size() >= fewest &&
+        one->chooser.samples(version).size() >= fewest)
+      add(one->chooser.time(0), one->chooser.time(version));
+  }
+  for (const Profile *const profile : {&configuration().profile, &code.known})
+    for (const ProfileEntry &entry : profile->entries) {
+      if (entry.hash != code.table.hash || entry.gpu != choice.gpu)
+        continue;
+      const auto &among = entry.shape.among;
+      const auto at = std::lower_bound(among.begin(), among.end(), name);
+      if (entry.open.empty() && entry.chosen == name) {
+        add(entry.original_us, entry.chosen_us);
+      } else if (!entry.open.empty() && at != among.end() && *at == name) {
+        const auto &mine = entry.open[static_cast<std::size_t>(at - among.begin()) + 1];
+        if (entry.open[0].size() >= fewest && mine.size() >= fewest)
+          add(trimmed_mean(entry.open[0]), trimmed_mean(mine));
+      }
+    }
+  if (shapes == 0)
+    return prior;
+  constexpr double any = 0.1;
+  const double promise = sum / shapes;
+  return {std::max(any, std::exp(-promise) - 1), promise};
+}
+
 /// The siblings of the table that a choice is among, one bit each.
 void set_siblings(const KernelCode &code, Choice &choice, std::uint32_t bits,
                   const std::vector<Prior> &priors) {
@@ -64,7 +110,7 @@ void set_siblings(const KernelCode &code, Choice &choice, std::uint32_t bits,
   for (unsigned i = 0; i < code.table.siblings.size() && i < most_siblings; ++i)
     if (bits >> i & 1) {
       choice.siblings.push_back(i);
-      of_versions.push_back(priors.at(i));
+      of_versions.push_back(prior_with(code, choice, i, priors.at(i)));
       choice.key.among.push_back(code.table.siblings[i].name);
     }
   std::sort(choice.key.among.begin(), choice.key.among.end());
@@ -99,6 +145,7 @@ void follow_profile(KernelCode &code, Choice &choice) {
   choice.original_us = entry->original_us;
   choice.chosen_us = entry->chosen_us;
   choice.may_check = may_be_checked(entry->chosen_us);
+  choice.saves = (entry->original_us - entry->chosen_us) / 1000;
   int decided = 0;
   for (const unsigned sibling : choice.siblings)
     if (code.table.siblings[sibling].name == entry->chosen)
@@ -184,9 +231,14 @@ KernelCode &code_of(SiblingTable table, Profile known) {
     code = std::make_unique<KernelCode>();
     code->table = std::move(table);
     code->known = std::move(known);
-    for (const Sibling &sibling : code->table.siblings)
-      code->by_arguments =
-          code->by_arguments || !sibling.needs.aligned.empty() || !sibling.needs.divisible.empty();
+    for (const Sibling &sibling : code->table.siblings) {
+      std::vector<ArgumentDivisor> wanted = sibling.needs.divisible;
+      for (const ArgumentAlignment &need : sibling.needs.aligned)
+        wanted.push_back({need.parameter, need.offset, 8, need.alignment});
+      for (const ArgumentDivisor &one : wanted)
+        if (std::find(code->asked.begin(), code->asked.end(), one) == code->asked.end())
+          code->asked.push_back(one);
+    }
     std::string names;
     for (const Sibling &sibling : code->table.siblings)
       names += (names.empty() ? "" : ",") + json_text(sibling.name);
@@ -207,18 +259,23 @@ Choice *find_choice(const KernelCode &code, const Shape &shape) {
   return nullptr;
 }
 
-Choice *find_alike(const KernelCode &code, const FirstLaunch &launch, const Extents &block,
-                   int device) {
-  if (code.by_arguments)
-    return nullptr;
-  for (Choice *one = code.choices.load(std::memory_order_acquire); one; one = one->next)
-    if (one->first == launch && one->shape.block == block && one->shape.device == device)
+const SeenLaunch *find_seen(const KernelCode &code, const LaunchKey &launch) {
+  for (const SeenLaunch *one = code.seen.load(std::memory_order_acquire); one; one = one->next)
+    if (one->launch == launch)
       return one;
   return nullptr;
 }
 
-Choice *make_choice(KernelCode &code, const Shape &shape, const FirstLaunch &first,
-                    const std::vector<Prior> &priors) {
+void keep_seen(KernelCode &code, const LaunchKey &launch, Choice *choice, Outcome why) {
+  const std::lock_guard lock(codes().mutex);
+  if (code.asked.size() > most_asked || code.seen_launches >= most_seen || find_seen(code, launch))
+    return;
+  ++code.seen_launches;
+  code.seen.store(new SeenLaunch{launch, choice, why, code.seen.load(std::memory_order_relaxed)},
+                  std::memory_order_release);
+}
+
+Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<Prior> &priors) {
   const std::lock_guard lock(codes().mutex);
   if (Choice *const known = find_choice(code, shape))
     return known;
@@ -227,7 +284,6 @@ Choice *make_choice(KernelCode &code, const Shape &shape, const FirstLaunch &fir
   ++code.shapes;
   auto choice = std::make_unique<Choice>();
   choice->shape = shape;
-  choice->first = first;
   choice->gpu = gpu_name(shape.device);
   choice->key.block = {shape.block.x, shape.block.y, shape.block.z};
   choice->key.threads = shape.threads;
@@ -264,6 +320,7 @@ void settle(KernelCode &code, Choice &choice) {
   const std::size_t best = choice.chooser.best();
   const int decided = best == 0 ? 0 : static_cast<int>(choice.siblings[best - 1]) + 1;
   choice.may_check = may_be_checked(choice.chooser.time(best) * 1000);
+  choice.saves = choice.chooser.time(0) - choice.chooser.time(best);
   choice.decided.store(decided, std::memory_order_release);
   const auto &block = choice.key.block;
   log_line(

@@ -7,6 +7,7 @@
 #include "wrapper/launch/chooser.h"
 #include "wrapper/launch/driver_types.h"
 #include "wrapper/launch/profile.h"
+#include "wrapper/launch/state.h"
 
 #include <atomic>
 #include <chrono>
@@ -32,13 +33,14 @@ struct Shape {
 
 struct Kernel;
 
-/// The launch for which a choice was made. One that is alike needs no second look, as long as
-/// nothing but this decides which siblings fit.
-struct FirstLaunch {
+/// What decides which siblings fit, and which choice is a launch's.
+struct LaunchKey {
   const Kernel *kernel = nullptr;
-  Extents grid;
+  Extents grid, block;
   unsigned shared_bytes = 0;
-  bool operator==(const FirstLaunch &) const = default;
+  int device = 0;
+  std::uint64_t met = 0; ///< of what siblings ask of arguments (KernelCode::asked), one bit each
+  bool operator==(const LaunchKey &) const = default;
 };
 
 /// The logarithm to base 2, rounded down, of the threads of a grid that is not empty.
@@ -64,7 +66,6 @@ struct LaunchRun {
 /// What is chosen, or being chosen, for launches of one shape.
 struct Choice {
   Shape shape;
-  FirstLaunch first;
   ShapeClass key;
   std::string gpu;
   std::vector<unsigned> siblings; ///< of the table, those that fit; the chooser's versions 1, ...
@@ -73,6 +74,7 @@ struct Choice {
   std::atomic<std::uint64_t> launches{0}, redirected{0};
   bool from_profile = false; ///< the profile knew it, and these times:
   double original_us = 0, chosen_us = 0;
+  double saves = 0;       ///< a launch of what is chosen, ms; set before `decided`
   bool elsewhere = false; ///< of another part (`tune --shard`): the original, and not reported
   bool starves = false;   ///< all siblings that fit would starve: the same
 
@@ -96,6 +98,14 @@ struct Choice {
   Choice *next = nullptr;
 };
 
+/// A launch that was looked at, so that one that is alike needs no second look.
+struct SeenLaunch {
+  LaunchKey launch;
+  Choice *choice = nullptr; ///< null: none, and why:
+  Outcome why = Outcome::sibling;
+  const SeenLaunch *next = nullptr;
+};
+
 /// A kernel with siblings, by its code.
 struct KernelCode {
   SiblingTable table;
@@ -103,7 +113,10 @@ struct KernelCode {
   std::atomic<Choice *> choices{nullptr};
   std::atomic<std::uint32_t> told{0}; ///< outcomes that were explained, one bit each
   std::size_t shapes = 0;
-  bool by_arguments = false; ///< arguments decide if a sibling fits, too
+  /// What all siblings together ask of arguments, the alignment of addresses among it.
+  std::vector<ArgumentDivisor> asked;
+  std::atomic<const SeenLaunch *> seen{nullptr};
+  std::size_t seen_launches = 0;
 };
 
 /// At most this many siblings of a table are considered.
@@ -116,12 +129,11 @@ KernelCode &code_of(SiblingTable table, Profile known = {});
 Choice *find_choice(const KernelCode &code, const Shape &shape);
 /// The same, made if need be: by the profile, by the mode, or open. `priors`: of the siblings of
 /// the table. Null if the kernel has too many shapes to keep apart.
-Choice *make_choice(KernelCode &code, const Shape &shape, const FirstLaunch &first,
-                    const std::vector<Prior> &priors);
-/// The choice that was made for a launch like this one; null if there is none, or if that is not
-/// all that decides.
-Choice *find_alike(const KernelCode &code, const FirstLaunch &launch, const Extents &block,
-                   int device);
+Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<Prior> &priors);
+/// What was found out about a launch like this one; null if nothing was, or if it is not kept.
+const SeenLaunch *find_seen(const KernelCode &code, const LaunchKey &launch);
+/// Keeps that. Of a kernel with many different launches the first ones are kept.
+void keep_seen(KernelCode &code, const LaunchKey &launch, Choice *choice, Outcome why);
 
 /// With the choice's lock held, after the chooser has decided: from now on that version is
 /// launched.

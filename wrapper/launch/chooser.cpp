@@ -6,13 +6,14 @@
 // version that was faster is measured until it has won or lost, in random turns with the original;
 // then comes, of those that can be paid, the version that promises most. A process may also try one
 // version of a kernel before its launches have paid for that; if it loses, they pay before the next
-// one. If no trial can be paid, the launches run the leader: the best version that has won once, or
-// that was never slower than the original was at its fastest. A version leaves the race when it is
-// hopeless, or when its confidence interval says that it cannot win; the
-// race ends when all that are left have been measured often enough. Only a version whose whole
-// interval lies below `win` beats the original. Looking again and again, at several versions, finds
-// such an interval by chance sooner or later; so the winner must win a second time, against the
-// original alone and with fresh samples: two versions of equal code rate as equal.
+// one, unless what is left for all kernels together is many times that. If no trial can be paid,
+// the launches run the leader: the best version that has won once, or that was never slower than
+// the original was at its fastest. A version leaves the race when it is hopeless, or when its
+// confidence interval says that it cannot win; the race ends when all that are left have been
+// measured often enough. Only a version whose whole interval lies below `win` beats the original.
+// Looking again and again, at several versions, finds such an interval by chance sooner or later;
+// so the winner must win a second time, against the original alone and with fresh samples: two
+// versions of equal code rate as equal.
 
 #include "wrapper/launch/chooser.h"
 
@@ -193,6 +194,7 @@ std::size_t Chooser::contender() {
 /// be known of it; the number of versions if none can be paid. Only one launch of such a version is
 /// under way.
 std::size_t Chooser::unknown(double credit, Turn &turn) {
+  constexpr double others = 8; // kernels that want to try something, too
   std::size_t found = 0;
   bool any = false;
   const auto promise = [&](std::size_t version) {
@@ -201,8 +203,8 @@ std::size_t Chooser::unknown(double credit, Turn &turn) {
   for (std::size_t version = 1; version < samples_.size(); ++version) {
     if (!is_unknown(version))
       continue;
-    const bool has_credit = !on_credit_ && promise(version) > 0;
     const double lacks = missing(version);
+    const bool has_credit = promise(version) > 0 && (!on_credit_ || lacks <= credit / others);
     lacking_ = any ? std::min(lacking_, lacks) : lacks;
     any = true;
     if (under_way_[version] == 0 && lacks <= (has_credit ? credit : 0) &&

@@ -209,6 +209,18 @@ Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable
   return Outcome::sibling;
 }
 
+std::uint64_t met(const Arguments &arguments, const SiblingTable &table,
+                  const std::vector<ArgumentDivisor> &asked) {
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < asked.size() && i < 64; ++i)
+    bits |=
+        std::uint64_t{read(arguments, table, asked[i].parameter, asked[i].offset, asked[i].bytes) %
+                          asked[i].divisor ==
+                      0}
+        << i;
+  return bits;
+}
+
 std::string explain(Outcome outcome, const Launch &launch, const Arguments &arguments,
                     const SiblingTable &table, const Sibling &sibling,
                     const SiblingLimits &limits) {

@@ -65,6 +65,10 @@ Outcome own_fault(const Launch &launch, const SiblingLimits &limits);
 Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable &table,
             const Sibling &sibling, const SiblingLimits &limits);
 
+/// Which of these (64 at most) the arguments meet, one bit each.
+std::uint64_t met(const Arguments &arguments, const SiblingTable &table,
+                  const std::vector<ArgumentDivisor> &asked);
+
 /// The blocks of a sibling's launch, and the threads of one.
 std::uint64_t blocks_of(const Launch &launch, const Sibling &sibling);
 std::uint64_t threads_of_block(const Launch &launch, const Sibling &sibling);

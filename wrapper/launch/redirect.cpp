@@ -12,6 +12,7 @@
 #include "wrapper/launch/verify.h"
 #include "wrapper/launch/watch.h"
 
+#include <algorithm>
 #include <atomic>
 #include <fmt/core.h>
 #include <optional>
@@ -162,8 +163,17 @@ std::vector<Prior> priors(const Redirection &r, int device) {
 }
 
 /// What trials of this process may still lose before the launches have paid for them, ms. A program
-/// that is over in less than a second notices no more.
+/// that is over in less than a second notices no more, and one that gains can spare a part of that.
 std::atomic<double> credit{3};
+
+void earn(double saved) {
+  constexpr double part = 0.1, most = 30; // ms
+  double before = credit.load(std::memory_order_relaxed);
+  while (before < most &&
+         !credit.compare_exchange_weak(before, std::min(most, before + part * saved),
+                                       std::memory_order_relaxed))
+    ;
+}
 
 /// Returns true if a launch is captured into a graph, or might be.
 bool is_captured(const Launch &launch) {
@@ -307,20 +317,28 @@ Result check(const Redirection &r, Choice &choice, unsigned index, bool wants_or
 
 /// The choice for a launch; null, and why, if there is none.
 Choice *choice_of(const Redirection &r, Outcome &why) {
+  KernelCode &code = r.kernel.code;
   const int device = current_device();
-  const FirstLaunch launch{&r.kernel, r.launch.grid, r.launch.shared_bytes};
-  if (!r.kernel.refused.load(std::memory_order_relaxed))
-    if (Choice *const alike = find_alike(r.kernel.code, launch, r.launch.block, device))
-      return alike;
-  const std::uint32_t bits = fitting(r, why);
-  if (bits == 0)
-    return nullptr;
-  const Shape shape{r.launch.block, size_class(r.launch.grid, r.launch.block), bits,
-                    starving(r, bits, device), device};
-  if (Choice *const known = find_choice(r.kernel.code, shape))
-    return known;
-  why = Outcome::too_many_shapes;
-  return make_choice(r.kernel.code, shape, launch, priors(r, device));
+  const LaunchKey launch{&r.kernel,      r.launch.grid,
+                         r.launch.block, r.launch.shared_bytes,
+                         device,         met(r.arguments, code.table, code.asked)};
+  const bool refused = r.kernel.refused.load(std::memory_order_relaxed);
+  if (const SeenLaunch *const seen = refused ? nullptr : find_seen(code, launch)) {
+    why = seen->why;
+    return seen->choice;
+  }
+  Choice *choice = nullptr;
+  if (const std::uint32_t bits = fitting(r, why); bits != 0) {
+    const Shape shape{r.launch.block, size_class(r.launch.grid, r.launch.block), bits,
+                      starving(r, bits, device), device};
+    why = Outcome::too_many_shapes;
+    choice = find_choice(code, shape);
+    if (!choice)
+      choice = make_choice(code, shape, priors(r, device));
+  }
+  if (!refused)
+    keep_seen(code, launch, choice, why);
+  return choice;
 }
 
 Result redirect(const Redirection &r) {
@@ -352,8 +370,9 @@ Result redirect(const Redirection &r) {
   bool ran = false;
   const Result result =
       checks ? check(r, *choice, index, number * spread >> 63 != 0, ran) : sibling(r, index, ran);
-  if (ran)
-    choice->redirected.fetch_add(1, std::memory_order_relaxed);
+  constexpr std::uint64_t at_once = 16;
+  if (ran && choice->redirected.fetch_add(1, std::memory_order_relaxed) % at_once == at_once - 1)
+    earn(at_once * choice->saves);
   return result;
 }
 

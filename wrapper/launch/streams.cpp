@@ -208,7 +208,7 @@ void forget_streams(Handle context, int device) {
   ++known.endings;
 }
 
-bool wait_a_little(bool (*done)(const void *), const void *argument) {
+bool wait_a_little(bool (*done)(const void *), const void *argument, double longest) {
   using Milliseconds = std::chrono::duration<double, std::milli>;
   const bool eager = configuration().mode == Mode::tune;
   const double at_once = eager ? 120000 : 20, share = 0.01;
@@ -225,7 +225,8 @@ bool wait_a_little(bool (*done)(const void *), const void *argument) {
   const Clock::time_point start = Clock::now();
   bool is_done = false;
   double waited = 0;
-  while (!is_done && spent + waited < at_once + share * Milliseconds(start - begin).count()) {
+  while (!is_done && waited < longest &&
+         spent + waited < at_once + share * Milliseconds(start - begin).count()) {
     std::this_thread::sleep_for(std::chrono::microseconds(50));
     is_done = done(argument);
     waited = Milliseconds(Clock::now() - start).count();

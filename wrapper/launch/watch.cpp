@@ -526,7 +526,12 @@ const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
   // Waiting for what runs is tried once; after that the versions come when nothing does.
   const bool first = !question.answered.exchange(true, std::memory_order_relaxed);
   const auto quiet = [](const void *) { return nothing_runs(); };
-  if (!(first ? wait_a_little(quiet, nullptr) : nothing_runs()))
+  // Another thread's capture may go on for as long as the program likes, and this thread's does.
+  constexpr double longest = 5000; // ms
+  int capturing = capture_none;
+  const bool captures = driver().stream_capturing[per_thread](stream, &capturing) != success ||
+                        capturing != capture_none;
+  if (captures || !(first ? wait_a_little(quiet, nullptr, longest) : nothing_runs()))
     return found;
   const HandlesLock lock;
   const LaunchesWait others;
