@@ -164,7 +164,7 @@ std::vector<Prior> priors(const Redirection &r, int device) {
 
 /// What trials of this process may still lose before the launches have paid for them, ms. A program
 /// that is over in less than a second notices no more, and one that gains can spare a part of that.
-std::atomic<double> credit{3};
+std::atomic<double> credit{6};
 
 void earn(double saved) {
   constexpr double part = 0.1, most = 30; // ms
