@@ -104,15 +104,15 @@ std::optional<Refusal> operand_obstacle(const Module &module, const Function &ke
       const Variable *variable = module.variable(symbol);
       if (blocks == Blocks::whole && variable && variable->space == StateSpace::shared)
         continue; // rooms.cpp
-      if (symbol.kind == Symbol::Kind::function_variable)
-        return variable && variable->space == StateSpace::param ? call_obstacle(module, kernel)
-                                                                : refusal::variable;
       if (!variable)
         return refusals::unknown_instruction;
       if (variable->space == StateSpace::shared)
         return refusal::shared_memory;
       if (variable->space == StateSpace::local)
         return refusal::local_memory;
+      if (symbol.kind == Symbol::Kind::function_variable)
+        return variable->space == StateSpace::param ? call_obstacle(module, kernel)
+                                                    : refusal::variable;
     }
     if (const auto inner = operand_obstacle(module, kernel, module.children(operand), blocks))
       return inner;
