@@ -5,6 +5,13 @@
 // exactly once. Minimum and maximum commute to the bit: -0 is less than +0, of a NaN and a number
 // the number remains, of two NaNs the canonical one (PTX ISA 9.7.3.11, 9.7.3.12). What the loop
 // computes on the way depends on who comes when, so nothing behind it may read that.
+//
+// Where the loop is over as soon as `value < old` does not hold, each exchange that is made puts
+// `value` over something greater, as it expected what the test before was about. So the location
+// only falls, and a thread that is not in the loop any more has seen it at `value` or below: by a
+// compare-and-swap, or by the load before, be what that read old already. In the end there is the
+// least of all, whoever came first. That is so for whole numbers. -0 and +0 are none less than the
+// other, so which of them stays depends on the order, and of NaNs nothing is less.
 
 #include "analysis/exchange_loops.h"
 
@@ -32,7 +39,7 @@ bool is_whole_register(const Operand &operand) {
 class LoopReader {
 public:
   LoopReader(const Module &module, const Function &kernel, const ControlFlowGraph &cfg, BlockId id)
-      : module_(module), kernel_(kernel), block_(cfg.blocks()[id]), id_(id) {}
+      : module_(module), kernel_(kernel), cfg_(cfg), block_(cfg.blocks()[id]), id_(id) {}
 
   std::optional<ExchangeLoop> read() const {
     ExchangeLoop loop;
@@ -40,6 +47,8 @@ public:
       return std::nullopt;
     const auto operands = operands_of(loop.exchange);
     const Origin old = origin(operands[2].reg, loop.exchange);
+    if (is_improvement(loop, old))
+      return loop;
     if (!combines(origin(operands[3].reg, loop.exchange), old, loop) ||
         !ends_when_equal(old, {operands[0].reg, loop.exchange}, loop))
       return std::nullopt;
@@ -101,8 +110,13 @@ private:
     return found;
   }
 
+  /// The last instruction of a block before one that writes a register.
   std::optional<std::uint32_t> writer(RegisterId reg, std::uint32_t before) const {
-    for (std::uint32_t i = before; i-- > block_.first;)
+    return writer(reg, before, block_);
+  }
+  std::optional<std::uint32_t> writer(RegisterId reg, std::uint32_t before,
+                                      const BasicBlock &block) const {
+    for (std::uint32_t i = before; i-- > block.first;)
       if (writes(i, reg))
         return i;
     return std::nullopt;
@@ -179,6 +193,131 @@ private:
     return compares && taken_if_unequal == (block_.successors[0] == id_);
   }
 
+  /// What a thread that goes on to the loop by a branch has found: that the value is less than what
+  /// the location held (min), or greater (max), as numbers of a type.
+  struct Improvement {
+    Op op = Op::min;
+    ScalarType type = ScalarType::none;
+    std::uint32_t test = 0; ///< the instruction
+    RegisterId old = no_register;
+    bool operator==(const Improvement &) const = default;
+  };
+
+  // By the test that the branch of a block goes by.
+  std::optional<Improvement> improvement(const BasicBlock &block, const Operand &value) const {
+    const Instruction &branch = kernel_.instructions[block.branch];
+    const auto test = writer(branch.guard, block.branch, block);
+    if (!test || kernel_.instructions[*test].guard != no_register)
+      return std::nullopt;
+    const Opcode &at = opcode(*test);
+    const auto operands = operands_of(*test);
+    const bool less = at.has("lt") || at.has("ge"); // that, or its opposite
+    const bool holds = at.has("lt") || at.has("gt");
+    const bool goes_if_set = (block.successors[0] == id_) != branch.guard_negated;
+    if (at.op != Op::setp || !has_only(at, {"lt", "le", "gt", "ge"}) || operands.size() != 3 ||
+        holds != goes_if_set || !is_whole_number(at.type))
+      return std::nullopt;
+    const bool value_first = same(operands[1], value);
+    const Operand &old = operands[value_first ? 2 : 1];
+    if (!same(operands[value_first ? 1 : 2], value) || !is_whole_register(old))
+      return std::nullopt;
+    return Improvement{less == value_first ? Op::min : Op::max, at.type, *test, old.reg};
+  }
+
+  static bool is_whole_number(ScalarType type) {
+    return type == ScalarType::s32 || type == ScalarType::u32 || type == ScalarType::s64 ||
+           type == ScalarType::u64;
+  }
+
+  /// Returns true if an opcode has no words but its type and some of these.
+  static bool has_only(const Opcode &opcode, std::initializer_list<std::string_view> words) {
+    return std::all_of(opcode.modifiers.begin(), opcode.modifiers.end(), [&](std::string_view one) {
+      return one == to_string(opcode.type) ||
+             std::find(words.begin(), words.end(), one) != words.end();
+    });
+  }
+
+  static bool same(const Operand &a, const Operand &b) {
+    return a.kind == b.kind && a.negated == b.negated && a.selector == b.selector &&
+           (a.kind == Operand::Kind::reg ? a.reg == b.reg
+                                         : a.kind == Operand::Kind::integer && a.value == b.value);
+  }
+
+  // The loop that is over when there is nothing to do.
+  bool is_improvement(ExchangeLoop &loop, const Origin &old) const {
+    const auto operands = operands_of(loop.exchange);
+    const Operand &value = operands[3];
+    const unsigned width = bit_width(opcode(loop.exchange).type);
+    // What was found is what is expected next.
+    const Origin found{operands[0].reg, loop.exchange};
+    const auto again = improvement(block_, value);
+    if (!is_kept(value) || old.writer != no_index || !again || bit_width(again->type) != width ||
+        origin(again->old, again->test) != found || origin(old.reg, block_.end) != found ||
+        block_.predecessors.size() != 2)
+      return false;
+    // Nobody comes to it but from the same test of what was loaded there.
+    const BlockId before_id = block_.predecessors[block_.predecessors[0] == id_ ? 1 : 0];
+    const BasicBlock &before = cfg_.blocks()[before_id];
+    const auto leaves_to = [&](const BasicBlock &block) {
+      return block.successors[block.successors[0] == id_ ? 1 : 0];
+    };
+    if (before_id == id_ || before.branch == no_index || before.successors.size() != 2 ||
+        opcode(before.branch).op != Op::bra ||
+        kernel_.instructions[before.branch].guard == no_register ||
+        leaves_to(before) != leaves_to(block_) || leaves_to(before) == id_)
+      return false;
+    const auto first = improvement(before, value);
+    const auto load = first ? writer(first->old, first->test, before) : std::nullopt;
+    if (!load || first->op != again->op || first->type != again->type || first->old != old.reg ||
+        !is_load_of_place(*load, loop.exchange, width))
+      return false;
+    for (std::uint32_t i = *load + 1; i < before.end; ++i) {
+      bool harmless = i == before.branch || is_pure(opcode(i)) || opcode(i).op == Op::ld;
+      for_each_register(module_, kernel_.instructions[i], [&](RegisterId reg, RegisterUse use) {
+        const bool reads = use == RegisterUse::read;
+        harmless = harmless && (reads ? reg != old.reg || i == first->test
+                                      : reg != old.reg && !is_in(operands[1], reg) &&
+                                            (i < first->test || !is_in(value, reg)));
+      });
+      if (!harmless)
+        return false;
+    }
+    loop.entry = before.branch;
+    loop.value = value;
+    loop.type = again->type;
+    const bool least = again->op == Op::min;
+    loop.operation = loop.type == ScalarType::s32   ? least ? "min.s32" : "max.s32"
+                     : loop.type == ScalarType::u32 ? least ? "min.u32" : "max.u32"
+                     : loop.type == ScalarType::s64 ? least ? "min.s64" : "max.s64"
+                     : least                        ? "min.u64"
+                                                    : "max.u64";
+    return true;
+  }
+
+  bool is_in(const Operand &operand, RegisterId reg) const {
+    const auto children = module_.children(operand);
+    return (operand.kind == Operand::Kind::reg && operand.reg == reg) ||
+           std::any_of(children.begin(), children.end(),
+                       [&](const Operand &child) { return is_in(child, reg); });
+  }
+
+  // Of all its bits, by the same address.
+  bool is_load_of_place(std::uint32_t load, std::uint32_t exchange, unsigned width) const {
+    const Instruction &instruction = kernel_.instructions[load];
+    const Opcode &at = opcode(load);
+    const auto operands = operands_of(load);
+    if (at.op != Op::ld || !has_only(at, {"global", "weak", "volatile", "relaxed", "gpu", "sys"}) ||
+        !instruction.well_formed || instruction.guard != no_register ||
+        at.space != opcode(exchange).space || is_float(at.type) || bit_width(at.type) != width ||
+        operands.size() != 2 || !is_whole_register(operands[0]) ||
+        operands[1].kind != Operand::Kind::address ||
+        bit_width(kernel_.registers[operands[0].reg].type) != width)
+      return false;
+    const Operand &place = operands_of(exchange)[1];
+    const Operand &a = module_.children(operands[1])[0], &b = module_.children(place)[0];
+    return operands[1].value == place.value && a.kind == Operand::Kind::reg && same(a, b);
+  }
+
   /// Returns true if anything outside reads what the loop writes.
   bool shows(const ExchangeLoop &loop) const {
     std::vector<bool> written(kernel_.registers.size(), false);
@@ -190,13 +329,21 @@ private:
     for (std::uint32_t i = 0; i < kernel_.instructions.size(); ++i)
       if (i < block_.first || i >= block_.end)
         for_each_register(module_, kernel_.instructions[i], [&](RegisterId reg, RegisterUse use) {
-          result |= written[reg] && use == RegisterUse::read;
+          result |= written[reg] && use == RegisterUse::read &&
+                    !always_written(reg, i, cfg_.blocks()[cfg_.block_of(i)]);
         });
     return result || loop.exchange == loop.branch;
   }
 
+  // By an instruction of the block before one, whoever comes.
+  bool always_written(RegisterId reg, std::uint32_t before, const BasicBlock &block) const {
+    const auto from = writer(reg, before, block);
+    return from && kernel_.instructions[*from].guard == no_register;
+  }
+
   const Module &module_;
   const Function &kernel_;
+  const ControlFlowGraph &cfg_;
   const BasicBlock &block_;
   const BlockId id_;
 };

@@ -15,10 +15,16 @@ namespace ptxasw::inline analysis {
 ///            unequal = found != old; old = found; if (unequal) goto again;
 ///
 /// However often it goes round, each thread that comes by does so once, and nothing else of it
-/// shows: it is `red.min`, of types for which there is none.
+/// shows: it is `red.min`, of types for which there is none. Or one that brings a location of whole
+/// numbers to the least or greatest, and is over once there is nothing to do:
+///
+///            old = load(place); if (!(value < old)) goto end;
+///     again: old = cas(place, old, value); if (value < old) goto again;
+///     end:
 struct ExchangeLoop {
   std::uint32_t exchange = 0;         ///< the `atom.cas`, index in Function::instructions
   std::uint32_t branch = 0;           ///< that goes round again
+  std::uint32_t entry = no_index;     ///< the branch before it, if it is over when nothing is to do
   Operand value;                      ///< register or constant that the loop does not change
   std::string_view operation;         ///< min.f32: `.min`, `.max` or `.add`
   ScalarType type = ScalarType::none; ///< of the operation

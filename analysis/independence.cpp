@@ -515,10 +515,10 @@ private:
                         stain.certain});
   }
 
-  /// The loop of compare-and-swap that an instruction is the exchange of, or the branch; or null.
+  /// The loop of compare-and-swap that an instruction is the exchange of, or a branch; or null.
   const ExchangeLoop *loop_of(std::uint32_t instruction) const {
     for (const ExchangeLoop &loop : loops_)
-      if (loop.exchange == instruction || loop.branch == instruction)
+      if (loop.exchange == instruction || loop.branch == instruction || loop.entry == instruction)
         return &loop;
     return nullptr;
   }
@@ -538,7 +538,7 @@ private:
       const ExchangeLoop *const loop = loop_of(index);
       if (jumps) {
         if (loop)
-          continue; // how often it goes round is of no consequence
+          continue; // how often it goes round, if at all, is of no consequence
         if (instruction.guard != no_register)
           look_at(findings, value(instruction.guard), instruction, "what decides");
         if (op == Op::brx && !operands.empty())

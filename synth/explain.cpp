@@ -2,7 +2,7 @@
 
 #include "synth/explain.h"
 
-#include "emulator/symbolic/address.h"
+#include "emulator/facts/kernel_facts.h"
 #include "emulator/symbolic/emulate.h"
 #include "synth/proof/prove.h"
 #include "synth/shuffle/candidate.h"
@@ -16,17 +16,13 @@
 namespace ptxasw::inline synth {
 namespace {
 
-/// The lane stride of an address; nothing if more than the lane varies, or the lane is hidden in
-/// something that is not linear.
-std::optional<std::int64_t> lane_stride(Emulation &emulation, Expr address, BlockId block) {
-  if (!emulation.uniform_but_lane(address, block))
-    return std::nullopt;
-  const LinearForm form =
-      linear_form(address, [&](Expr symbol) { return emulation.is_lane_symbol(symbol); });
-  for (const auto &[atom, factor] : form.terms)
-    if (!emulation.uniform(atom, block))
-      return std::nullopt;
-  return form.lane_stride;
+/// Bytes from one lane to the next, as those who warn of accesses count them.
+std::optional<std::int64_t> lane_stride(const facts::KernelFacts &facts,
+                                        std::uint32_t instruction) {
+  for (const facts::Access &access : facts.accesses())
+    if (access.site.instruction == instruction)
+      return access.form.is_uniform() ? 0 : facts.lane_stride(access);
+  return std::nullopt;
 }
 
 LoadExplanation explain_load(const Module &module, const Function &function, Emulation &emulation,
@@ -40,7 +36,6 @@ LoadExplanation explain_load(const Module &module, const Function &function, Emu
   if (access.address) {
     const Expr address = emulation.expand(access.address);
     result.address = to_string(emulation.pool(), address);
-    result.lane_stride = lane_stride(emulation, address, access.block);
   }
   return result;
 }
@@ -71,12 +66,15 @@ KernelExplanation explain_kernel(const Module &module, const Function &function,
   KernelExplanation result;
   result.name = function.name;
   Emulation emulation(module, function, launch_facts(function, options.assume_block));
+  const facts::KernelFacts facts(module, function,
+                                 {.block = options.assume_block, .index_is_positive = true});
   for (const MemoryAccess &access : emulation.trace()) {
     const Candidate kind =
         candidate(module, function, function.instructions[access.instruction], Widths());
     if (!kind.is_load())
       continue;
     LoadExplanation load = explain_load(module, function, emulation, access);
+    load.lane_stride = lane_stride(facts, access.instruction);
     if (detection)
       for (const Reuse &reuse : detection->reuses)
         if (reuse.load == access.instruction)

@@ -16,7 +16,7 @@ struct LoadExplanation {
   std::string text;       ///< the instruction
   std::string address;    ///< in parameters, block, lane and trip counts; empty: not understood
   /// Bytes from one lane to the next in a row of the warp, 0 for the same address in all lanes;
-  /// nothing if it may differ in other ways.
+  /// nothing if lanes may lie otherwise, or it is not understood.
   std::optional<std::int64_t> lane_stride;
   std::optional<SourceLane> from; ///< the source's lane, if the load would be replaced
   std::uint32_t source_line = 0;  ///< of the source, then

@@ -218,7 +218,8 @@ ReuseCounts counts_of(const Detection &detection) {
 
 /// Returns true if a load for which there is no source may be one.
 bool stays_by_itself(Reason reason) {
-  return reason == Reason::no_source || reason == Reason::joined_address;
+  return reason == Reason::no_source || reason == Reason::joined_address ||
+         reason == Reason::loop_carried;
 }
 
 /// Returns true if a load's value stands in for that of another one.

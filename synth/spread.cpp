@@ -82,8 +82,17 @@ bool is_lane(std::string_view name) {
          name == "%lanemask_lt" || name == "%lanemask_ge" || name == "%lanemask_gt";
 }
 
-std::optional<Refusal> operand_obstacle(const Module &module, std::span<const Operand> operands,
-                                        Blocks blocks) {
+/// What a `.param` variable of a body is there for: a function that is called gets its arguments
+/// so, and gives its result.
+Refusal call_obstacle(const Module &module, const Function &kernel) {
+  for (const Instruction &instruction : kernel.instructions)
+    if (module.opcode(instruction).op == Op::call)
+      return refusals::call.at(instruction.line);
+  return refusal::variable;
+}
+
+std::optional<Refusal> operand_obstacle(const Module &module, const Function &kernel,
+                                        std::span<const Operand> operands, Blocks blocks) {
   for (const Operand &operand : operands) {
     if (operand.kind == Operand::Kind::other || operand.kind == Operand::Kind::group)
       return refusals::unknown_instruction;
@@ -95,16 +104,17 @@ std::optional<Refusal> operand_obstacle(const Module &module, std::span<const Op
       const Variable *variable = module.variable(symbol);
       if (blocks == Blocks::whole && variable && variable->space == StateSpace::shared)
         continue; // rooms.cpp
-      if (symbol.kind == Symbol::Kind::function_variable)
-        return refusal::variable;
       if (!variable)
         return refusals::unknown_instruction;
       if (variable->space == StateSpace::shared)
         return refusal::shared_memory;
       if (variable->space == StateSpace::local)
         return refusal::local_memory;
+      if (symbol.kind == Symbol::Kind::function_variable)
+        return variable->space == StateSpace::param ? call_obstacle(module, kernel)
+                                                    : refusal::variable;
     }
-    if (const auto inner = operand_obstacle(module, module.children(operand), blocks))
+    if (const auto inner = operand_obstacle(module, kernel, module.children(operand), blocks))
       return inner;
   }
   return std::nullopt;
@@ -124,7 +134,7 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
   if (blocks == Blocks::whole && facts::is_barrier_of_all(module, instruction))
     return std::nullopt;
   if (blocks == Blocks::whole && ties.meets_in_warp[at])
-    return operand_obstacle(module, module.operands(instruction), blocks);
+    return operand_obstacle(module, kernel, module.operands(instruction), blocks);
   if (op == Op::bar || op == Op::barrier)
     return opcode.has(Modifier::warp) ? refusal::warp : refusal::barrier;
   if (op == Op::shfl || op == Op::vote || op == Op::match || op == Op::redux || op == Op::elect ||
@@ -157,7 +167,7 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
   if (access && effect_of(opcode) == Effect::sync)
     return refusal::ordered;
   if (access && op == Op::st && opcode.space == StateSpace::param)
-    return refusals::unknown_instruction;
+    return call_obstacle(module, kernel);
   if (in_shared && op == Op::red && !leaves_global_alone(opcode))
     return refusal::ordered;
   const bool known = is_pure(opcode) || access || reduces || op == Op::prefetch ||
@@ -166,16 +176,7 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
     return refusals::unknown_instruction;
   if (in_shared && blocks != Blocks::whole)
     return refusal::shared_memory;
-  return operand_obstacle(module, module.operands(instruction), blocks);
-}
-
-/// What a `.param` variable of a body is there for: a function that is called gets its arguments
-/// so.
-Refusal call_obstacle(const Module &module, const Function &kernel) {
-  for (const Instruction &instruction : kernel.instructions)
-    if (module.opcode(instruction).op == Op::call)
-      return refusals::call.at(instruction.line);
-  return refusal::variable;
+  return operand_obstacle(module, kernel, module.operands(instruction), blocks);
 }
 
 void header_obstacles(const Module &module, const Function &kernel, Blocks blocks,

@@ -3,6 +3,7 @@
 
 #include "analysis/lint/lint.h"
 #include "analysis/lint/private_data.h"
+#include "emulator/facts/waiting.h"
 
 #include <algorithm>
 #include <bit>
@@ -271,21 +272,30 @@ void find_contended_atomics(Context &context) {
 }
 
 void find_uniform_loads(Context &context) {
+  std::vector<const Access *> found;
+  std::vector<std::uint32_t> loads;
   for (const Access &access : context.facts.accesses())
     if (access.site.kind == AccessKind::load && access.space == StateSpace::global &&
         access.loop != no_index && access.in_step && access.form.is_uniform()) {
-      Emulation &emulation = context.facts.emulation();
-      const bool same = access.address && emulation.invariant(access.address, access.loop);
-      context.warnings.push_back(
-          {Code::uniform_load, access.site.instruction,
-           "all lanes load one address, in every iteration of a loop",
-           same
-               ? "it is the same in all iterations, too: load it before the loop (a store that may "
-                 "change it is in the way of the compiler: __restrict__ and const tell it)"
-               : "it is served once per warp and mostly from the cache, so that other ways are not "
-                 "always faster: a table that a launch does not change may go into __constant__ "
-                 "memory; or each lane loads another element and all share them"});
+      found.push_back(&access);
+      loads.push_back(access.site.instruction);
     }
+  // A loop that polls must load again and again, and not from constant memory.
+  for (const std::uint32_t load :
+       facts::awaited(context.facts.module(), context.facts.function(), loads))
+    std::erase_if(found, [&](const Access *one) { return one->site.instruction == load; });
+  for (const Access *const access : found) {
+    Emulation &emulation = context.facts.emulation();
+    const bool same = access->address && emulation.invariant(access->address, access->loop);
+    context.warnings.push_back(
+        {Code::uniform_load, access->site.instruction,
+         "all lanes load one address, in every iteration of a loop",
+         same ? "it is the same in all iterations, too: load it before the loop (a store that may "
+                "change it is in the way of the compiler: __restrict__ and const tell it)"
+              : "it is served once per warp and mostly from the cache, so that other ways are not "
+                "always faster: a table that a launch does not change may go into __constant__ "
+                "memory; or each lane loads another element and all share them"});
+  }
 }
 
 void find_misaligned_vectors(Context &context) {

@@ -18,7 +18,7 @@ bool PrivateData::operator()(Expr expr) {
 bool PrivateData::depends(Expr expr, bool is_address) {
   if (!seen_.emplace(expr, is_address).second)
     return false;
-  if (const auto *values = facts_.lane_values()(expr))
+  if (const auto *values = facts_.lane_values()(is_address ? in_some_launch(expr) : expr))
     return is_address && differs_in_a_warp(*values);
   if (expr->kind == ExprKind::symbol)
     return of_symbol(expr, is_address);
@@ -28,6 +28,29 @@ bool PrivateData::depends(Expr expr, bool is_address) {
                                      pool.function_name(expr).starts_with("readonly"));
   return std::any_of(expr->operands().begin(), expr->operands().end(),
                      [&](Expr operand) { return depends(operand, is_address || loads); });
+}
+
+// With numbers for what all lanes share, so that what a warp shares by them (`i / 32` of a global
+// index) does not count as the lane's own.
+Expr PrivateData::in_some_launch(Expr expr) {
+  Emulation &emulation = facts_.emulation();
+  ExprPool &pool = emulation.pool();
+  Substitution some(pool);
+  bool known = true;
+  for_each_node(expr, [&](Expr node) {
+    if (node->kind == ExprKind::uf)
+      known = false;
+    if (node->kind != ExprKind::symbol || facts_.lane_values().is_lane_symbol(node))
+      return;
+    const std::string_view name = pool.symbols()[node->index].name;
+    known = known && !emulation.produced_by(node) && !emulation.join_register(node) &&
+            !emulation.loop_register(node);
+    // Blocks of 1024 threads, the first one; other numbers have nothing to do with a warp's.
+    some.map(node, pool.constant(node->width, name.starts_with("%ntid.")    ? 1024
+                                              : name.starts_with("%ctaid.") ? 0
+                                                                            : 1009));
+  });
+  return known ? some(expr) : expr;
 }
 
 bool PrivateData::of_symbol(Expr symbol, bool is_address) {

@@ -20,6 +20,7 @@ public:
 
 private:
   bool depends(Expr expr, bool is_address);
+  Expr in_some_launch(Expr expr);
   bool of_symbol(Expr symbol, bool is_address);
   bool chosen_by_data(const JoinRegister &join);
   bool differs_in_a_warp(const std::vector<std::uint64_t> &values) const;

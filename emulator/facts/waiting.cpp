@@ -78,8 +78,6 @@ public:
     meeting_ = immediate_postdominators(cfg, ends);
   }
 
-  const std::vector<BlockId> &body() const { return body_; }
-
   void add(RegisterId reg) { registers_.insert(reg); }
   /// What an instruction has read and gives, be it in memory (a call's results).
   void add_results(std::uint32_t instruction) {
@@ -229,6 +227,7 @@ public:
         all_global_(generic_is_global(module)) {}
 
   std::optional<std::uint32_t> first();
+  bool is_awaited(std::uint32_t load);
   Memory reads(std::uint32_t i);
   Memory writes(std::uint32_t i);
 
@@ -243,6 +242,8 @@ private:
   bool is_ordered(std::uint32_t i) const;
   bool may_be_written(std::uint32_t load);
   bool only_polls(LoopId loop, const std::vector<BlockId> &body);
+  bool decide(LoopId loop, std::span<const std::uint32_t> some);
+  const std::vector<std::uint32_t> &written_meanwhile(LoopId loop);
   std::optional<std::uint32_t> waits_in(LoopId loop);
 
   const Module &module_;
@@ -253,6 +254,7 @@ private:
   std::optional<Origins> origins_;                         ///< when first asked for
   std::map<std::uint32_t, std::set<Origin>> of_addresses_; ///< by instruction
   std::map<std::uint32_t, bool> written_;                  ///< by load
+  std::map<LoopId, std::vector<std::uint32_t>> meanwhile_; ///< written_meanwhile()
   std::optional<std::vector<std::uint32_t>> writers_;      ///< of what others may read; likewise
   std::optional<Liveness> liveness_;                       ///< when first asked for
 };
@@ -458,32 +460,55 @@ bool Waits::only_polls(LoopId loop, const std::vector<BlockId> &body) {
   return !carried.decide_end();
 }
 
-std::optional<std::uint32_t> Waits::waits_in(LoopId loop) {
-  const auto passes = [&](std::uint32_t store, std::uint32_t load) {
-    return may_pass(store, load);
-  };
-  const auto decide = [&](std::span<const std::uint32_t> some) {
-    Dependents dependents(module_, function_, cfg_, loop, passes);
-    for (const std::uint32_t i : some)
-      dependents.add_results(i);
-    return !some.empty() && dependents.decide_end();
-  };
-  std::vector<std::uint32_t> all;
-  const std::vector<BlockId> body = Dependents(module_, function_, cfg_, loop, passes).body();
+/// Returns true if the end of a loop may depend on what some instructions in it read.
+bool Waits::decide(LoopId loop, std::span<const std::uint32_t> some) {
+  Dependents dependents(
+      module_, function_, cfg_, loop,
+      [&](std::uint32_t store, std::uint32_t load) { return may_pass(store, load); });
+  for (const std::uint32_t i : some)
+    dependents.add_results(i);
+  return !some.empty() && dependents.decide_end();
+}
+
+/// What is read in a loop and may be written while it runs; nothing if all of it together does not
+/// decide the loop's end.
+const std::vector<std::uint32_t> &Waits::written_meanwhile(LoopId loop) {
+  const auto [entry, is_new] = meanwhile_.try_emplace(loop);
+  std::vector<std::uint32_t> &all = entry->second;
+  if (!is_new)
+    return all;
+  std::vector<BlockId> body;
+  for (BlockId block = 0; block < cfg_.blocks().size(); ++block)
+    if (cfg_.reachable(block) && cfg_.contains(loop, block))
+      body.push_back(block);
   for (const BlockId block : body)
     for (std::uint32_t i = cfg_.blocks()[block].first; i < cfg_.blocks()[block].end; ++i)
       if (is_read(i))
         all.push_back(i);
-  if (!decide(all))
-    return std::nullopt;
-  std::vector<std::uint32_t> some = all;
-  if (!only_polls(loop, body))
-    std::erase_if(some, [&](std::uint32_t i) { return !may_be_written(i); });
-  if (!decide(some))
+  if (decide(loop, all) && !only_polls(loop, body))
+    std::erase_if(all, [&](std::uint32_t i) { return !may_be_written(i); });
+  if (!decide(loop, all))
+    all.clear();
+  return all;
+}
+
+std::optional<std::uint32_t> Waits::waits_in(LoopId loop) {
+  const std::vector<std::uint32_t> &some = written_meanwhile(loop);
+  if (some.empty())
     return std::nullopt;
   const auto one = std::find_if(some.begin(), some.end(),
-                                [&](std::uint32_t i) { return decide(std::span(&i, 1)); });
+                                [&](std::uint32_t i) { return decide(loop, std::span(&i, 1)); });
   return one == some.end() ? some.front() : *one;
+}
+
+bool Waits::is_awaited(std::uint32_t load) {
+  for (LoopId loop = cfg_.loop_of(cfg_.block_of(load)); loop != no_index;
+       loop = cfg_.loops()[loop].parent)
+    if (const auto &some = written_meanwhile(loop);
+        std::find(some.begin(), some.end(), load) != some.end() &&
+        decide(loop, std::span(&load, 1)))
+      return true;
+  return false;
 }
 
 std::optional<std::uint32_t> Waits::first() {
@@ -536,6 +561,15 @@ bool decides_end(const Module &module, const Function &function, const ControlFl
 std::optional<std::uint32_t> waits_at(const Module &module, const Function &kernel) {
   Callees callees(module);
   return Waits(module, kernel, callees).first();
+}
+
+std::vector<std::uint32_t> awaited(const Module &module, const Function &kernel,
+                                   std::span<const std::uint32_t> loads) {
+  Callees callees(module);
+  Waits waits(module, kernel, callees);
+  std::vector<std::uint32_t> result(loads.begin(), loads.end());
+  std::erase_if(result, [&](std::uint32_t load) { return !waits.is_awaited(load); });
+  return result;
 }
 
 } // namespace ptxasw::facts

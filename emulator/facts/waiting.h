@@ -6,6 +6,8 @@
 #include "grammar/module.h"
 
 #include <optional>
+#include <span>
+#include <vector>
 
 namespace ptxasw::facts {
 
@@ -20,5 +22,9 @@ bool decides_end(const Module &module, const Function &function, const ControlFl
 /// known. Nothing if there is none: then a thread ends, whatever others do, if the memory that it
 /// reads lets it, but for barriers of its block or cluster.
 std::optional<std::uint32_t> waits_at(const Module &module, const Function &kernel);
+
+/// Those of some loads at which a thread may wait by what each of them reads alone.
+std::vector<std::uint32_t> awaited(const Module &module, const Function &kernel,
+                                   std::span<const std::uint32_t> loads);
 
 } // namespace ptxasw::facts

@@ -28,40 +28,41 @@ StateSpace space_of(std::uint64_t address) {
 
 MemoryView::MemoryView(MachineRun &run, GlobalMemory &memory) : run_(run), memory_(memory) {}
 
+void MemoryView::refuse(const WarpContext &context, unsigned lane, FaultKind kind,
+                        const std::string &message, std::uint64_t address) {
+  if (!run_.options.go_on)
+    context.fail(kind, lane, message, address);
+  note(context, kind, 0, [&] { return context.place(kind, lane, message, address); });
+}
+
 std::uint8_t *MemoryView::locate(const WarpContext &context, unsigned lane, std::uint64_t address,
                                  unsigned size, StateSpace space, const std::uint64_t *stored) {
   const bool is_store = stored != nullptr;
   const char *const what = is_store ? "store" : "load";
-  const auto wrong = [&](FaultKind kind, const auto &message) {
-    if (!run_.options.go_on)
-      context.fail(kind, lane, message(), address);
-    note(context, kind, 0, [&] { return context.place(kind, lane, message(), address); });
+  const auto wrong = [&](FaultKind kind, const std::string &message) {
+    refuse(context, lane, kind, message, address);
     nowhere_.fill(0);
     return nowhere_.data();
   };
   const auto outside = [&] {
-    return wrong(FaultKind::out_of_bounds, [&] {
-      return fmt::format("{} of {} bytes at {:#x} of {} memory", what, size, address,
-                         to_string(space));
-    });
+    return wrong(FaultKind::out_of_bounds, fmt::format("{} of {} bytes at {:#x} of {} memory", what,
+                                                       size, address, to_string(space)));
   };
   if (address % size != 0)
     return wrong(FaultKind::misaligned,
-                 [&] { return fmt::format("{} of {} bytes at {:#x}", what, size, address); });
+                 fmt::format("{} of {} bytes at {:#x}", what, size, address));
   const StateSpace actual = space_of(address);
   if (space != StateSpace::generic && actual != space &&
       !(actual == StateSpace::global && space == StateSpace::constant))
     return outside();
   const auto never_written = [&] {
-    const auto message = [&] {
-      return fmt::format("load of {} bytes at {:#x} of {} memory that was never written", size,
-                         address, to_string(actual));
-    };
+    const std::string message =
+        fmt::format("load of {} bytes at {:#x} of {} memory that was never written", size, address,
+                    to_string(actual));
     if (!run_.options.go_on_uninitialized)
       wrong(FaultKind::uninitialized, message);
     else if (!run_.outcome.uninitialized)
-      run_.outcome.uninitialized =
-          context.place(FaultKind::uninitialized, lane, message(), address);
+      run_.outcome.uninitialized = context.place(FaultKind::uninitialized, lane, message, address);
   };
   // Reads of what was never written; stores record what was.
   const auto note_written = [&](std::vector<std::uint8_t> &written, std::uint64_t offset) {
@@ -79,11 +80,10 @@ std::uint8_t *MemoryView::locate(const WarpContext &context, unsigned lane, std:
   case StateSpace::shared: {
     const auto [block, offset] = run_.shared_place(*context.warp->block, address);
     if (!block)
-      return wrong(FaultKind::out_of_bounds, [&] {
-        return fmt::format("{} of {} bytes at {:#x}, in the shared memory of a block that is not "
-                           "in the cluster, has not started or has ended",
-                           what, size, address);
-      });
+      return wrong(FaultKind::out_of_bounds,
+                   fmt::format("{} of {} bytes at {:#x}, in the shared memory of a block that is "
+                               "not in the cluster, has not started or has ended",
+                               what, size, address));
     if (!is_shared_variable(offset, size))
       return outside();
     std::uint8_t *bytes = block->shared.data() + offset;
@@ -123,9 +123,8 @@ std::uint8_t *MemoryView::locate(const WarpContext &context, unsigned lane, std:
   if (!allocation)
     return outside();
   if (is_store && allocation->read_only)
-    return wrong(FaultKind::read_only, [&] {
-      return fmt::format("store of {} bytes at {:#x}, in `{}`", size, address, allocation->name);
-    });
+    return wrong(FaultKind::read_only, fmt::format("store of {} bytes at {:#x}, in `{}`", size,
+                                                   address, allocation->name));
   if (run_.options.check_uninitialized && is_store)
     memory_.define(address, size);
   else if (run_.options.check_uninitialized && !memory_.is_defined(address, size))

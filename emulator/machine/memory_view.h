@@ -6,6 +6,8 @@
 #include "emulator/semantics/banks.h"
 
 #include <array>
+#include <fmt/core.h>
+#include <string>
 #include <string_view>
 
 namespace ptxasw::inline emulator {
@@ -24,6 +26,18 @@ public:
                      unsigned size, StateSpace space);
   void write(const WarpContext &context, unsigned lane, std::uint64_t address, unsigned size,
              StateSpace space, std::uint64_t bits);
+  /// Says what is wrong with an access: a fault, unless the run goes on; then it is not to be done.
+  void refuse(const WarpContext &context, unsigned lane, FaultKind kind, const std::string &message,
+              std::uint64_t address);
+  /// Returns true if an address is a multiple of the access's width (PTX ISA 6.4.1), else refuses.
+  bool is_aligned(const WarpContext &context, unsigned lane, std::uint64_t address,
+                  std::uint64_t size, const char *what) {
+    if (address % size == 0)
+      return true;
+    refuse(context, lane, FaultKind::misaligned,
+           fmt::format("{} of {} bytes at {:#x}", what, size, address), address);
+    return false;
+  }
   /// Lanes of an access one after the other, and the place of the first one's bytes. Those of the
   /// others are at the same place, or follow.
   struct Together {

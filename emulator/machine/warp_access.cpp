@@ -75,19 +75,18 @@ void load_lane(WarpContext &context, MemoryView &memory, unsigned lane, std::uin
   const WarpInstruction &in = *context.instruction;
   const unsigned size = in.element;
   const std::uint64_t whole = size * in.outputs.size();
-  if (address % whole != 0)
-    context.fail(FaultKind::misaligned, lane,
-                 fmt::format("load of {} bytes at {:#x}", whole, address), address);
+  const bool aligned = memory.is_aligned(context, lane, address, whole, "load");
   // The address register may be among the destinations: read all first.
-  std::uint64_t bits[8];
-  for (std::size_t i = 0; i < in.outputs.size(); ++i)
+  std::uint64_t bits[8] = {};
+  for (std::size_t i = 0; aligned && i < in.outputs.size(); ++i)
     bits[i] = memory.read(context, lane, address + i * size, size, in.space);
   for (std::size_t i = 0; i < in.outputs.size(); ++i)
     context.assign(in.outputs[i], lane, bits[i], in.width, in.sign_extends);
   for (std::size_t i = 0; context.run.options.reals && i < in.outputs.size(); ++i)
     context.set_real(in.outputs[i], lane,
-                     context.run.options.reals->load(context.real_space(lane, address),
-                                                     address + i * size, size));
+                     aligned ? context.run.options.reals->load(context.real_space(lane, address),
+                                                               address + i * size, size)
+                             : ExactReal());
 }
 
 void store_call_parameter(WarpContext &context, unsigned lane) {
@@ -109,9 +108,8 @@ void store_lane(WarpContext &context, MemoryView &memory, unsigned lane, std::ui
   const WarpInstruction &in = *context.instruction;
   const unsigned size = in.element;
   const std::size_t count = in.inputs.size();
-  if (address % (size * count) != 0)
-    context.fail(FaultKind::misaligned, lane,
-                 fmt::format("store of {} bytes at {:#x}", size * count, address), address);
+  if (!memory.is_aligned(context, lane, address, size * count, "store"))
+    return;
   for (std::size_t i = 0; i < count; ++i) {
     memory.write(context, lane, address + i * size, size, in.space,
                  context.value(in.inputs[i], lane));
@@ -248,10 +246,11 @@ void execute_atomic(WarpContext &context, MemoryView &memory, LaneMask mask) {
       continue;
     const std::uint64_t address = context.address(in.address, lane);
     const std::size_t count = in.opcode->vector;
-    if (address % (count * in.element) != 0)
-      context.fail(FaultKind::misaligned, lane,
-                   fmt::format("atomic of {} bytes at {:#x}", count * in.element, address),
-                   address);
+    if (!memory.is_aligned(context, lane, address, count * in.element, "atomic")) {
+      for (const WarpOperand &output : in.outputs)
+        context.assign(output, lane, 0, in.width, false);
+      continue;
+    }
     const bool shared = space_of(address) == StateSpace::shared;
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint64_t at = address + i * in.element;

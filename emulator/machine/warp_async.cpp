@@ -166,9 +166,9 @@ void AsyncUnit::copy_async(WarpContext &context, LaneMask mask) {
       context.fail(FaultKind::out_of_bounds, lane,
                    fmt::format("cp.async reads {} bytes where it writes {}", copy.given, copy.size),
                    copy.from);
-    if (copy.to % copy.size != 0 || copy.from % copy.size != 0)
-      context.fail(FaultKind::misaligned, lane,
-                   fmt::format("cp.async from {:#x} to {:#x}", copy.from, copy.to), copy.to);
+    if (!memory_.is_aligned(context, lane, copy.from, copy.size, "cp.async from memory") ||
+        !memory_.is_aligned(context, lane, copy.to, copy.size, "cp.async to memory"))
+      return;
     if (run_.options.schedule == WarpSchedule::random && run_.random.one_in(2))
       perform_copy(context, lane, copy);
     else

@@ -66,12 +66,13 @@ void BulkUnit::copy_bytes(const WarpContext &context, unsigned lane, const BulkC
   const WarpInstruction signal = strong(in, WarpAction::mbarrier);
   for_each_block(context, lane, copy, [&](std::uint64_t to, std::uint64_t barrier) {
     if (to % 16 != 0 || from % 16 != 0 || size % 16 != 0)
-      context.fail(
-          FaultKind::misaligned, lane,
+      memory_.refuse(
+          context, lane, FaultKind::misaligned,
           fmt::format("a bulk copy of {} bytes from {:#x} to {:#x}, not all multiples of 16", size,
                       from, to),
           to);
-    move(context, lane, copy, from, to, size);
+    else
+      move(context, lane, copy, from, to, size);
     if (!copy.tells_mbarrier)
       return;
     WarpContext at_barrier = context;
@@ -275,8 +276,8 @@ void BulkUnit::store_zeros(WarpContext &context, LaneMask mask) {
     const std::uint64_t to = context.address(in.address, lane);
     const std::uint64_t size = context.value(in.inputs[0], lane);
     if (to % 8 != 0 || size % 8 != 0)
-      context.fail(FaultKind::misaligned, lane,
-                   fmt::format("st.bulk of {} bytes at {:#x}", size, to), to);
+      return memory_.refuse(context, lane, FaultKind::misaligned,
+                            fmt::format("st.bulk of {} bytes at {:#x}", size, to), to);
     for (std::uint64_t i = 0; i < size; i += 8)
       memory_.write(context, lane, to + i, 8, StateSpace::shared, 0);
   });

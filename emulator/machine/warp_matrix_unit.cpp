@@ -168,9 +168,8 @@ void move_rows(WarpContext &context, MemoryView &memory, bool is_store) {
     for (unsigned row = 0; row < 8; ++row) {
       const unsigned owner = 8 * i + row;
       const std::uint64_t address = context.address(in.address, owner);
-      if (address % 16 != 0)
-        context.fail(FaultKind::misaligned, owner,
-                     fmt::format("a row of a matrix at {:#x}", address), address);
+      if (!memory.is_aligned(context, owner, address, 16, "a row of a matrix"))
+        continue;
       for (unsigned column = 0; column < 8; ++column) {
         const unsigned major = o.transposed ? column : row, minor = o.transposed ? row : column;
         std::uint64_t &word = words[major * 4 + minor / 2];
@@ -206,9 +205,8 @@ void move_byte_rows(WarpContext &context, MemoryView &memory, bool is_store) {
           }
           const unsigned owner = rows * i + row;
           const std::uint64_t address = context.address(in.address, owner);
-          if (address % 16 != 0)
-            context.fail(FaultKind::misaligned, owner,
-                         fmt::format("a row of a matrix at {:#x}", address), address);
+          if (!memory.is_aligned(context, owner, address, 16, "a row of a matrix"))
+            continue;
           if (is_store) {
             memory.write(context, owner, address + column, 1, in.space, word >> 8 * e & 0xff);
             continue;

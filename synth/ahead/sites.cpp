@@ -109,6 +109,9 @@ private:
     const Instruction &one = instruction(step);
     const Opcode &opcode = module_.opcode(one);
     at_ = result_.steps[step].instruction;
+    const bool is_argument = opcode.op == Op::st && opcode.space == StateSpace::param;
+    if (opcode.op == Op::call || is_argument)
+      return &refusals::call;
     if (!one.well_formed || one.scope != 0)
       return &refusal::shape;
     if (opcode.op == Op::bra)

@@ -42,6 +42,9 @@ constexpr std::size_t sources_per_address = 4;
 /// which that is done.
 constexpr std::size_t sampled_sources = 64, sampled_loads = 256;
 
+/// Iterations before, in which what a load reads now may have been read.
+constexpr std::uint64_t rounds_before = 4;
+
 /// Loads of a kernel whose address is taken apart by the flows that it may have come about by.
 constexpr std::size_t loads_by_flow = 32;
 
@@ -115,7 +118,7 @@ private:
   std::unordered_map<std::size_t, std::deque<Group>> groups_; ///< by hash
   std::vector<LoadInfo> loads_;                               ///< by trace index
   std::unordered_map<std::size_t, unsigned> uses_;            ///< of sources
-  /// Loops, groups, constants and bytes of what loads read an iteration earlier; made when needed.
+  /// Loops, groups, constants and bytes of what loads read iterations earlier; made when needed.
   std::optional<std::set<std::tuple<LoopId, const Group *, std::uint64_t, unsigned>>> read_before_;
   Detection result_;
 };
@@ -420,42 +423,64 @@ bool Detector::hoist_a_source(std::size_t first) {
   return true;
 }
 
-// True if a load of the same loop read this address in the previous iteration: what it reads as the
-// loop's count is one less.
+// True if a load in a loop around this one read this address, or one at a lane distance, some
+// iterations before: what it reads as the loop's count is so much less.
 bool Detector::loop_carried(std::size_t load) {
   const ControlFlowGraph &cfg = emulation_.cfg();
   const auto &trace = emulation_.trace();
+  const auto around = [&](std::size_t access) {
+    std::vector<LoopId> loops;
+    for (LoopId loop = cfg.loop_of(trace[access].block); loop != no_index;
+         loop = cfg.loops()[loop].parent)
+      loops.push_back(loop);
+    return loops;
+  };
   if (!read_before_) {
     read_before_.emplace();
     ExprPool &pool = emulation_.pool();
-    std::map<LoopId, Substitution> previous;
+    std::map<std::pair<LoopId, std::uint64_t>, Substitution> earlier;
     for (std::size_t other = 0; other < loads_.size(); ++other) {
-      const LoopId loop = cfg.loop_of(trace[other].block);
-      if (!loads_[other].group || loop == no_index)
+      if (!loads_[other].group)
         continue;
-      const Expr trips = emulation_.trip_count(loop),
-                 address = emulation_.expand(trace[other].address);
-      const auto [there, is_new] = previous.try_emplace(loop, pool);
-      if (is_new)
-        there->second.map(trips, pool.sub(trips, pool.constant(trips->width, 1)));
-      const Expr before = there->second(address);
-      if (before == address)
-        continue;
-      const LinearForm form = form_of(before);
-      read_before_->insert({loop, find_group(form), form.constant, element_bytes(other)});
+      const Expr address = emulation_.expand(trace[other].address);
+      Substitution first_rounds(pool); // of all loops so far
+      for (const LoopId loop : around(other)) {
+        const Expr trips = emulation_.trip_count(loop);
+        first_rounds.map(trips, pool.constant(trips->width, 0));
+        // What changes otherwise is not known of another iteration.
+        if (!emulation_.invariant(Substitution(first_rounds)(address), loop))
+          break;
+        for (std::uint64_t rounds = 1; rounds <= rounds_before; ++rounds) {
+          const auto [there, is_new] = earlier.try_emplace({loop, rounds}, pool);
+          if (is_new)
+            there->second.map(trips, pool.sub(trips, pool.constant(trips->width, rounds)));
+          const LinearForm form = form_of(there->second(address));
+          read_before_->insert({loop, find_group(form), form.constant, element_bytes(other)});
+        }
+      }
     }
   }
-  const LoopId loop = cfg.loop_of(trace[load].block);
-  return read_before_->contains(
-      {loop, loads_[load].group, loads_[load].constant, element_bytes(load)});
+  const LoadInfo &info = loads_[load];
+  const std::int64_t stride = info.group->form.lane_stride;
+  const int limit = stride == 0 ? 0 : widest;
+  for (const LoopId loop : around(load))
+    for (int delta = -limit; delta <= limit; ++delta)
+      if (read_before_->contains(
+              {loop, info.group,
+               info.constant - static_cast<std::uint64_t>(stride) *
+                                   static_cast<std::uint64_t>(std::int64_t{delta}),
+               element_bytes(load)}))
+        return true;
+  return false;
 }
 
 // True if the address has a part that several ways to the load, or rounds of a loop, make in ways
-// of their own: it is compared as a whole then, not way by way.
+// of their own, or that is chosen: it is compared as a whole then, not way by way.
 bool Detector::has_joined_address(std::size_t load) const {
   bool result = false;
   for_each_node(emulation_.expand(emulation_.trace()[load].address), [&](Expr node) {
-    result |= emulation_.join_register(node) || emulation_.loop_register(node);
+    result |= emulation_.join_register(node) || emulation_.loop_register(node) ||
+              node->kind == ExprKind::ite;
   });
   return result;
 }

@@ -102,12 +102,12 @@ std::optional<Refusal> obstacle_of(const Module &module, const Function &kernel)
     return refusal::alone;
   if (kernel.instructions.size() > largest_kernel)
     return refusal::large;
-  if (kernel.scopes.size() != 1 || !kernel.target_lists.empty() || kernel.instructions.empty())
-    return refusal::unknown;
   for (const Instruction &one : kernel.instructions) {
     const Opcode &opcode = module.opcode(one);
     if (!one.well_formed || opcode.op == Op::brx)
       return refusal::unknown.at(one.line);
+    if (opcode.op == Op::call)
+      return refusals::call.at(one.line);
     if (asks_which_lanes(opcode) ||
         (wants_agreement(opcode) && (one.guard != no_register || opcode.op != Op::bra)))
       return refusal::lanes.at(one.line);
@@ -116,6 +116,8 @@ std::optional<Refusal> obstacle_of(const Module &module, const Function &kernel)
     if (asks_for_sizes(module, one))
       return refusal::sizes.at(one.line);
   }
+  if (kernel.scopes.size() != 1 || !kernel.target_lists.empty() || kernel.instructions.empty())
+    return refusal::unknown;
   return std::nullopt;
 }
 

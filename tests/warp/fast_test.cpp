@@ -1,9 +1,11 @@
 // Every instruction that has a fast function beside its line of the instruction tables: both
 // compute the same from random words and from those at which something changes, for whole warps and
-// for parts of one, of which no other lane is written.
+// for parts of one, of which no other lane is written. So does each engine where numbers stand in
+// place of registers.
 
 #include "emulator/machine/warp_fast.h"
 #include "emulator/semantics/concrete.h"
+#include "emulator/translate/translator.h"
 #include "support.h"
 
 #include <doctest/doctest.h>
@@ -141,6 +143,137 @@ std::uint64_t by_table(const WarpInstruction &in, const std::vector<Row> &source
       .bits.low;
 }
 
+/// A number in place of an operand of 32 or 64 bits, and what it is worth in 64.
+struct Number {
+  const char *text;
+  std::uint64_t value;
+};
+constexpr Number numbers[] = {{"-1", ~std::uint64_t{0}},
+                              {"0xffffffff", 0xffffffff},
+                              {"0x80000000", 0x80000000},
+                              {"-2147483648", 0xffffffff80000000},
+                              {"31", 31},
+                              {"32", 32},
+                              {"33", 33}};
+
+std::string written(const Number &number, char register_class) {
+  if (register_class == 'f')
+    return fmt::format("0f{:08x}", static_cast<std::uint32_t>(number.value));
+  return register_class == 'g' ? fmt::format("0d{:016x}", number.value) : number.text;
+}
+
+/// An instruction in which a number stands for some operands.
+struct WithNumber {
+  std::uint32_t line = 0; ///< in the text
+  std::uint64_t value = 0;
+  std::vector<bool> replaced; ///< by operand that is read
+  bool partly = false;        ///< under a guard
+};
+
+constexpr std::uint32_t guarded_lanes = 0x5a3c0ff1;
+constexpr std::uint64_t row_bytes = 32 * 8;
+
+/// A kernel that executes one in all such ways: each operand is a number, and all of them are. Rows
+/// of its buffer are the operands, then the results.
+std::pair<std::string, std::vector<WithNumber>> kernel_with_numbers(const Spelled &spelled) {
+  std::string text = fmt::format(
+      ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 buffer)\n{{\n"
+      ".reg .b32 %r<4>; .reg .b64 %d<4>; .reg .f32 %f<4>; .reg .f64 %g<4>; .reg .pred %p<4>, %q;\n"
+      ".reg .b32 %s; .reg .b64 %x, %at;\n"
+      "ld.param.u64 %at, [buffer];\nmov.u32 %s, %laneid;\nmul.wide.u32 %x, %s, 8;\n"
+      "add.u64 %at, %at, %x;\nshr.u32 %s, {}, %s;\nand.b32 %s, %s, 1;\n"
+      "setp.ne.u32 %q, %s, 0;\n",
+      guarded_lanes);
+  const std::string &classes = spelled.registers;
+  for (std::size_t i = 1; i < classes.size(); ++i)
+    text += classes[i] == 'p'
+                ? fmt::format("ld.global.u64 %x, [%at+{}];\nsetp.ne.u64 %p{}, %x, 0;\n",
+                              (i - 1) * row_bytes, i)
+                : fmt::format("ld.global.b{} %{}{}, [%at+{}];\n", width_of(classes[i]), classes[i],
+                              i, (i - 1) * row_bytes);
+  std::vector<WithNumber> all;
+  const auto add = [&](const std::vector<bool> &replaced, const Number &number, bool partly) {
+    const char to = classes[0];
+    text += to == 'p' ? "setp.eq.u64 %p0, 0, 0;\n"
+                      : fmt::format("mov.b{0} %{1}0, {2};\n", width_of(to), to,
+                                    to == 'f'   ? "0f00000001"
+                                    : to == 'g' ? "0d0000000000000001"
+                                                : "1");
+    all.push_back({static_cast<std::uint32_t>(1 + std::count(text.begin(), text.end(), '\n')),
+                   number.value, replaced, partly});
+    text += fmt::format("{}{} %{}0", partly ? "@%q " : "", spelled.text, to);
+    for (std::size_t i = 1; i < classes.size(); ++i)
+      text += ", " +
+              (replaced[i - 1] ? written(number, classes[i]) : fmt::format("%{}{}", classes[i], i));
+    text += ";\n" + (to == 'p' ? std::string("selp.u64 %x, 1, 0, %p0;\n")
+                     : width_of(to) == 64
+                         ? fmt::format("mov.b64 %x, %{}0;\n", to)
+                         : fmt::format("mov.b32 %s, %{}0;\ncvt.u64.u32 %x, %s;\n", to));
+    text +=
+        fmt::format("st.global.u64 [%at+{}], %x;\n", (classes.size() - 2 + all.size()) * row_bytes);
+  };
+  for (std::size_t i = 1; i <= classes.size(); ++i) {
+    std::vector<bool> replaced;
+    for (std::size_t j = 1; j < classes.size(); ++j)
+      replaced.push_back(classes[j] != 'p' && (i == j || i == classes.size()));
+    if (std::find(replaced.begin(), replaced.end(), true) != replaced.end())
+      for (const Number &number : numbers)
+        for (const bool partly : {false, true})
+          add(replaced, number, partly);
+  }
+  return {text + "ret;\n}\n", all};
+}
+
+/// Runs such a kernel with an engine, and compares with the tables. How many instructions had a
+/// fast function.
+std::size_t compare_numbers(const Spelled &spelled, Engine engine, std::mt19937_64 &random) {
+  const auto [text, all] = kernel_with_numbers(spelled);
+  const auto module = parse_module(text);
+  static_cast<void>(choose_engine(engine));
+  const WarpProgram program(*module);
+  const std::string classes = spelled.registers.substr(1);
+  std::vector<Row> sources(classes.size()), results(all.size());
+  for (std::size_t i = 0; i < classes.size(); ++i)
+    for (std::uint64_t &one : sources[i])
+      one = word(random, width_of(classes[i]));
+  GlobalMemory memory;
+  const std::size_t index = memory.allocate("buffer", (sources.size() + all.size()) * row_bytes,
+                                            GlobalMemory::Fill::zeros, 0);
+  const std::uint64_t base = memory.allocations()[index].base;
+  memory.write(
+      base, {reinterpret_cast<const std::uint8_t *>(sources.data()), sources.size() * row_bytes});
+  WarpLaunch launch;
+  launch.block[0] = 32;
+  launch.parameters.resize(8);
+  std::memcpy(launch.parameters.data(), &base, 8);
+  const WarpOutcome outcome = run_kernel(program, *program.find_kernel("k"), launch, memory, {});
+  if (outcome.fault)
+    FAIL(format(*outcome.fault));
+  memory.read(base + sources.size() * row_bytes,
+              {reinterpret_cast<std::uint8_t *>(results.data()), all.size() * row_bytes});
+  std::size_t fast = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto &code = program.function(0).code;
+    const auto in =
+        std::find_if(code.begin(), code.end(), [&, line = all[i].line](const WarpInstruction &one) {
+          return one.line == line;
+        });
+    REQUIRE(in != code.end());
+    fast += in->fast != nullptr;
+    std::vector<Row> operands = sources;
+    for (std::size_t j = 0; j < operands.size(); ++j)
+      if (all[i].replaced[j])
+        operands[j].fill(width_of(classes[j]) == 64 ? all[i].value : all[i].value & 0xffffffff);
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      const bool active = !all[i].partly || (guarded_lanes >> lane & 1) != 0;
+      CAPTURE(all[i].line);
+      CAPTURE(lane);
+      REQUIRE(results[i][lane] == (active ? by_table(*in, operands, lane) : 1));
+    }
+  }
+  return fast;
+}
+
 /// Compares both on a warp of random words.
 void compare(const WarpInstruction &in, const std::string &registers, std::mt19937_64 &random) {
   std::vector<Row> sources(registers.size() - 1);
@@ -158,6 +291,20 @@ void compare(const WarpInstruction &in, const std::string &registers, std::mt199
     CAPTURE(lane);
     REQUIRE(result[lane] == (active ? by_table(in, sources, lane) : untouched));
   }
+}
+
+/// For all instructions; how many have a fast function.
+std::size_t compare_numbers(Engine engine) {
+  std::mt19937_64 random(35);
+  std::size_t fast = 0;
+  for (const Spelled &spelled : candidates()) {
+    if (spelled.registers.find_first_not_of('p') == std::string::npos ||
+        !WarpProgram(*parse_module(module_with(spelled))).function(0).code.at(0).fast)
+      continue;
+    CAPTURE(spelled.text);
+    fast += compare_numbers(spelled, engine, random);
+  }
+  return fast;
 }
 
 } // namespace
@@ -191,4 +338,14 @@ TEST_CASE("every fast function computes what its line of the tables says") {
                   name);
   }
   MESSAGE(with_function.size() << " instructions, " << functions.size() << " functions");
+}
+
+TEST_CASE("numbers in place of registers are as wide as the operand") {
+  CHECK(compare_numbers(Engine::interpreter) > 1'000);
+}
+
+TEST_CASE("translated numbers in place of registers are as wide as the operand") {
+  if (choose_engine(Engine::translated))
+    CHECK(compare_numbers(Engine::translated) > 1'000);
+  static_cast<void>(choose_engine(Engine::automatic));
 }

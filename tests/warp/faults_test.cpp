@@ -185,6 +185,62 @@ TEST_CASE("misaligned") {
   CHECK(fault.lane == 0);
 }
 
+TEST_CASE("a run that goes on does so after misaligned accesses, which do nothing") {
+  WarpOptions options;
+  options.go_on = true;
+  // Lane 1 alone is not aligned: what it reads is 0, and memory stays.
+  const auto words = [&](std::string_view access, std::size_t findings = 1) {
+    const WarpRun run = run_warp(in_warp_kernel(fmt::format(R"(
+    mov.u32 %r0, tile;
+    mad.lo.u32 %r0, %t, 16, %r0;
+    mad.lo.u32 %r1, %t, 16, 0;
+    cvt.u64.u32 %d1, %r1;
+    add.u64 %d1, %d1, %base;
+    add.u64 %d1, %d1, 512;
+    mov.u32 %r7, 7;
+    st.global.v4.u32 [%d1], {{%r7, %r7, %r7, %r7}};
+    st.shared.v4.u32 [%r0], {{%r7, %r7, %r7, %r7}};
+    setp.eq.u32 %p1, %t, 1;
+    @%p1 add.u64 %d1, %d1, 2;
+    @%p1 add.u32 %r0, %r0, 2;
+    mov.u32 %r3, 5;
+    mov.u32 %r4, 5;
+    {}
+    add.u32 %r3, %r3, %r4;
+    st.global.u32 [%out], %r3;)",
+                                                            access),
+                                                ".shared .align 16 .b8 tile[512];"),
+                                 32, 0, options);
+    CHECK(!run.outcome.fault);
+    CHECK(run.outcome.findings.size() == findings);
+    for (const WarpFinding &finding : run.outcome.findings)
+      CHECK(finding.first.kind == FaultKind::misaligned);
+    return run.words;
+  };
+  const auto results = [&](std::string_view access) {
+    const auto all = words(access);
+    return std::pair{all[0], all[1]};
+  };
+  CHECK(results("ld.global.u32 %r3, [%d1];") == std::pair{12u, 5u});
+  CHECK(results("ld.global.v2.u32 {%r3, %r4}, [%d1];") == std::pair{14u, 0u});
+  CHECK(results("@%p1 add.u64 %d1, %d1, 2; ld.global.v2.u32 {%r3, %r4}, [%d1];") ==
+        std::pair{14u, 0u});
+  CHECK(results("atom.global.add.u32 %r3, [%d1], 1;") == std::pair{12u, 5u});
+  const auto stored = [&](std::string_view access) {
+    const auto all = words(access);
+    return std::pair{all[128], all[132]}; // lane 0's, lane 1's
+  };
+  CHECK(stored("st.global.u32 [%d1], 9;") == std::pair{9u, 7u});
+  CHECK(stored("st.global.v2.u32 [%d1], {%r3, %r4};") == std::pair{5u, 7u});
+  CHECK(stored("red.global.add.u32 [%d1], 1;") == std::pair{8u, 7u});
+  // From here and to there; nothing that follows waits for it.
+  const std::string copy = "cp.async.ca.shared.global [%r0], [%d1], 4; cp.async.wait_all;";
+  CHECK(words(copy)[1] == 10);
+  // A row of a matrix is lane 1's.
+  const auto rows = words("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r3}, [%r0];");
+  CHECK(std::pair{rows[0], rows[4]} == std::pair{12u, 5u});
+}
+
 TEST_CASE("uninitialized shared memory") {
   WarpOptions options;
   options.check_uninitialized = true;

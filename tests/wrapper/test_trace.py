@@ -1,6 +1,7 @@
 """`ptxasw explain`, and what it says with --trace, from the outside."""
 
 import json
+from pathlib import Path
 
 from support import JACOBI, PTXASW, Scratch, main, run
 
@@ -65,6 +66,12 @@ class Trace(Scratch):
         self.assertEqual(len(covered), 6)
         self.assertTrue(all(load["tests"] for load in covered))
         self.assertTrue(all("reason" in load for load in kernel["loads"] if load not in covered))
+
+    def test_explain_says_of_lanes_what_lint_counts(self):
+        # row_ptr[i / 32] twice, then what lies there and beside: 1, 1 and 4 sectors.
+        csr = Path(__file__).resolve().parents[1] / "facts/kernels/csr_warp.ptx"
+        (kernel,) = json.loads(self.ask("explain", csr, "--launch", "block=256", "--json").stdout)["kernels"]
+        self.assertEqual([load["lane_stride"] for load in kernel["loads"]][:4], [0, 0, 4, None])
 
     def test_explain_text(self):
         text = self.ask("explain", "k.ptx", "--kernel", "first").stdout

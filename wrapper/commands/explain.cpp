@@ -32,7 +32,7 @@ using Json = nlohmann::ordered_json;
 
 std::string stride_text(const LoadExplanation &load) {
   if (!load.lane_stride)
-    return "varies from lane to lane";
+    return "no one distance from lane to lane is known";
   if (*load.lane_stride == 0)
     return "uniform: one address for all lanes of a row";
   return fmt::format("lane stride {} bytes", *load.lane_stride);
