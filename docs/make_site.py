@@ -20,11 +20,11 @@ ROOT = Path(__file__).resolve().parent.parent
 PATTERNS = ("*.md", "docs/*.md", "docs/internals/*.md", "docs/internals/*/*.md", "docs/results/*.md", "docs/results/*/*.md",
             "docs/results/*/*/*.md", "kernelgen-bench/*.md", "kernelgen-bench/*/*.md", "tests/README.md", "tests/*/README.md")
 STYLE = """body { margin: 0 auto; max-width: 66em; font: 16px/1.5 sans-serif; color: #222; background: #fff }
-main { padding: 0 1em; min-width: 0; max-width: 50em } nav { padding: 1em } nav ul { list-style: none; margin: 0; padding: 0 }
+main { padding: 0 1em; min-width: 0; max-width: 50em; overflow-wrap: break-word } nav { padding: 1em } nav ul { list-style: none; margin: 0; padding: 0 }
 nav p { margin: .8em 0 0 } nav label { cursor: pointer; text-decoration: underline } nav input[type=checkbox] { display: none }
 nav .pages { display: none } nav :checked ~ .pages { display: block } nav form { display: inline-block; margin-right: 1em }
 pre { overflow-x: auto; background: #f4f4f4; padding: .6em } code { font-size: .92em } img { max-width: 100% }
-table { border-collapse: collapse; display: block; overflow-x: auto } td, th { border: 1px solid #ccc; padding: .2em .5em;
+table { border-collapse: collapse; display: block; overflow-x: auto; margin: 1em 0 } td, th { border: 1px solid #ccc; padding: .2em .5em;
 text-align: left; vertical-align: top }
 @media (min-width: 60em) { body { display: grid; grid-template-columns: 15em 1fr } nav label { display: none } nav .pages { display: block } }
 @media (prefers-color-scheme: dark) { body { color: #ddd; background: #1c1c1c } pre { background: #2a2a2a } a { color: #8ab4f8 } }"""

@@ -713,6 +713,131 @@ def racuda_means(path):
         yield [kernel, *cells]
 
 
+# The tables of the papers beside ours (docs/internals/evaluation.md).
+
+
+def published_of(path, paper):
+    """{(benchmark, sizes): what a table of a paper has}, in its order."""
+    return {(row["benchmark"], row["sizes"]): row["words"] for row in tsv(path) if row["paper"] == paper}
+
+
+def racuda_errors(path, metric):
+    """RaCUDA's Tables 4 to 7: our mean errors by kind of size, and over all sizes beside the published mean."""
+    for row in tsv(path):
+        if row.get("published") and row["metric"] == metric:
+            yield [row["kernel"], row["32N"], row["32N+1"], row["random"], row["mean"], row["published"]]
+
+
+@table
+def racuda_conflicts(path):
+    return racuda_errors(path, "conflicts")
+
+
+@table
+def racuda_sectors(path):
+    return racuda_errors(path, "sectors")
+
+
+@table
+def racuda_divwarps(path):
+    return racuda_errors(path, "divwarps")
+
+
+@table
+def racuda_steps(path):
+    return racuda_errors(path, "steps")
+
+
+@table
+def racuda_semantics(path, published):
+    """RaCUDA's Table 3: how far what is simulated is from what a GPU counts."""
+    told = published_of(published, "RaCUDA, Table 3")
+    for row in tsv(path):
+        errors = [number(int(row[what]) / int(row[f"{what} of GPU"]) - 1) if row[f"{what} of GPU"] != "0" else "0"
+                  for what in ("sectors", "wavefronts")]
+        sectors, conflicts = told.get((row["kernel"], ""), "-, -").split(", ")
+        yield [row["kernel"], errors[0], sectors, errors[1], conflicts]
+
+
+@table
+def copper_times(path, published):
+    """COpPER's Table 1: seconds of analysis."""
+    taken = {row["kernel"]: row["seconds"] for row in tsv(path) if row["command"] == "optimize"}
+    seconds = {row["benchmark"]: row["words"] for row in tsv(published) if row["what"] == "analysis seconds"}
+    for benchmark, published_seconds in seconds.items():
+        yield [benchmark, published_seconds, taken[benchmark]]
+
+
+@table
+def copper_melded(path, published):
+    """COpPER's Table 3: all of its sizes that were measured here."""
+    ours = {(row["M"], row["N"], row["blocks"]): row for row in tsv(path) if row["kernel"] == "SYN-BRDIS"}
+    for (_, sizes), words in published_of(published, "COpPER, Table 3").items():
+        row = ours.get((*sizes.split(", "), "1"))
+        before, after = map(float, words.split(", "))
+        yield [sizes, words, number(before / after),
+               *((f"{row['as_it_is']}, {row['melded']}", row["speedup"]) if row else ("not measured", ""))]
+
+
+# Kernels after PolyBench by their names here, and by those of KLARAPTOR's Tables 6.1 and 6.2.
+KLARAPTOR = {"atax_rows": ("atax K1", "ATAX"), "atax_columns": ("atax K2", "ATAX"), "bicg_columns": ("bicg K1", "BICG"),
+             "conv2d": ("convolution2d", "2DCONV"), "correlation": ("corr", "CORR"), "gemm": ("gemm", "GEMM"),
+             "gesummv": ("gesummv", "GESUMMV"), "mm2": ("mm2 K1", "2MM"), "mvt_rows": ("mvt K1", "MVT"),
+             "syr2k": ("syr2k", "SYR2K"), "syrk": ("syrk", "SYRK")}
+N = ("2048", "4096", "8192")
+
+
+def shape_choices(path):
+    """{(kernel, size): (shape that the model chooses, its time over the best, best shape, least and most microseconds)}."""
+    launches = defaultdict(list)
+    for row in tsv(path):
+        if row["version"] == "original":
+            launches[row["kernel"], row["size"]].append((float(row["predicted_us"]), float(row["measured_us"]), row["block"]))
+    found = {}
+    for key, rows in launches.items():
+        chosen, best = min(rows, key=lambda row: row[0]), min(rows, key=lambda row: row[1])
+        found[key] = chosen[2], chosen[1] / best[1], best[2], best[1], max(row[1] for row in rows)
+    return found
+
+
+@table
+def klaraptor_choices(path, published):
+    """KLARAPTOR's Table 6.1: the shape chosen by size, its time over that of the best, and the best."""
+    ours, told = shape_choices(path), published_of(published, "KLARAPTOR, Table 6.1")
+
+    def cell(chosen, ratio, best):
+        return f"{chosen}, {number(ratio)}" + (f" ({best})" if chosen != best else "")
+    for kernel, (name, _) in KLARAPTOR.items():
+        row = [cell(*ours[kernel, size][:3]) for size in ("small", "medium", "large")]
+        for n in N:
+            found = re.match(r"([\d.]+) \((.*?)\), ([\d.]+) \((.*?)\)", told.get((name, f"N={n}"), ""))
+            row.append(cell(found[2], float(found[1]) / float(found[3]), found[4]) if found else "not legible")
+        yield [kernel, *row]
+    every = [geomean([one[1] for (_, at), one in ours.items() if at == size]) for size in ("small", "medium", "large")]
+    count = len({kernel for kernel, _ in ours})
+    yield [f"all {count} kernels, geometric mean", *map(number, every), "", "", ""]
+
+
+@table
+def klaraptor_times(path, times, published):
+    """KLARAPTOR's Table 6.2: seconds of analysis, and the least and the most that a launch of the largest size takes."""
+    ours, told = shape_choices(path), published_of(published, "KLARAPTOR, Table 6.2")
+    taken = {row["kernel"]: row["seconds"] for row in tsv(times) if row["command"] == "advise"}
+    for kernel, (_, name) in KLARAPTOR.items():
+        analysis, search, least, most = told[name, ""].split(", ")
+        yield [kernel, taken[kernel], *(number(us / 1e3) for us in ours[kernel, "large"][3:]), analysis, search, least, most]
+
+
+@table
+def latencies(*paths):
+    """PTXASW's Table 1: cycles of a shuffle, a load from shared memory, one that hits the L1."""
+    *probes, published = paths
+    for (gpu, _), words in published_of(published, "PTXASW, Table 1").items():
+        yield [f"{gpu}, published", *words.split(", ")]
+    for path in probes:
+        yield [path.parent.parent.name.upper(), *(constant([path, path], f"latency.{name}") for name in ("shfl", "shared", "l1"))]
+
+
 # What standing in front of ptxas costs, as kernelgen-bench/overhead --json wrote it.
 
 

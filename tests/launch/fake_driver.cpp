@@ -98,9 +98,10 @@ double now = 0;
 unsigned noise = 1;
 Context contexts[4] = {{0}, {1}, {0}, {1}};
 thread_local Context *current = &contexts[0];
-int holders[2] = {0, 0};           ///< of the primary contexts
-bool stuck = false;                ///< who asks for a function's module never comes back
-thread_local int capture_mode = 0; // global
+int holders[2] = {0, 0};             ///< of the primary contexts
+bool stuck = false;                  ///< who asks for a function's module never comes back
+std::atomic<bool> has_stuck = false; ///< somebody did
+thread_local int capture_mode = 0;   // global
 bool anybody_captures = false;
 bool late = false;  ///< events stay pending until cuStreamSynchronize
 bool timed = false; ///< launches take the time they say, one after the other, behind the program
@@ -531,7 +532,13 @@ void *fake_node(int index) {
   return &*node;
 }
 double fake_now() { return now; }
+/// Whether that was noted so far; other threads may launch at this time.
+int fake_noted(const char *text) {
+  const std::lock_guard lock(mutex);
+  return history.find(text) != std::string::npos ? 1 : 0;
+}
 void fake_stick() { stuck = true; }
+int fake_has_stuck() { return has_stuck ? 1 : 0; }
 void fake_spin(void *stream) { spinning = stream; }
 /// A stream that is made in a way that nobody sees.
 void *fake_stream() { return new Stream{false, current}; }
@@ -663,8 +670,10 @@ Result cuFuncGetName(const char **name, void *handle) {
   return success;
 }
 Result cuFuncGetModule(void **module, void *handle) {
-  while (stuck)
+  while (stuck) {
+    has_stuck = true;
     ::pause();
+  }
   Function *const function = function_of(handle);
   if (!function || function->kind != 1)
     return invalid_handle;

@@ -521,6 +521,26 @@ class Remembering(Case):
             self.assertIn("1 of 1 kernels run faster versions", said)
         self.assertEqual(len(self.calls()), 1)
 
+    def test_nodes_of_a_cluster(self):
+        """With one folder on a shared file system; everything else is the node's own."""
+        runs = []
+        for node in ("a", "b"):
+            own = self.dir / node
+            own.mkdir()
+            runs.append(subprocess.Popen([str(PTXASW), "faster", "--", str(HOST), "faster-module"], stdout=subprocess.DEVNULL,
+                                         env=self.environment(FASTER_KNOWN="1", HOME=str(own), TMPDIR=str(own)),
+                                         stderr=subprocess.PIPE, text=True))
+        for run in runs:
+            said = run.communicate(timeout=900)[1]
+            self.assertEqual(run.returncode, 0, said)
+            self.assertIn("1 of 1 kernels run faster versions", said)
+        self.assertEqual(len(self.calls()), 1)
+        # With a folder of its own, and the choices of another.
+        profile = str(self.dir / "choices.toml")
+        self.good("faster-module", "--profile", profile)
+        said = self.good("faster-module", "--profile", profile, XDG_CACHE_HOME=str(self.dir / "c"), HOME=str(self.dir / "c"))
+        self.assertIn("1 of 1 kernels run faster versions", said)
+
     def test_what_is_old_goes_when_there_is_too_much(self):
         self.good("faster-module")
         (path,) = self.versions()

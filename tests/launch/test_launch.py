@@ -307,6 +307,27 @@ class Commands(Case):
         self.assertIn("SHARD is `4/3`, which is no part", self.ptxasw(
             "launch", "--", HOST, "tune", PTXASW_LAUNCH_SHARD="4/3").stderr)
 
+    def test_ranks_of_a_cluster(self):
+        """What the page has Slurm start, as two processes at once, each with folders of its own."""
+        page = (Path(__file__).resolve().parents[2] / "docs/ci-and-large-jobs.md").read_text()
+        command = re.search(r"^    srun sh -c '(.*)'$", page, re.M)[1].replace("./app", f"{HOST} tune")
+        runs = []
+        for rank in ("0", "1"):
+            own = self.dir / f"node{rank}"
+            own.mkdir()
+            (own / "ptxasw").symlink_to(PTXASW)
+            words = {"SLURM_PROCID": rank, "SLURM_NTASKS": "2", "LD_LIBRARY_PATH": str(FAKE.parent),
+                     "PATH": f"{own}:{os.environ['PATH']}", **dict.fromkeys(("HOME", "TMPDIR", "XDG_CACHE_HOME"), str(own))}
+            runs.append(subprocess.Popen(["sh", "-c", command], cwd=self.dir, env={**os.environ, **words}, text=True,
+                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+        for run_ in runs:
+            said = run_.communicate(timeout=600)
+            self.assertEqual((run_.returncode, said[1]), (0, ""))
+        merged = self.ptxasw("merge", "0.toml", "1.toml")
+        self.ptxasw("tune", "--profile", "whole.toml", "--", HOST, "tune")
+        chosen = re.compile(r"^(?:kernel|block|threads|chosen) = .*", re.M)
+        self.assertEqual(chosen.findall(merged.stdout), chosen.findall((self.dir / "whole.toml").read_text()))
+
     def test_the_t4_format(self):
         self.ptxasw("tune", "--tuner-json", "t4.json", "--", HOST, "tune")
         results = json.loads((self.dir / "t4.json").read_text())

@@ -62,20 +62,28 @@ class Faults(Environment):
         self.assertEqual(sum(len(kernel["rewrites"]) for kernel in report["kernels"]), 0)
 
     def test_killed_at_any_moment(self):
+        """At once, with a temporary file there, while the assembler runs, and when it has ended."""
         adopt_orphans()
-        before = set(os.listdir(self.dir)) | {"log", "out"}
-        tmp = self.dir / "tmp"
+        tmp, started, ended = self.dir / "tmp", self.dir / "started", self.dir / "ended"
         tmp.mkdir()
-        before.add("tmp")
-        for number, sent in enumerate([signal.SIGKILL, signal.SIGTERM, signal.SIGINT] * 10):
-            child = subprocess.Popen([str(self.ptxas), "-arch=sm_90", "in.ptx", "-o", "out"],
-                                     env=dict(self.env, TMPDIR=str(tmp)))
-            time.sleep(0.0007 * number)  # any moment will do
-            child.send_signal(sent)
-            child.wait()
-        wait_for_orphans()
-        self.assertEqual(set(os.listdir(self.dir)) - before, set())
-        self.assertEqual(os.listdir(tmp), [])
+        real = self.write("real", f"#!/bin/sh\ntouch {started}\n{REAL} \"$@\"\ncode=$?\ntouch {ended}\nexit $code\n")
+        os.chmod(real, 0o755)
+        before = set(os.listdir(self.dir)) | {"log", "out", "started", "ended"}
+        moments = {"at once": lambda: True, "a file": lambda: os.listdir(tmp), "started": started.exists, "ended": ended.exists}
+        for moment, reached in moments.items():
+            for sent in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
+                with self.subTest(moment=moment, sent=sent):
+                    for path in (started, ended):
+                        path.unlink(missing_ok=True)
+                    child = subprocess.Popen([str(self.ptxas), "-arch=sm_90", "in.ptx", "-o", "out"],
+                                             env=dict(self.env, TMPDIR=str(tmp), PTXASW_REAL=str(real)))
+                    while not reached() and child.poll() is None:
+                        time.sleep(0.0002)
+                    child.send_signal(sent)
+                    child.wait()
+                    wait_for_orphans()
+                    self.assertEqual(set(os.listdir(self.dir)) - before, set())
+                    self.assertEqual(os.listdir(tmp), [])
         # Nothing writes to the output after we are gone, and the next run is undisturbed.
         self.assertEqual(self.assemble().returncode, 0)
 

@@ -1,5 +1,6 @@
 """No link of a page is dead, neither in Markdown nor in the site that is made of it."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -73,6 +74,29 @@ class Links(HTMLParser):
                 self.names.add(value)
 
 
+# Loads each page in a frame as wide as a phone and as a desktop, and lists those whose contents are wider.
+WIDTHS = """<ul></ul><script>
+function say(text) { const li = document.createElement("li"); li.textContent = text; document.querySelector("ul").append(li) }
+async function go(pages) {
+  for (const page of pages) {
+    const frame = document.createElement("iframe");
+    frame.style.cssText = "height: 800px; border: 0";
+    frame.src = page;
+    document.body.append(frame);
+    await new Promise(loaded => frame.onload = loaded);
+    for (const width of [390, 1280]) {
+      frame.style.width = `${width}px`;
+      const wide = frame.contentDocument.documentElement.scrollWidth;
+      if (wide > width) say(`${page}: ${wide} in ${width}`);
+    }
+    frame.remove();
+  }
+  say(`${pages.length} pages`);
+}
+go(PAGES);
+</script>"""
+
+
 class Site(Scratch):
     def site(self):
         python = next((p for p in (sys.executable, "/usr/bin/python3")
@@ -98,6 +122,19 @@ class Site(Scratch):
             (found,) = re.findall(r'<ul id="found">(.*?)</ul>', searched(words), flags=re.S)
             self.assertEqual(re.findall('href="([^"]*)"', found)[:1], [page], words)
         self.assertIn(">0 sections<", searched("nothing-has-this"))
+
+    def test_no_page_is_wider_than_a_phone_or_a_desktop(self):
+        browser = shutil.which("chromium")
+        if not browser:
+            self.skipTest("no chromium")
+        site = self.site()
+        pages = sorted(str(page.relative_to(site)) for page in site.rglob("*.html"))
+        self.assertGreater(len(pages), 15)
+        (site / "widths.html").write_text(WIDTHS.replace("PAGES", json.dumps(pages)))
+        shown = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.dir}/browser",
+                                "--allow-file-access-from-files", "--virtual-time-budget=600000", "--dump-dom",
+                                f"file://{site}/widths.html"], check=True, capture_output=True, text=True, timeout=600).stdout
+        self.assertEqual(re.findall("<li>(.*?)</li>", shown), [f"{len(pages)} pages"])
 
     def test_links_lead_somewhere(self):
         site = self.site()

@@ -18,7 +18,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/in
 
 # What a shown line that is a command begins with; other indented lines are output or formulas.
 COMMAND = re.compile(r"(\$ |\./|~/|DIRECTORY/|/tmp/|[A-Z_]+=\S+ |"
-                     r"(ptxasw(?! info)|cmake|ctest|clang|nvcc|gcc|git|make|mkdir|printf|chmod|tar|python3?|curl|docker|meson|bazel|parallel|"
+                     r"(ptxasw(?! info)|cmake|ctest|clang|nvcc|gcc|git|make|mkdir|printf|chmod|tar|python3?|curl|docker|meson|bazel|parallel|find|srun|"
                      r"build|tests|kernelgen|kernelgen-bench)\b[/ ])")
 
 GPU, MINUTES = "needs a GPU", "takes minutes"
@@ -80,6 +80,9 @@ ELSEWHERE = {
     "meson": "no package of the tests; tried by hand",
     "bazel": "the page says that it was not tried",
     "CUDA_HOME=$HOME/cuda-ptxasw PTXASW_LINT=true python": "the page says that it was not tried",
+    "find src -name": "a repository of the reader's; test_large_jobs.py has one",
+    "srun": "needs Slurm; tests/launch runs what it starts",
+    "XDG_CACHE_HOME=/shared": "needs Slurm; tests/launch has processes that share a folder",
     "parallel": "no package of the tests; test_shards.py runs it where it is",
     "build/tests/random/random_kernels": MINUTES,
     "build/tests/random/random_meld": MINUTES,

@@ -11,6 +11,23 @@ from pythons import PYTHON, SOURCES, environment, has_module, package
 from support import PTXASW, Scratch, main
 
 ROOT = Path(__file__).resolve().parents[2]
+TRITON = """from types import SimpleNamespace as Space
+import numpy, ptxasw
+compiled = Space(asm={{"ptx": open("docs/examples/triton_softmax.ptx").read()}}, metadata=Space(
+    name="softmax", num_warps=4, shared=16, global_scratch_size=0, profile_scratch_size=0))
+class Softmax:
+    def __getitem__(self, grid):
+        return lambda *args, **constants: compiled
+softmax, rows, columns = Softmax(), 4, 1000
+source = x = numpy.random.default_rng(1).standard_normal((rows, columns), numpy.float32)
+result, y = None, numpy.empty_like(x)
+{page}
+powers = numpy.exp(x - x.max(axis=1, keepdims=True))
+numpy.testing.assert_allclose(y, powers / powers.sum(axis=1, keepdims=True), rtol=1e-5)
+print(ptxasw.check(kernel, grid=2, args=[y, x, columns]))
+"""
+
+
 class Package(Scratch):
     def test_package(self):
         done = package(PYTHON)
@@ -40,7 +57,6 @@ class Package(Scratch):
             self.skipTest("no NumPy")
         text = (ROOT / "docs/python.md").read_text()
         first, triton, pytest = re.findall(r"```python\n(.*?)```", text, re.S)
-        self.assertIn("from_triton", triton)  # the example triton_softmax.py has it, for a GPU
         (self.dir / "docs").symlink_to(ROOT / "docs")
         done = subprocess.run([PYTHON, "-B", "-c", first + pytest + "test_saxpy()\n"], text=True, capture_output=True,
                               env=dict(environment(), UPDATE_LINT_BASELINE="1"))
@@ -48,6 +64,23 @@ class Package(Scratch):
             self.skipTest("no ptxas")
         self.assertEqual((done.returncode, done.stdout), (0, "1999.0\n"), done.stderr)
         self.assertTrue((self.dir / "saxpy.baseline").exists())
+        # Triton's launch in the page gives what Triton compiled: a stand-in has the PTX that is in the tree. The real one
+        # is in the example triton_softmax.py, for a GPU.
+        done = subprocess.run([PYTHON, "-B", "-c", TRITON.format(page=triton)], text=True, capture_output=True, env=environment())
+        self.assertEqual((done.returncode, done.stdout), (0, "[]\n"), done.stderr)
+
+    def test_the_stored_ptx_of_triton_leads_to_its_source(self):
+        lines = (ROOT / "docs/examples/triton_softmax.py").read_text().splitlines()
+        ptx = (ROOT / "docs/examples/triton_softmax.ptx").read_text()
+        first = next(n for n, line in enumerate(lines, 1) if line.startswith("def softmax"))
+        told = {int(line) for line in re.findall(r"\.loc\t1 (\d+) ", ptx)}
+        self.assertEqual(told, set(range(first, first + 7)))
+        column = ptx.replace("mul.wide.u32 \t%rd5, %r4, 4;", "mul.wide.u32 \t%rd5, %r4, 400;")
+        self.assertTrue(column != ptx)
+        done = subprocess.run([PTXASW, "lint", self.write("column.ptx", column), "--source-root", ROOT / "docs/examples"],
+                              cwd=ROOT / "docs/examples", text=True, capture_output=True)
+        self.assertIn(f"triton_softmax.py:{first + 4}:", done.stdout)
+        self.assertIn("x = tl.load(source + row * columns + at", done.stdout)
 
     def test_every_function_is_on_the_page(self):
         text = (ROOT / "docs/python.md").read_text()

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""compare.py PTXASW COUNTERS [--bench] [--table]: RaCUDA's kernels, or those of kernelgen-bench: what
+"""compare.py PTXASW COUNTERS [--bench] [--table | --errors]: RaCUDA's kernels, or those of kernelgen-bench: what
 `ptxasw lint` predicts of each access, times how often the warp emulator executes it, and what the emulator counts, against the counters of a GPU
 for the same launches: sectors and instructions of global loads and stores, wavefronts and instructions
 of shared ones. Exit code 1 if a counter is above the prediction, or another one where all predictions are
-exact and no lane was missing, and the difference is not in EXPLAINED."""
+exact and no lane was missing, and the difference is not in EXPLAINED. --errors prints what RaCUDA's Table 3 has: the
+emulator's sums and the GPU's by kernel."""
 
 import csv
 import json
@@ -105,6 +106,15 @@ def main():
         print("| kernel | access | executed: emulator | GPU | predicted | verdict | emulator | GPU | |")
         print("|---|---|---|---|---|---|---|---|---|")
         print("\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows))
+    if "--errors" in sys.argv:
+        sums = {}
+        for label, access, _, _, _, _, emulated, there, _ in rows:
+            one = sums.setdefault(label, {"global": [0, 0], "shared": [0, 0]})[access.split()[0]]
+            one[0], one[1] = one[0] + emulated, one[1] + there
+        print("kernel\tsectors\tsectors of GPU\twavefronts\twavefronts of GPU")
+        for label, one in sums.items():
+            print(label, *one["global"], *one["shared"], sep="\t")
+        return wrong > 0
     print(f"{len(rows)} sums: {exact} exact, {equal} as the emulator counts, {wrong} wrong")
     return wrong > 0
 
