@@ -41,6 +41,12 @@ namespace {
 /// Cases that one question is parted into at most.
 constexpr unsigned most_cases = 200;
 
+/// What is counted in 32 bits: by steps of at most so much, and so often.
+constexpr std::int64_t most_step = 1024;
+constexpr std::uint64_t most_counted = (std::uint64_t{1} << 32) / most_step;
+/// No block has more threads (CUDA C++ Programming Guide, compute capabilities).
+constexpr std::uint64_t most_threads_of_block = 1024, most_blocks = most_counted;
+
 /// Which warps two threads of a block are in.
 enum class Warps : std::uint8_t { any, same, different };
 
@@ -61,9 +67,9 @@ struct AccessMeeting {
 class SafetyProof {
 public:
   SafetyProof(const Module &module, const Function &kernel, const ProofAssumptions &assumptions,
-              const ProofOptions &options)
-      : module_(module), kernel_(kernel), assumptions_(assumptions), options_(options),
-        paths_(module, kernel, launch_facts(kernel, assumptions.block)),
+              const ProofOptions &options, std::uint32_t cuts_line)
+      : cuts_line_(cuts_line), module_(module), kernel_(kernel), assumptions_(assumptions),
+        options_(options), paths_(module, kernel, launch_facts(kernel, assumptions.block)),
         pool_(paths_.pool()), launch_{assumptions.grid, assumptions.parameters, assumptions.no_wrap,
                                       assumptions.disjoint},
         solver_(options.resource_limit, true), order_solver_(options.resource_limit, true),
@@ -97,6 +103,8 @@ private:
   Expr meet(const AccessMeeting &meeting);
   Expr any_meet(const std::vector<AccessMeeting> &meetings);
   Expr pointer_in(Expr address);
+  std::string counter_fault(const SharedAccess &own);
+  std::string about_counters(const SharedAccess &one, const SharedAccess &other);
   void add_counters(std::vector<Expr> &formulas, ThreadCopy &one, ThreadCopy &two, bool same_block);
   bool may_race(const SharedAccess &a, const SharedAccess &b, ThreadScope between) const;
   void prove_bounds();
@@ -118,6 +126,7 @@ private:
   std::vector<AccessGroup> groups(const Intervals &of_block, const Intervals &of_warp) const;
   bool in_one_block(const AccessGroup &a, const AccessGroup &b);
 
+  const std::uint32_t cuts_line_; ///< where no-wrap is given up; 0: nowhere
   const Module &module_;
   const Function &kernel_;
   const ProofAssumptions &assumptions_;
@@ -705,46 +714,84 @@ Expr SafetyProof::meet(const AccessMeeting &meeting) {
                        pool_.bit_and(rest(at_a, a.bytes), rest(at_b, b.bytes)));
 }
 
+// What keeps the numbers that an atomic gives from being told apart by thread; empty: nothing.
+std::string SafetyProof::counter_fault(const SharedAccess &own) {
+  const Instruction &source = kernel_.instructions[own.instruction];
+  const Opcode &opcode = module_.opcode(source);
+  const auto operands = module_.operands(source);
+  if (opcode.op != Op::atom || !opcode.has(Modifier::add) || opcode.vector != 1 ||
+      operands.size() != 3 || operands[2].kind != Operand::Kind::integer || is_float(opcode.type) ||
+      bit_width(opcode.type) != own.bytes * 8 || operands[2].value < 1 ||
+      operands[2].value > most_step)
+    return "it does not add a small number that is known and positive";
+  if (own.guard)
+    return "it has a predicate";
+  if (own.weak || own.scope == ThreadScope::block)
+    return "its scope is a block";
+  if (!own.base)
+    return "where its counter lies is not known";
+  for (const SharedAccess &other : paths_.accesses())
+    if (&other != &own && other.writes() && other.space == own.space &&
+        (!launch_.disjoint || !other.base || other.base == own.base))
+      return fmt::format("line {} {} its counter", other.line,
+                         other.base == own.base ? "also writes" : "may also write");
+  if (assumptions_.no_wrap)
+    return {};
+  // All of them are different modulo 2^bits, wherever they begin, unless there are too many.
+  const std::uint64_t threads =
+      own.space == StateSpace::shared ? most_threads_of_block
+      : assumptions_.grid && paths_.launch().block && assumptions_.grid->count() < most_blocks
+          ? assumptions_.grid->count() * paths_.launch().block->count()
+          : ~std::uint64_t{0};
+  return paths_.cfg().loop_of(own.block) == no_index && threads <= most_counted
+             ? std::string()
+             : "its counter may overflow without no-wrap";
+}
+
 // Of a place that every thread changes by adding the same positive number, and in no other way, two
 // threads do not get the same number: the sum would have to come around to where it was. Blocks
 // have each their own shared memory.
 void SafetyProof::add_counters(std::vector<Expr> &formulas, ThreadCopy &one, ThreadCopy &two,
                                bool same_block) {
-  if (!assumptions_.no_wrap)
-    return;
+  const auto &accesses = paths_.accesses();
   for (const Expr symbol : paths_.symbols()) {
     const auto instruction = paths_.emulation().produced_by(symbol);
-    if (!instruction)
-      continue;
-    const Instruction &source = kernel_.instructions[*instruction];
-    const Opcode &opcode = module_.opcode(source);
-    const auto &accesses = paths_.accesses();
     const auto own = std::find_if(accesses.begin(), accesses.end(), [&](const SharedAccess &a) {
-      return a.instruction == *instruction;
+      return instruction && a.instruction == *instruction;
     });
-    const auto operands = module_.operands(source);
-    if (own == accesses.end() || opcode.op != Op::atom || !opcode.has(Modifier::add) ||
-        opcode.vector != 1 || own->weak || own->guard || !own->base ||
-        own->scope == ThreadScope::block || (own->space == StateSpace::shared && !same_block) ||
-        operands.size() != 3 || operands[2].kind != Operand::Kind::integer ||
-        is_float(opcode.type) || bit_width(opcode.type) != own->bytes * 8 ||
-        symbol->width != own->bytes * 8 || operands[2].value < 1 || operands[2].value > 1024)
-      continue;
-    const bool changes_otherwise =
-        std::any_of(accesses.begin(), accesses.end(), [&](const SharedAccess &other) {
-          return &other != &*own && other.writes() && other.space == own->space &&
-                 (!launch_.disjoint || !other.base || other.base == own->base);
-        });
-    if (changes_otherwise)
+    if (own == accesses.end() || symbol->width != own->bytes * 8 ||
+        (own->space == StateSpace::shared && !same_block) || !counter_fault(*own).empty())
       continue;
     const Expr first = one(symbol), second = two(symbol);
     if (first == second)
       continue;
+    const auto operands = module_.operands(kernel_.instructions[*instruction]);
     const Expr step = pool_.constant(symbol->width, static_cast<std::uint64_t>(operands[2].value));
-    formulas.push_back(pool_.bit_or(pool_.bit_not(pool_.eq(one(own->address), two(own->address))),
-                                    pool_.bit_or(pool_.sle(pool_.add(first, step), second),
-                                                 pool_.sle(pool_.add(second, step), first))));
+    const Expr differ = assumptions_.no_wrap
+                            ? pool_.bit_or(pool_.sle(pool_.add(first, step), second),
+                                           pool_.sle(pool_.add(second, step), first))
+                            : pool_.bit_and(pool_.ule(step, pool_.sub(first, second)),
+                                            pool_.ule(step, pool_.sub(second, first)));
+    formulas.push_back(
+        pool_.bit_or(pool_.bit_not(pool_.eq(one(own->address), two(own->address))), differ));
   }
+}
+
+// Why numbers that threads get from a counter do not keep two accesses apart, if that is it.
+std::string SafetyProof::about_counters(const SharedAccess &one, const SharedAccess &other) {
+  std::string result;
+  for (const SharedAccess *access : {&one, &other})
+    for_each_node(access->address, [&](Expr node) {
+      const auto instruction =
+          node->kind == ExprKind::symbol ? paths_.emulation().produced_by(node) : std::nullopt;
+      for (const SharedAccess &atomic : paths_.accesses())
+        if (result.empty() && instruction == atomic.instruction &&
+            atomic.kind == facts::AccessKind::atomic)
+          if (const std::string fault = counter_fault(atomic); !fault.empty())
+            result =
+                fmt::format("; {} gives numbers that may be the same: {}", place_of(atomic), fault);
+    });
+  return result;
 }
 
 bool SafetyProof::apart(const AccessGroup &a, const AccessGroup &b, ThreadPair pair, Warps warps,
@@ -868,6 +915,10 @@ void SafetyProof::blame(const AccessGroup &a, const AccessGroup &b) {
             ? fmt::format("two threads may be at {} with a byte in common", place_of(one))
             : fmt::format("{} and {} may have a byte in common, and nothing orders them",
                           place_of(one), place_of(other));
+    proof.reason += about_counters(one, other);
+    if (cuts_line_ != 0)
+      proof.reason +=
+          fmt::format("; line {} takes a number apart, of which no-wrap says nothing", cuts_line_);
     if (out_of_effort_)
       proof.reason += "; the solver gave no answer within its limits";
   };
@@ -1061,12 +1112,12 @@ bool cuts_numbers(const Module &module, const Instruction &instruction, const Fu
   }
 }
 
-bool cuts_numbers(const Module &module) {
-  return std::any_of(module.functions.begin(), module.functions.end(), [&](const Function &one) {
-    return std::any_of(
-        one.instructions.begin(), one.instructions.end(),
-        [&](const Instruction &instruction) { return cuts_numbers(module, instruction, one); });
-  });
+/// The first line of the kernel that does; 0: none. What it calls is not looked into.
+std::uint32_t cuts_numbers(const Module &module, const Function &kernel) {
+  const auto found =
+      std::find_if(kernel.instructions.begin(), kernel.instructions.end(),
+                   [&](const Instruction &one) { return cuts_numbers(module, one, kernel); });
+  return found == kernel.instructions.end() ? 0 : found->line;
 }
 
 } // namespace
@@ -1074,8 +1125,9 @@ bool cuts_numbers(const Module &module) {
 KernelProof prove_safety(const Module &module, const Function &kernel,
                          const ProofAssumptions &assumptions, const ProofOptions &options) {
   ProofAssumptions usable = assumptions;
-  usable.no_wrap &= !cuts_numbers(module);
-  SafetyProof proof(module, kernel, usable, options);
+  const std::uint32_t cuts_line = assumptions.no_wrap ? cuts_numbers(module, kernel) : 0;
+  usable.no_wrap &= cuts_line == 0;
+  SafetyProof proof(module, kernel, usable, options, cuts_line);
   KernelProof result = proof.run();
   result.asked = proof.tally();
   result.effort = proof.effort();
