@@ -125,6 +125,7 @@ private:
   std::string place_of(const SharedAccess &access) const;
   std::vector<AccessGroup> groups(const Intervals &of_block, const Intervals &of_warp) const;
   bool in_one_block(const AccessGroup &a, const AccessGroup &b);
+  bool may_overlap(const AccessGroup &a, const AccessGroup &b) const;
 
   const std::uint32_t cuts_line_; ///< where no-wrap is given up; 0: nowhere
   const Module &module_;
@@ -831,6 +832,14 @@ bool SafetyProof::apart(const AccessGroup &a, const AccessGroup &b, ThreadPair p
   return ask(std::move(formulas), {&one, &two}, proof_.races, meetings) == SolverAnswer::unsat;
 }
 
+// True if one thread may do something of both at the same time.
+bool SafetyProof::may_overlap(const AccessGroup &a, const AccessGroup &b) const {
+  return std::any_of(a.members.begin(), a.members.end(), [&](const SharedAccess *one) {
+    return std::any_of(b.members.begin(), b.members.end(),
+                       [&](const SharedAccess *other) { return paths_.may_overlap(*one, *other); });
+  });
+}
+
 // Every interval that both are in.
 bool SafetyProof::in_one_block(const AccessGroup &a, const AccessGroup &b) {
   const auto free = [&](const std::vector<IntervalPlace> &of_a,
@@ -842,7 +851,7 @@ bool SafetyProof::in_one_block(const AccessGroup &a, const AccessGroup &b) {
         const BlockId start =
             place_a.start == no_index ? no_index : paths_.cfg().block_of(place_a.start);
         if (!apart(a, b, {true, in_step, start, in_step && barriers_order_}, warps, place_a,
-                   place_b, true))
+                   place_b, !may_overlap(a, b)))
           return false;
       }
     return true;
@@ -862,8 +871,10 @@ bool SafetyProof::race_free(const AccessGroup &a, const AccessGroup &b) {
   if (contract &&
       !apart(a, b, {true, false, no_index}, Warps::any, anywhere[0], anywhere[0], false))
     return false;
-  if (!contract && may_race(first, second, ThreadScope::block) &&
-      !(paths_.launch().block && paths_.launch().block->count() == 1) && !in_one_block(a, b))
+  const bool one_thread =
+      paths_.launch().block && paths_.launch().block->count() == 1 && !may_overlap(a, b);
+  if (!contract && may_race(first, second, ThreadScope::block) && !one_thread &&
+      !in_one_block(a, b))
     return false;
   const bool many_blocks = !assumptions_.grid || assumptions_.grid->count() > 1;
   return first.space == StateSpace::shared || !many_blocks ||
@@ -888,10 +899,11 @@ std::vector<AccessGroup> SafetyProof::groups(const Intervals &of_block,
                                            : Intervals::anywhere(paths_.cfg())};
     const auto known = std::find_if(result.begin(), result.end(), [&](const AccessGroup &other) {
       const SharedAccess &first = other.first();
-      return first.block == access.block && first.guard == access.guard &&
-             first.kind == access.kind && first.space == access.space &&
-             first.weak == access.weak && first.is_volatile == access.is_volatile &&
-             first.scope == access.scope && first.read_only == access.read_only &&
+      return !first.is_copy && !access.is_copy && first.block == access.block &&
+             first.guard == access.guard && first.kind == access.kind &&
+             first.space == access.space && first.weak == access.weak &&
+             first.is_volatile == access.is_volatile && first.scope == access.scope &&
+             first.read_only == access.read_only &&
              (first.bytes == access.bytes || (access.weak && !access.is_volatile)) &&
              same_places(other.places, group.places) &&
              same_places(other.warp_places, group.warp_places);
@@ -943,6 +955,14 @@ void SafetyProof::prove_races() {
       of_block.push_back(site.instruction);
     if (site.of_warp ? warp_barriers_order_ : barriers_order_)
       of_warp.push_back(site.instruction);
+  }
+  if (paths_.texture_line() != 0 && !launch_.disjoint &&
+      std::any_of(paths_.accesses().begin(), paths_.accesses().end(), [](const SharedAccess &one) {
+        return one.writes() && one.space == StateSpace::global;
+      })) {
+    proof_.races.line = paths_.texture_line();
+    proof_.races.reason = "a texture may be of memory that is written";
+    return;
   }
   const std::vector<AccessGroup> all =
       groups(Intervals(paths_.cfg(), of_block), Intervals(paths_.cfg(), of_warp));
