@@ -81,28 +81,65 @@ bool has_pointer(const ExprPool &pool, const Emulation &emulation, Expr root) {
   return false;
 }
 
-/// The only pointer among the addends of an address, if none comes into the others.
-Expr base_of(const ExprPool &pool, const Emulation &emulation, Expr address) {
-  if (address->kind == ExprKind::zext) // of an address of 32 bits
-    address = address->children[0];
-  if (address->kind == ExprKind::extract && address->index == 0 && address->width == 32)
-    address = address->children[0];
-  if (is_pointer_like(pool, emulation, address))
-    return address;
-  if (address->kind != ExprKind::sum)
-    return nullptr;
-  Expr base = nullptr;
-  for (std::uint32_t i = 0; i < address->child_count; ++i) {
-    Expr atom = address->children[i];
-    if (atom->kind == ExprKind::extract && atom->index == 0 && atom->width == 32)
-      atom = atom->children[0];
-    if (!base && address->coefficients[i] == 1 && is_pointer_like(pool, emulation, atom))
-      base = atom;
-    else if (has_pointer(pool, emulation, atom))
-      return nullptr;
+/// The pointer parameter or variable that an address is an offset from, if no other one comes into
+/// it; of what joins and loops make of pointers, if all are offsets from the same.
+class BaseOf {
+public:
+  BaseOf(const ExprPool &pool, const Emulation &emulation) : pool_(pool), emulation_(emulation) {}
+
+  Expr operator()(Expr address) {
+    if (address->kind == ExprKind::zext) // of an address of 32 bits
+      address = address->children[0];
+    const Expr base = of(address);
+    return contradicts_ ? nullptr : base;
   }
-  return base;
-}
+
+private:
+  Expr of(Expr address) {
+    if (!address)
+      return nullptr;
+    if (address->kind == ExprKind::extract && address->index == 0 && address->width == 32)
+      address = address->children[0];
+    if (address->kind == ExprKind::symbol)
+      return is_pointer_like(pool_, emulation_, address) ? address : of_register(address);
+    if (address->kind != ExprKind::sum)
+      return nullptr;
+    Expr base = nullptr;
+    for (std::uint32_t i = 0; i < address->child_count; ++i) {
+      const Expr atom = address->children[i];
+      if (!has_pointer(pool_, emulation_, atom))
+        continue;
+      if (base || address->coefficients[i] != 1 || !(base = of(atom)))
+        return nullptr;
+    }
+    return base;
+  }
+
+  // What it is in the first round it is in all, if the next one makes the same of it.
+  Expr of_register(Expr symbol) {
+    if (const auto known = known_.find(symbol); known != known_.end())
+      return known->second;
+    known_[symbol] = nullptr;
+    Expr base = nullptr;
+    if (const auto at_header = emulation_.loop_register(symbol)) {
+      base = known_[symbol] = of(at_header->initial);
+      contradicts_ |= base && of(at_header->next) != base;
+    } else if (const auto join = emulation_.join_register(symbol)) {
+      for (const auto &[from, value] : join->values) {
+        const Expr of_value = of(value);
+        if (!of_value || (base && of_value != base))
+          return nullptr;
+        base = of_value;
+      }
+    }
+    return known_[symbol] = base;
+  }
+
+  const ExprPool &pool_;
+  const Emulation &emulation_;
+  std::map<Expr, Expr> known_; ///< null: none, or it is being looked for
+  bool contradicts_ = false;   ///< what was taken for granted of a loop's register does not hold
+};
 
 /// True if the address is of shared memory whatever is chosen: one converted from there, and
 /// numbers.
@@ -441,7 +478,7 @@ void KernelPaths::find_accesses() {
         if (const Expr inner = converted_from_shared(pool(), node))
           plain.map(node, pool().zext(inner, 64));
       });
-      const Expr base = base_of(pool(), emulation_, access.address);
+      const Expr base = BaseOf(pool(), emulation_)(access.address);
       if (is_shared_address(pool(), emulation_, access.address)) {
         access.space = StateSpace::shared;
         access.address = plain(access.address);
@@ -453,7 +490,7 @@ void KernelPaths::find_accesses() {
     }
     if (access.space != StateSpace::global && access.space != StateSpace::shared)
       return obstruct(source.line, "memory of this kind is not looked at");
-    access.base = base_of(pool(), emulation_, access.address);
+    access.base = BaseOf(pool(), emulation_)(access.address);
     access.is_volatile = opcode.has(Modifier::volatile_);
     // A vector is one access to each element; taken for weak, as it may meet others in a part.
     access.weak =
