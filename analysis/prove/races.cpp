@@ -34,12 +34,31 @@
 #include <fmt/core.h>
 #include <set>
 #include <span>
+#include <unordered_set>
 
 namespace ptxasw::inline analysis {
 namespace {
 
 /// Cases that one question is parted into at most.
 constexpr unsigned most_cases = 200;
+
+/// Gates of all multipliers and dividers in one question: Z3 makes them before it counts what it
+/// does, which takes longer than all the rest.
+constexpr std::uint64_t most_gates = 64 * 32 * 32;
+
+std::uint64_t gates(const std::vector<Expr> &formulas, bool with_products) {
+  std::unordered_set<Expr> seen;
+  std::uint64_t result = 0;
+  for (const Expr formula : formulas)
+    for_each_node(formula, [&](Expr node) {
+      const bool divides = node->kind == ExprKind::udiv || node->kind == ExprKind::urem ||
+                           node->kind == ExprKind::sdiv || node->kind == ExprKind::srem;
+      if ((divides || (with_products && node->kind == ExprKind::product)) &&
+          seen.insert(node).second)
+        result += std::uint64_t{node->width} * node->width;
+    });
+  return result;
+}
 
 /// What is counted in 32 bits: by steps of at most so much, and so often.
 constexpr std::int64_t most_step = 1024;
@@ -374,7 +393,7 @@ SolverAnswer SafetyProof::ask_cases(const std::vector<Expr> &formulas,
 }
 
 SolverAnswer SafetyProof::ask_whole(const std::vector<Expr> &formulas) {
-  if (out_of_effort_ || !assumptions_.no_wrap)
+  if (out_of_effort_ || !assumptions_.no_wrap || gates(formulas, false) > most_gates)
     return SolverAnswer::unknown;
   const auto question = IntegerFormulas(pool_).question(formulas);
   if (!question)
@@ -418,10 +437,14 @@ SolverAnswer SafetyProof::ask_bits(const std::vector<Expr> &formulas, PropertyPr
     replaced = abstract.replaced();
     return result;
   };
+  if (gates(formulas, false) > most_gates)
+    return count(SolverAnswer::unknown);
   bool replaced = false, numbers_too = false;
   const std::vector<Expr> linear = abstracted(false, replaced);
+  if (gates(linear, true) > most_gates)
+    return count(SolverAnswer::unknown);
   const std::vector<Expr> orders = abstracted(true, numbers_too);
-  if (numbers_too) {
+  if (numbers_too && gates(orders, true) <= most_gates) {
     ++questions_;
     if (order_solver_.check("a property, by order", orders) == SolverAnswer::unsat)
       return SolverAnswer::unsat;
@@ -439,7 +462,8 @@ SolverAnswer SafetyProof::ask_bits(const std::vector<Expr> &formulas, PropertyPr
   std::vector<std::uint64_t> values;
   SolverAnswer answer = count(solver_.find("a property, linear", linear, symbols, values));
   // Where products may wrap around, what they are exactly may still exclude it.
-  if (replaced && answer != SolverAnswer::unsat && !assumptions_.no_wrap) {
+  if (replaced && answer != SolverAnswer::unsat && !assumptions_.no_wrap &&
+      gates(formulas, true) <= most_gates) {
     std::vector<std::uint64_t> exact;
     const SolverAnswer again = exact_solver_.find("a property", formulas, symbols, exact);
     ++questions_;
@@ -935,8 +959,8 @@ void SafetyProof::blame(const AccessGroup &a, const AccessGroup &b) {
       proof.reason += "; the solver gave no answer within its limits";
   };
   say(a.first(), b.first());
-  if (a.members.size() * b.members.size() == 1 || !options_.explains)
-    return;
+  if (a.members.size() * b.members.size() == 1 || !options_.explains || unanswered_ > 0)
+    return; // or what is left to ask with goes into which of them it is
   for (const SharedAccess *one : a.members)
     for (const SharedAccess *other : b.members) {
       const auto model = proof.model;
