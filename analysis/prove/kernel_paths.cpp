@@ -14,9 +14,11 @@
 #include "emulator/symbolic/generic.h"
 
 #include <algorithm>
+#include <array>
 #include <fmt/core.h>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace ptxasw::inline analysis {
 namespace {
@@ -79,28 +81,65 @@ bool has_pointer(const ExprPool &pool, const Emulation &emulation, Expr root) {
   return false;
 }
 
-/// The only pointer among the addends of an address, if none comes into the others.
-Expr base_of(const ExprPool &pool, const Emulation &emulation, Expr address) {
-  if (address->kind == ExprKind::zext) // of an address of 32 bits
-    address = address->children[0];
-  if (address->kind == ExprKind::extract && address->index == 0 && address->width == 32)
-    address = address->children[0];
-  if (is_pointer_like(pool, emulation, address))
-    return address;
-  if (address->kind != ExprKind::sum)
-    return nullptr;
-  Expr base = nullptr;
-  for (std::uint32_t i = 0; i < address->child_count; ++i) {
-    Expr atom = address->children[i];
-    if (atom->kind == ExprKind::extract && atom->index == 0 && atom->width == 32)
-      atom = atom->children[0];
-    if (!base && address->coefficients[i] == 1 && is_pointer_like(pool, emulation, atom))
-      base = atom;
-    else if (has_pointer(pool, emulation, atom))
-      return nullptr;
+/// The pointer parameter or variable that an address is an offset from, if no other one comes into
+/// it; of what joins and loops make of pointers, if all are offsets from the same.
+class BaseOf {
+public:
+  BaseOf(const ExprPool &pool, const Emulation &emulation) : pool_(pool), emulation_(emulation) {}
+
+  Expr operator()(Expr address) {
+    if (address->kind == ExprKind::zext) // of an address of 32 bits
+      address = address->children[0];
+    const Expr base = of(address);
+    return contradicts_ ? nullptr : base;
   }
-  return base;
-}
+
+private:
+  Expr of(Expr address) {
+    if (!address)
+      return nullptr;
+    if (address->kind == ExprKind::extract && address->index == 0 && address->width == 32)
+      address = address->children[0];
+    if (address->kind == ExprKind::symbol)
+      return is_pointer_like(pool_, emulation_, address) ? address : of_register(address);
+    if (address->kind != ExprKind::sum)
+      return nullptr;
+    Expr base = nullptr;
+    for (std::uint32_t i = 0; i < address->child_count; ++i) {
+      const Expr atom = address->children[i];
+      if (!has_pointer(pool_, emulation_, atom))
+        continue;
+      if (base || address->coefficients[i] != 1 || !(base = of(atom)))
+        return nullptr;
+    }
+    return base;
+  }
+
+  // What it is in the first round it is in all, if the next one makes the same of it.
+  Expr of_register(Expr symbol) {
+    if (const auto known = known_.find(symbol); known != known_.end())
+      return known->second;
+    known_[symbol] = nullptr;
+    Expr base = nullptr;
+    if (const auto at_header = emulation_.loop_register(symbol)) {
+      base = known_[symbol] = of(at_header->initial);
+      contradicts_ |= base && of(at_header->next) != base;
+    } else if (const auto join = emulation_.join_register(symbol)) {
+      for (const auto &[from, value] : join->values) {
+        const Expr of_value = of(value);
+        if (!of_value || (base && of_value != base))
+          return nullptr;
+        base = of_value;
+      }
+    }
+    return known_[symbol] = base;
+  }
+
+  const ExprPool &pool_;
+  const Emulation &emulation_;
+  std::map<Expr, Expr> known_; ///< null: none, or it is being looked for
+  bool contradicts_ = false;   ///< what was taken for granted of a loop's register does not hold
+};
 
 /// True if the address is of shared memory whatever is chosen: one converted from there, and
 /// numbers.
@@ -118,6 +157,18 @@ bool is_shared_address(const ExprPool &pool, const Emulation &emulation, Expr ad
       return false;
   }
   return converted == 1;
+}
+
+/// What a cp.async that copies nothing does.
+enum class GroupWord : std::uint8_t { none, commit, wait, wait_all };
+
+GroupWord group_word(const Opcode &opcode) {
+  if (opcode.op != Op::cp || !opcode.has(Modifier::async) || opcode.has(Modifier::bulk))
+    return GroupWord::none;
+  return opcode.has(Modifier::commit_group) ? GroupWord::commit
+         : opcode.has(Modifier::wait_group) ? GroupWord::wait
+         : opcode.has(Modifier::wait_all)   ? GroupWord::wait_all
+                                            : GroupWord::none;
 }
 
 } // namespace
@@ -215,8 +266,10 @@ bool KernelPaths::is_harmless(const Instruction &instruction) const {
   }
   if (effect_of(opcode) == Effect::none)
     return true;
+  if (opcode.op == Op::cp)
+    return group_word(opcode) != GroupWord::none;
   return is_one_of(opcode.op, {Op::membar, Op::fence, Op::shfl, Op::vote, Op::match, Op::redux,
-                               Op::activemask, Op::nanosleep, Op::elect});
+                               Op::activemask, Op::nanosleep, Op::elect, Op::trap});
 }
 
 void KernelPaths::find_barriers() {
@@ -276,6 +329,77 @@ void KernelPaths::find_barriers() {
   });
 }
 
+// True if a copy is complete on every way from it to a barrier, to the end, and to itself: it is
+// waited for, and it is in a group that is. So it takes place in the interval of its instruction,
+// and each round of a loop has waited for that of the round before.
+bool KernelPaths::is_waited_for(std::uint32_t copy) {
+  struct Place {
+    std::uint32_t instruction;
+    bool committed;
+  };
+  std::vector<std::array<bool, 2>> seen(kernel_.instructions.size());
+  std::vector<bool> &under_way = under_way_[copy];
+  under_way.assign(kernel_.instructions.size(), false);
+  std::vector<Place> work{{copy + 1, false}};
+  while (!work.empty()) {
+    auto [at, committed] = work.back();
+    work.pop_back();
+    if (at >= kernel_.instructions.size())
+      return false;
+    if (std::exchange(seen[at][committed], true))
+      continue;
+    under_way[at] = true;
+    const Instruction &source = kernel_.instructions[at];
+    const Opcode &opcode = module_.opcode(source);
+    if (at == copy || is_one_of(opcode.op, {Op::bar, Op::barrier, Op::ret, Op::exit, Op::call}))
+      return false;
+    if (source.guard == no_register) {
+      const auto operands = module_.operands(source);
+      const GroupWord word = group_word(opcode);
+      if (word == GroupWord::wait_all ||
+          (word == GroupWord::wait && committed && operands.size() == 1 &&
+           operands[0].kind == Operand::Kind::integer && operands[0].value == 0))
+        continue;
+      committed |= word == GroupWord::commit;
+    }
+    const BasicBlock &block = cfg().blocks()[cfg().block_of(at)];
+    if (at + 1 < block.end) {
+      work.push_back({at + 1, committed});
+      continue;
+    }
+    if (block.successors.empty())
+      return false;
+    for (const BlockId next : block.successors)
+      work.push_back({cfg().blocks()[next].first, committed});
+  }
+  return true;
+}
+
+// A copy is not ordered behind what its thread did before.
+bool KernelPaths::may_overlap(const SharedAccess &a, const SharedAccess &b) const {
+  const auto behind = [&](const SharedAccess &copy, const SharedAccess &other) {
+    return copy.is_copy && under_way_.at(copy.instruction)[other.instruction];
+  };
+  const auto leads_to = [&](const SharedAccess &from, const SharedAccess &copy) {
+    if (from.is_copy || !copy.is_copy)
+      return false;
+    std::vector<bool> seen(cfg().blocks().size(), false);
+    std::vector<BlockId> work = cfg().blocks()[from.block].successors;
+    while (!work.empty()) {
+      const BlockId at = work.back();
+      work.pop_back();
+      if (seen[at])
+        continue;
+      seen[at] = true;
+      const auto &next = cfg().blocks()[at].successors;
+      work.insert(work.end(), next.begin(), next.end());
+    }
+    return seen[copy.block] || (from.block == copy.block && from.instruction < copy.instruction);
+  };
+  return a.instruction != b.instruction &&
+         (behind(a, b) || behind(b, a) || leads_to(a, b) || leads_to(b, a));
+}
+
 // Only what needs no proof: a place in a variable, written as a number.
 bool KernelPaths::stays_inside(const facts::AccessSite &site, Expr address) {
   const Operand::Kind kind = module_.children(*site.address)[0].kind;
@@ -318,8 +442,9 @@ void KernelPaths::find_accesses() {
     access.block = cfg().block_of(site.instruction);
     access.address = address_of(site, probe);
     access.guard = guard_of(site.instruction, probe);
-    if (opcode.op == Op::cp || !is_known(opcode) || opcode.has(Modifier::shared_cluster) ||
-        opcode.has(Modifier::async) || opcode.has(Modifier::mmio))
+    access.is_copy = opcode.op == Op::cp;
+    if (!is_known(opcode) || opcode.has(Modifier::shared_cluster) ||
+        (opcode.has(Modifier::async) && !access.is_copy) || opcode.has(Modifier::mmio))
       continue; // judged below
     is_site[site.instruction] = true;
     if (!cfg().reachable(access.block) || !emulation_.feasible(access.block))
@@ -337,6 +462,9 @@ void KernelPaths::find_accesses() {
         site.space == StateSpace::param ||
         (access.guard && access.guard->kind == ExprKind::constant && access.guard->value.is_zero()))
       continue;
+    if (access.is_copy && !is_waited_for(site.instruction))
+      return obstruct(source.line, "this copy may still be under way at a barrier, at the end, or "
+                                   "when it comes again");
     if (source.guard != no_register && !access.guard)
       return obstruct(source.line, "the predicate is not understood");
     if (!access.address)
@@ -350,7 +478,7 @@ void KernelPaths::find_accesses() {
         if (const Expr inner = converted_from_shared(pool(), node))
           plain.map(node, pool().zext(inner, 64));
       });
-      const Expr base = base_of(pool(), emulation_, access.address);
+      const Expr base = BaseOf(pool(), emulation_)(access.address);
       if (is_shared_address(pool(), emulation_, access.address)) {
         access.space = StateSpace::shared;
         access.address = plain(access.address);
@@ -362,7 +490,7 @@ void KernelPaths::find_accesses() {
     }
     if (access.space != StateSpace::global && access.space != StateSpace::shared)
       return obstruct(source.line, "memory of this kind is not looked at");
-    access.base = base_of(pool(), emulation_, access.address);
+    access.base = BaseOf(pool(), emulation_)(access.address);
     access.is_volatile = opcode.has(Modifier::volatile_);
     // A vector is one access to each element; taken for weak, as it may meet others in a part.
     access.weak =
@@ -382,6 +510,8 @@ void KernelPaths::find_accesses() {
     const Instruction &source = kernel_.instructions[i];
     const Op op = module_.opcode(source).op;
     const BlockId block = cfg().block_of(i);
+    if (is_one_of(op, {Op::tex, Op::tld4}))
+      texture_line_ = source.line;
     if (is_site[i] || !cfg().reachable(block) || !emulation_.feasible(block) || op == Op::bar ||
         op == Op::barrier || is_harmless(source))
       continue;

@@ -7,6 +7,7 @@
 #include "emulator/machine/warp_order.h"
 #include "emulator/symbolic/emulate.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ struct SharedAccess {
   Expr guard = nullptr;   ///< the same, width 1; null: not predicated
   bool weak = true;       ///< PTX ISA 8.6: neither atomic nor relaxed, acquire, release, volatile
   bool is_volatile = false;
+  bool is_copy = false;   ///< of cp.async: at any time before the copy is waited for
   bool read_only = false; ///< a load of memory that, by contract, nobody writes (`.nc`)
   ThreadScope scope = ThreadScope::device; ///< of a strong one
   Expr base = nullptr; ///< the pointer parameter or variable it goes through; null: not known
@@ -69,6 +71,12 @@ public:
   /// of a cluster. It counts as no order.
   const std::optional<ProofObstacle> &partial_barrier() const { return partial_barrier_; }
 
+  /// True if two accesses of one thread, of which one is a copy, may be under way together.
+  bool may_overlap(const SharedAccess &a, const SharedAccess &b) const;
+
+  /// A line that reads a texture, whose memory no pointer but those of others leads to; 0: none.
+  std::uint32_t texture_line() const { return texture_line_; }
+
   /// An access to local, constant or parameter memory that may leave its variable.
   const std::optional<ProofObstacle> &unbounded() const { return unbounded_; }
 
@@ -97,6 +105,7 @@ private:
   void obstruct(std::uint32_t line, std::string reason);
   bool stays_inside(const facts::AccessSite &site, Expr address);
   bool is_harmless(const Instruction &instruction) const;
+  bool is_waited_for(std::uint32_t copy);
 
   const Module &module_;
   const Function &kernel_;
@@ -109,6 +118,9 @@ private:
   std::vector<SharedAccess> accesses_, constant_loads_;
   std::vector<BarrierSite> barriers_;
   std::optional<ProofObstacle> obstacle_, partial_barrier_, unbounded_;
+  std::uint32_t texture_line_ = 0;
+  std::map<std::uint32_t, std::vector<bool>> under_way_; ///< by copy, instructions on the way to
+                                                         ///< where it is complete
 };
 
 } // namespace ptxasw::analysis

@@ -34,12 +34,37 @@
 #include <fmt/core.h>
 #include <set>
 #include <span>
+#include <unordered_set>
 
 namespace ptxasw::inline analysis {
 namespace {
 
 /// Cases that one question is parted into at most.
 constexpr unsigned most_cases = 200;
+
+/// Gates of all multipliers and dividers in one question: Z3 makes them before it counts what it
+/// does, which takes longer than all the rest.
+constexpr std::uint64_t most_gates = 64 * 32 * 32;
+
+std::uint64_t gates(const std::vector<Expr> &formulas, bool with_products) {
+  std::unordered_set<Expr> seen;
+  std::uint64_t result = 0;
+  for (const Expr formula : formulas)
+    for_each_node(formula, [&](Expr node) {
+      const bool divides = node->kind == ExprKind::udiv || node->kind == ExprKind::urem ||
+                           node->kind == ExprKind::sdiv || node->kind == ExprKind::srem;
+      if ((divides || (with_products && node->kind == ExprKind::product)) &&
+          seen.insert(node).second)
+        result += std::uint64_t{node->width} * node->width;
+    });
+  return result;
+}
+
+/// What is counted in 32 bits: by steps of at most so much, and so often.
+constexpr std::int64_t most_step = 1024;
+constexpr std::uint64_t most_counted = (std::uint64_t{1} << 32) / most_step;
+/// No block has more threads (CUDA C++ Programming Guide, compute capabilities).
+constexpr std::uint64_t most_threads_of_block = 1024, most_blocks = most_counted;
 
 /// Which warps two threads of a block are in.
 enum class Warps : std::uint8_t { any, same, different };
@@ -61,9 +86,9 @@ struct AccessMeeting {
 class SafetyProof {
 public:
   SafetyProof(const Module &module, const Function &kernel, const ProofAssumptions &assumptions,
-              const ProofOptions &options)
-      : module_(module), kernel_(kernel), assumptions_(assumptions), options_(options),
-        paths_(module, kernel, launch_facts(kernel, assumptions.block)),
+              const ProofOptions &options, std::uint32_t cuts_line)
+      : cuts_line_(cuts_line), module_(module), kernel_(kernel), assumptions_(assumptions),
+        options_(options), paths_(module, kernel, launch_facts(kernel, assumptions.block)),
         pool_(paths_.pool()), launch_{assumptions.grid, assumptions.parameters, assumptions.no_wrap,
                                       assumptions.disjoint},
         solver_(options.resource_limit, true), order_solver_(options.resource_limit, true),
@@ -97,6 +122,8 @@ private:
   Expr meet(const AccessMeeting &meeting);
   Expr any_meet(const std::vector<AccessMeeting> &meetings);
   Expr pointer_in(Expr address);
+  std::string counter_fault(const SharedAccess &own);
+  std::string about_counters(const SharedAccess &one, const SharedAccess &other);
   void add_counters(std::vector<Expr> &formulas, ThreadCopy &one, ThreadCopy &two, bool same_block);
   bool may_race(const SharedAccess &a, const SharedAccess &b, ThreadScope between) const;
   void prove_bounds();
@@ -117,7 +144,9 @@ private:
   std::string place_of(const SharedAccess &access) const;
   std::vector<AccessGroup> groups(const Intervals &of_block, const Intervals &of_warp) const;
   bool in_one_block(const AccessGroup &a, const AccessGroup &b);
+  bool may_overlap(const AccessGroup &a, const AccessGroup &b) const;
 
+  const std::uint32_t cuts_line_; ///< where no-wrap is given up; 0: nowhere
   const Module &module_;
   const Function &kernel_;
   const ProofAssumptions &assumptions_;
@@ -364,7 +393,7 @@ SolverAnswer SafetyProof::ask_cases(const std::vector<Expr> &formulas,
 }
 
 SolverAnswer SafetyProof::ask_whole(const std::vector<Expr> &formulas) {
-  if (out_of_effort_ || !assumptions_.no_wrap)
+  if (out_of_effort_ || !assumptions_.no_wrap || gates(formulas, false) > most_gates)
     return SolverAnswer::unknown;
   const auto question = IntegerFormulas(pool_).question(formulas);
   if (!question)
@@ -408,10 +437,14 @@ SolverAnswer SafetyProof::ask_bits(const std::vector<Expr> &formulas, PropertyPr
     replaced = abstract.replaced();
     return result;
   };
+  if (gates(formulas, false) > most_gates)
+    return count(SolverAnswer::unknown);
   bool replaced = false, numbers_too = false;
   const std::vector<Expr> linear = abstracted(false, replaced);
+  if (gates(linear, true) > most_gates)
+    return count(SolverAnswer::unknown);
   const std::vector<Expr> orders = abstracted(true, numbers_too);
-  if (numbers_too) {
+  if (numbers_too && gates(orders, true) <= most_gates) {
     ++questions_;
     if (order_solver_.check("a property, by order", orders) == SolverAnswer::unsat)
       return SolverAnswer::unsat;
@@ -429,7 +462,8 @@ SolverAnswer SafetyProof::ask_bits(const std::vector<Expr> &formulas, PropertyPr
   std::vector<std::uint64_t> values;
   SolverAnswer answer = count(solver_.find("a property, linear", linear, symbols, values));
   // Where products may wrap around, what they are exactly may still exclude it.
-  if (replaced && answer != SolverAnswer::unsat && !assumptions_.no_wrap) {
+  if (replaced && answer != SolverAnswer::unsat && !assumptions_.no_wrap &&
+      gates(formulas, true) <= most_gates) {
     std::vector<std::uint64_t> exact;
     const SolverAnswer again = exact_solver_.find("a property", formulas, symbols, exact);
     ++questions_;
@@ -705,46 +739,84 @@ Expr SafetyProof::meet(const AccessMeeting &meeting) {
                        pool_.bit_and(rest(at_a, a.bytes), rest(at_b, b.bytes)));
 }
 
+// What keeps the numbers that an atomic gives from being told apart by thread; empty: nothing.
+std::string SafetyProof::counter_fault(const SharedAccess &own) {
+  const Instruction &source = kernel_.instructions[own.instruction];
+  const Opcode &opcode = module_.opcode(source);
+  const auto operands = module_.operands(source);
+  if (opcode.op != Op::atom || !opcode.has(Modifier::add) || opcode.vector != 1 ||
+      operands.size() != 3 || operands[2].kind != Operand::Kind::integer || is_float(opcode.type) ||
+      bit_width(opcode.type) != own.bytes * 8 || operands[2].value < 1 ||
+      operands[2].value > most_step)
+    return "it does not add a small number that is known and positive";
+  if (own.guard)
+    return "it has a predicate";
+  if (own.weak || own.scope == ThreadScope::block)
+    return "its scope is a block";
+  if (!own.base)
+    return "where its counter lies is not known";
+  for (const SharedAccess &other : paths_.accesses())
+    if (&other != &own && other.writes() && other.space == own.space &&
+        (!launch_.disjoint || !other.base || other.base == own.base))
+      return fmt::format("line {} {} its counter", other.line,
+                         other.base == own.base ? "also writes" : "may also write");
+  if (assumptions_.no_wrap)
+    return {};
+  // All of them are different modulo 2^bits, wherever they begin, unless there are too many.
+  const std::uint64_t threads =
+      own.space == StateSpace::shared ? most_threads_of_block
+      : assumptions_.grid && paths_.launch().block && assumptions_.grid->count() < most_blocks
+          ? assumptions_.grid->count() * paths_.launch().block->count()
+          : ~std::uint64_t{0};
+  return paths_.cfg().loop_of(own.block) == no_index && threads <= most_counted
+             ? std::string()
+             : "its counter may overflow without no-wrap";
+}
+
 // Of a place that every thread changes by adding the same positive number, and in no other way, two
 // threads do not get the same number: the sum would have to come around to where it was. Blocks
 // have each their own shared memory.
 void SafetyProof::add_counters(std::vector<Expr> &formulas, ThreadCopy &one, ThreadCopy &two,
                                bool same_block) {
-  if (!assumptions_.no_wrap)
-    return;
+  const auto &accesses = paths_.accesses();
   for (const Expr symbol : paths_.symbols()) {
     const auto instruction = paths_.emulation().produced_by(symbol);
-    if (!instruction)
-      continue;
-    const Instruction &source = kernel_.instructions[*instruction];
-    const Opcode &opcode = module_.opcode(source);
-    const auto &accesses = paths_.accesses();
     const auto own = std::find_if(accesses.begin(), accesses.end(), [&](const SharedAccess &a) {
-      return a.instruction == *instruction;
+      return instruction && a.instruction == *instruction;
     });
-    const auto operands = module_.operands(source);
-    if (own == accesses.end() || opcode.op != Op::atom || !opcode.has(Modifier::add) ||
-        opcode.vector != 1 || own->weak || own->guard || !own->base ||
-        own->scope == ThreadScope::block || (own->space == StateSpace::shared && !same_block) ||
-        operands.size() != 3 || operands[2].kind != Operand::Kind::integer ||
-        is_float(opcode.type) || bit_width(opcode.type) != own->bytes * 8 ||
-        symbol->width != own->bytes * 8 || operands[2].value < 1 || operands[2].value > 1024)
-      continue;
-    const bool changes_otherwise =
-        std::any_of(accesses.begin(), accesses.end(), [&](const SharedAccess &other) {
-          return &other != &*own && other.writes() && other.space == own->space &&
-                 (!launch_.disjoint || !other.base || other.base == own->base);
-        });
-    if (changes_otherwise)
+    if (own == accesses.end() || symbol->width != own->bytes * 8 ||
+        (own->space == StateSpace::shared && !same_block) || !counter_fault(*own).empty())
       continue;
     const Expr first = one(symbol), second = two(symbol);
     if (first == second)
       continue;
+    const auto operands = module_.operands(kernel_.instructions[*instruction]);
     const Expr step = pool_.constant(symbol->width, static_cast<std::uint64_t>(operands[2].value));
-    formulas.push_back(pool_.bit_or(pool_.bit_not(pool_.eq(one(own->address), two(own->address))),
-                                    pool_.bit_or(pool_.sle(pool_.add(first, step), second),
-                                                 pool_.sle(pool_.add(second, step), first))));
+    const Expr differ = assumptions_.no_wrap
+                            ? pool_.bit_or(pool_.sle(pool_.add(first, step), second),
+                                           pool_.sle(pool_.add(second, step), first))
+                            : pool_.bit_and(pool_.ule(step, pool_.sub(first, second)),
+                                            pool_.ule(step, pool_.sub(second, first)));
+    formulas.push_back(
+        pool_.bit_or(pool_.bit_not(pool_.eq(one(own->address), two(own->address))), differ));
   }
+}
+
+// Why numbers that threads get from a counter do not keep two accesses apart, if that is it.
+std::string SafetyProof::about_counters(const SharedAccess &one, const SharedAccess &other) {
+  std::string result;
+  for (const SharedAccess *access : {&one, &other})
+    for_each_node(access->address, [&](Expr node) {
+      const auto instruction =
+          node->kind == ExprKind::symbol ? paths_.emulation().produced_by(node) : std::nullopt;
+      for (const SharedAccess &atomic : paths_.accesses())
+        if (result.empty() && instruction == atomic.instruction &&
+            atomic.kind == facts::AccessKind::atomic)
+          if (const std::string fault = counter_fault(atomic); !fault.empty())
+            result =
+                fmt::format("; {} gives numbers that may be the same: {}", place_of(atomic), fault);
+    });
+  return result;
 }
 
 bool SafetyProof::apart(const AccessGroup &a, const AccessGroup &b, ThreadPair pair, Warps warps,
@@ -784,6 +856,14 @@ bool SafetyProof::apart(const AccessGroup &a, const AccessGroup &b, ThreadPair p
   return ask(std::move(formulas), {&one, &two}, proof_.races, meetings) == SolverAnswer::unsat;
 }
 
+// True if one thread may do something of both at the same time.
+bool SafetyProof::may_overlap(const AccessGroup &a, const AccessGroup &b) const {
+  return std::any_of(a.members.begin(), a.members.end(), [&](const SharedAccess *one) {
+    return std::any_of(b.members.begin(), b.members.end(),
+                       [&](const SharedAccess *other) { return paths_.may_overlap(*one, *other); });
+  });
+}
+
 // Every interval that both are in.
 bool SafetyProof::in_one_block(const AccessGroup &a, const AccessGroup &b) {
   const auto free = [&](const std::vector<IntervalPlace> &of_a,
@@ -795,7 +875,7 @@ bool SafetyProof::in_one_block(const AccessGroup &a, const AccessGroup &b) {
         const BlockId start =
             place_a.start == no_index ? no_index : paths_.cfg().block_of(place_a.start);
         if (!apart(a, b, {true, in_step, start, in_step && barriers_order_}, warps, place_a,
-                   place_b, true))
+                   place_b, !may_overlap(a, b)))
           return false;
       }
     return true;
@@ -815,8 +895,10 @@ bool SafetyProof::race_free(const AccessGroup &a, const AccessGroup &b) {
   if (contract &&
       !apart(a, b, {true, false, no_index}, Warps::any, anywhere[0], anywhere[0], false))
     return false;
-  if (!contract && may_race(first, second, ThreadScope::block) &&
-      !(paths_.launch().block && paths_.launch().block->count() == 1) && !in_one_block(a, b))
+  const bool one_thread =
+      paths_.launch().block && paths_.launch().block->count() == 1 && !may_overlap(a, b);
+  if (!contract && may_race(first, second, ThreadScope::block) && !one_thread &&
+      !in_one_block(a, b))
     return false;
   const bool many_blocks = !assumptions_.grid || assumptions_.grid->count() > 1;
   return first.space == StateSpace::shared || !many_blocks ||
@@ -841,10 +923,11 @@ std::vector<AccessGroup> SafetyProof::groups(const Intervals &of_block,
                                            : Intervals::anywhere(paths_.cfg())};
     const auto known = std::find_if(result.begin(), result.end(), [&](const AccessGroup &other) {
       const SharedAccess &first = other.first();
-      return first.block == access.block && first.guard == access.guard &&
-             first.kind == access.kind && first.space == access.space &&
-             first.weak == access.weak && first.is_volatile == access.is_volatile &&
-             first.scope == access.scope && first.read_only == access.read_only &&
+      return !first.is_copy && !access.is_copy && first.block == access.block &&
+             first.guard == access.guard && first.kind == access.kind &&
+             first.space == access.space && first.weak == access.weak &&
+             first.is_volatile == access.is_volatile && first.scope == access.scope &&
+             first.read_only == access.read_only &&
              (first.bytes == access.bytes || (access.weak && !access.is_volatile)) &&
              same_places(other.places, group.places) &&
              same_places(other.warp_places, group.warp_places);
@@ -868,12 +951,16 @@ void SafetyProof::blame(const AccessGroup &a, const AccessGroup &b) {
             ? fmt::format("two threads may be at {} with a byte in common", place_of(one))
             : fmt::format("{} and {} may have a byte in common, and nothing orders them",
                           place_of(one), place_of(other));
+    proof.reason += about_counters(one, other);
+    if (cuts_line_ != 0)
+      proof.reason +=
+          fmt::format("; line {} takes a number apart, of which no-wrap says nothing", cuts_line_);
     if (out_of_effort_)
       proof.reason += "; the solver gave no answer within its limits";
   };
   say(a.first(), b.first());
-  if (a.members.size() * b.members.size() == 1 || !options_.explains)
-    return;
+  if (a.members.size() * b.members.size() == 1 || !options_.explains || unanswered_ > 0)
+    return; // or what is left to ask with goes into which of them it is
   for (const SharedAccess *one : a.members)
     for (const SharedAccess *other : b.members) {
       const auto model = proof.model;
@@ -892,6 +979,14 @@ void SafetyProof::prove_races() {
       of_block.push_back(site.instruction);
     if (site.of_warp ? warp_barriers_order_ : barriers_order_)
       of_warp.push_back(site.instruction);
+  }
+  if (paths_.texture_line() != 0 && !launch_.disjoint &&
+      std::any_of(paths_.accesses().begin(), paths_.accesses().end(), [](const SharedAccess &one) {
+        return one.writes() && one.space == StateSpace::global;
+      })) {
+    proof_.races.line = paths_.texture_line();
+    proof_.races.reason = "a texture may be of memory that is written";
+    return;
   }
   const std::vector<AccessGroup> all =
       groups(Intervals(paths_.cfg(), of_block), Intervals(paths_.cfg(), of_warp));
@@ -1061,12 +1156,12 @@ bool cuts_numbers(const Module &module, const Instruction &instruction, const Fu
   }
 }
 
-bool cuts_numbers(const Module &module) {
-  return std::any_of(module.functions.begin(), module.functions.end(), [&](const Function &one) {
-    return std::any_of(
-        one.instructions.begin(), one.instructions.end(),
-        [&](const Instruction &instruction) { return cuts_numbers(module, instruction, one); });
-  });
+/// The first line of the kernel that does; 0: none. What it calls is not looked into.
+std::uint32_t cuts_numbers(const Module &module, const Function &kernel) {
+  const auto found =
+      std::find_if(kernel.instructions.begin(), kernel.instructions.end(),
+                   [&](const Instruction &one) { return cuts_numbers(module, one, kernel); });
+  return found == kernel.instructions.end() ? 0 : found->line;
 }
 
 } // namespace
@@ -1074,8 +1169,9 @@ bool cuts_numbers(const Module &module) {
 KernelProof prove_safety(const Module &module, const Function &kernel,
                          const ProofAssumptions &assumptions, const ProofOptions &options) {
   ProofAssumptions usable = assumptions;
-  usable.no_wrap &= !cuts_numbers(module);
-  SafetyProof proof(module, kernel, usable, options);
+  const std::uint32_t cuts_line = assumptions.no_wrap ? cuts_numbers(module, kernel) : 0;
+  usable.no_wrap &= cuts_line == 0;
+  SafetyProof proof(module, kernel, usable, options, cuts_line);
   KernelProof result = proof.run();
   result.asked = proof.tally();
   result.effort = proof.effort();

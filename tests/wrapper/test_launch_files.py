@@ -235,6 +235,34 @@ buffer = "out"
             if code == 0:
                 self.assertIn("worst difference within the tolerance: out[", done.stdout)
 
+    def test_versions_in_the_second_are_launched_as_their_table_says(self):
+        arguments = "".join(f'[[buffer]]\nname = "{name}"\ntype = "f32"\ncount = 8192\nrange = [0, 9]\n[[argument]]\nbuffer = "{name}"\n'
+                            for name in ("in", "out"))
+        self.write("l.toml", "grid = [3]\nblock = [2]\n" + arguments)
+        before = ROOT / "docs/examples/row_sums.ptx"
+        self.assertEqual(run([PTXASW, "siblings", before, "--kernel", "before", "--retile=x2,x4", "-o", "good.ptx"]).returncode, 0)
+        text = (self.dir / "good.ptx").read_text()
+        name = "before__ptxasw_retile_apart_x2"
+        at = text.index(f".entry {name}(")
+        self.write("bad.ptx", text[:at] + text[at:].replace("add.f32", "sub.f32", 1))
+        compare = lambda second, *words: run([PTXASW, "verify", before, second, "--kernel", "before", "--launch", "l.toml", *words])
+        done = compare("good.ptx")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn(f"{name}: agree under 5 schedules\n", done.stdout)
+        done = compare("bad.ptx", "--json", "--counter-example", "c.toml")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        document = json.loads(done.stdout)
+        validate(self, document, "verify.schema.json")
+        self.assertEqual({one["name"]: one["verdict"] for one in document["versions"]}[name], "differ")
+        self.assertIn(f'kernel = "{name}"\ngrid = [2, 1, 1]\n', (self.dir / "c.toml").read_text())
+        # Not with the second's kernel named, nor where no version may be launched like this.
+        self.write("named.toml", (self.dir / "l.toml").read_text() + '[second]\nkernel = "before"\n')
+        self.assertEqual(run([PTXASW, "verify", before, "bad.ptx", "--kernel", "before", "--launch", "named.toml"]).returncode, 0)
+        self.write("l.toml", "blocks = [0]\n" + (self.dir / "l.toml").read_text())
+        done = compare("bad.ptx")
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertIn(f"{name}: not compared: only some blocks", done.stdout)
+
     def test_a_counter_example_that_was_drawn_can_be_run(self):
         self.write("a.ptx", KERNELS)
         self.write("b.ptx", KERNELS.replace("mul.rn.f32 %x, %x, %a;", "mul.rn.f32 %x, %x, %x;"))

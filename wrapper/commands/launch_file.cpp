@@ -432,6 +432,7 @@ LaunchFile read_tables(const toml::table &table, const std::filesystem::path &fo
     const toml::table &other = table_of(*second, "`second`");
     only(other, {"kernel", "grid", "block", "cluster", "shared", "blocks", "argument"});
     read_shape_of(other, file.second);
+    file.names_second = other.contains("kernel");
   }
   return file;
 }

@@ -12,6 +12,7 @@ namespace ptxasw::inline wrapper {
 /// kernel.
 struct LaunchFile {
   LaunchDescription first, second;
+  bool names_second = false; ///< which kernel the second is
   bool extra_reads = true; ///< the second kernel may load what the first does not access
 };
 

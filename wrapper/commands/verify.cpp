@@ -4,6 +4,7 @@
 
 #include "emulator/machine/compare_launches.h"
 #include "emulator/machine/warp_verify.h"
+#include "emulator/semantics/parameter_layout.h"
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/siblings.h"
 #include "wrapper/commands/commands.h"
@@ -12,6 +13,7 @@
 #include "wrapper/commands/load_module.h"
 #include "wrapper/commands/numbers.h"
 #include "wrapper/commands/words.h"
+#include "wrapper/launch/fit.h"
 #include "wrapper/os/files.h"
 #include "wrapper/os/progress.h"
 #include "wrapper/os/terminal.h"
@@ -173,6 +175,137 @@ void say_promises(const std::vector<std::string> &promises) {
     fmt::print("assumed: {}\n", fmt::join(promises, ", "));
 }
 
+/// A kernel to compare, and the sibling that stands in for it in the second module, if it is one.
+struct Comparison {
+  std::string kernel;
+  const Sibling *sibling = nullptr;
+  const SiblingTable *table = nullptr; ///< that it is in
+};
+
+/// True if all that the second may have beyond the first are siblings: the first's text is its
+/// beginning.
+bool only_adds_siblings(const Module &original, const Module &rewritten) {
+  return rewritten.text().starts_with(original.text());
+}
+
+/// The kernels of the first module that `options` asks for, and siblings of these in the second.
+/// Where the second is the first with siblings behind it, only they are compared with their
+/// kernels.
+std::vector<Comparison> comparisons(const Module &original, const Module &rewritten,
+                                    const std::vector<SiblingTable> &tables,
+                                    const VerifyOptions &options) {
+  const auto wanted = [&](std::string_view name) {
+    return options.kernel.empty() || options.kernel == name;
+  };
+  std::vector<Comparison> result;
+  if (tables.empty() || !only_adds_siblings(original, rewritten))
+    for (const Function &function : original.functions)
+      if (function.is_entry && function.has_body && wanted(function.name))
+        result.push_back({std::string(function.name)});
+  for (const SiblingTable &table : tables)
+    for (const Sibling &sibling : table.siblings)
+      if (wanted(table.kernel))
+        result.push_back({table.kernel, &sibling, &table});
+  return result;
+}
+
+/// What one launch of the second is: of the kernel under another name, or of a version of it.
+struct SecondLaunch {
+  LaunchDescription launch;
+  std::string version; ///< its name; empty: none
+  std::string why;     ///< the launch does not suit it
+};
+
+/// The launch of a version for a launch of its kernel, as its table says.
+SecondLaunch launch_of(const SiblingTable &table, const Sibling &sibling,
+                       const WarpProgram &program, LaunchDescription of_kernel) {
+  of_kernel.kernel = table.kernel;
+  SecondLaunch result{of_kernel, sibling.name, {}};
+  GlobalMemory memory;
+  auto prepared = prepare_launch(program, of_kernel, memory);
+  const std::size_t count = table.parameters.size();
+  const Function &kernel = *program.function(prepared ? prepared->kernel : 0).function;
+  if (!prepared) // whoever runs it says so
+    return result;
+  if (count != kernel.parameters.size())
+    result.why = "its table is of another kernel";
+  else if (of_kernel.cluster && of_kernel.cluster->count() > 1)
+    result.why = "blocks of a cluster are not divided";
+  if (!result.why.empty())
+    return result;
+  launch::Launch own;
+  own.grid = {of_kernel.grid.x, of_kernel.grid.y, of_kernel.grid.z};
+  own.block = {of_kernel.block.x, of_kernel.block.y, of_kernel.block.z};
+  own.shared_bytes = of_kernel.shared;
+  std::vector<void *> list;
+  for (std::size_t i = 0; i < count; ++i)
+    list.push_back(prepared->launch.parameters.data() + kernel_parameter_offset(kernel, i));
+  const launch::Arguments arguments{list.data(), nullptr};
+  const launch::SiblingLimits limits;
+  launch::SiblingLaunch to;
+  if (const auto outcome = fit(own, arguments, table, sibling, limits);
+      outcome != launch::Outcome::sibling)
+    result.why = explain(outcome, own, arguments, table, sibling, limits);
+  else if (!to.prepare(own, arguments, table, sibling))
+    result.why = "it has too many arguments";
+  result.launch.grid = {to.grid.x, to.grid.y, to.grid.z};
+  result.launch.block = {to.block.x, to.block.y, to.block.z};
+  if (result.why.empty() && !of_kernel.blocks.empty() &&
+      (result.launch.grid != of_kernel.grid || result.launch.block != of_kernel.block))
+    result.why = "only some blocks of the grid are launched";
+  if (!result.why.empty())
+    return result;
+  result.launch.kernel = sibling.own_code ? table.kernel : sibling.name;
+  result.launch.shared = to.shared_bytes;
+  for (std::size_t i = 0; i < sibling.appended.size() + sibling.appended_blocks.size(); ++i) {
+    const auto *const extent = static_cast<const std::uint8_t *>(to.parameters[count + i]);
+    result.launch.arguments.push_back({{extent, extent + sizeof(std::uint32_t)}, {}});
+  }
+  return result;
+}
+
+/// What is launched of the second: what the launch names, or as it is without one.
+std::vector<SecondLaunch> second_launches(const std::string &kernel, const Module &original,
+                                          const Module &rewritten, const WarpProgram &second,
+                                          const LaunchFile &file) {
+  std::vector<SecondLaunch> result;
+  VerifyOptions only;
+  only.kernel = kernel;
+  const std::vector<SiblingTable> tables = sibling_tables(rewritten);
+  if (!file.names_second)
+    for (const Comparison &one : comparisons(original, rewritten, tables, only))
+      result.push_back(one.sibling ? launch_of(*one.table, *one.sibling, second, file.second)
+                                   : SecondLaunch{file.second, {}, {}});
+  if (result.empty())
+    result.push_back({file.second, {}, {}});
+  return result;
+}
+
+Json to_json(const CompareVerdict &verdict, int code) {
+  Json json;
+  json["verdict"] = verdict_names[code];
+  json["runs"] = verdict.runs;
+  json["steps"] = verdict.steps;
+  json["why"] = verdict.why.empty() ? Json() : Json(verdict.why);
+  json["schedule"] = verdict.schedule.empty() ? Json() : Json(verdict.schedule);
+  json["worst"] = verdict.worst.found ? Json(to_string(verdict.worst)) : Json();
+  return json;
+}
+
+void print_verdict(const CompareVerdict &verdict, int code, const std::string &version) {
+  if (!version.empty())
+    fmt::print("{}: ", version);
+  if (code == agree)
+    fmt::print("agree under {} schedules\n", verdict.runs);
+  else if (code == differ)
+    fmt::print("DIFFER under schedule {}: {}\n", verdict.schedule, verdict.why);
+  else
+    fmt::print("{}: {}\n", code == not_exercised ? "not compared" : "cannot be compared",
+               verdict.why);
+  if (code == agree && verdict.worst.found)
+    fmt::print("  worst difference within the tolerance: {}\n", to_string(verdict.worst));
+}
+
 /// On the launch that is described.
 int compare_described(const VerifyRequest &request, const VerifyOptions &options,
                       const Module &original, const Module &rewritten) {
@@ -203,74 +336,59 @@ int compare_described(const VerifyRequest &request, const VerifyOptions &options
   how.volatile_races = options.volatile_races;
   how.matrices_order = options.matrices_order;
   how.reassociate = options.reassociate;
-  const CompareVerdict verdict = compare_launches(first, file->first, second, file->second, how);
-  using Kind = CompareVerdict::Kind;
-  const int code = verdict.kind == Kind::agree    ? agree
-                   : verdict.kind == Kind::differ ? differ
-                                                  : not_checked;
-  if (code == differ && !request.counter_example.empty()) {
-    LaunchDescription launch = file->second;
-    launch.schedule = verdict.schedule;
-    if (const auto written =
-            write_file_atomically(request.counter_example, launch_file_text(launch));
-        !written)
-      return complain(written.error(), not_checked);
-  }
-  if (request.json) {
-    Json json = head_of(request);
-    json["verdict"] = verdict_names[code];
-    json["assumed"] = request.promises;
-    json["runs"] = verdict.runs;
-    json["steps"] = verdict.steps;
-    json["why"] = verdict.why.empty() ? Json() : Json(verdict.why);
-    json["schedule"] = verdict.schedule.empty() ? Json() : Json(verdict.schedule);
-    json["worst"] = verdict.worst.found ? Json(to_string(verdict.worst)) : Json();
-    fmt::print("{}\n", json.dump(2));
-    return code;
-  }
-  if (code == agree)
-    fmt::print("agree under {} schedules\n", verdict.runs);
-  else if (code == differ)
-    fmt::print("DIFFER under schedule {}: {}\n", verdict.schedule, verdict.why);
-  else
-    fmt::print("cannot be compared: {}\n", verdict.why);
-  if (code == agree && verdict.worst.found)
-    fmt::print("  worst difference within the tolerance: {}\n", to_string(verdict.worst));
-  say_promises(request.promises);
-  return code;
-}
-
-/// A kernel to compare, and the sibling that stands in for it in the second module, if it is one.
-struct Comparison {
-  std::string kernel;
-  const Sibling *sibling = nullptr;
-};
-
-/// True if all that the second may have beyond the first are siblings: the first's text is its
-/// beginning.
-bool only_adds_siblings(const Module &original, const Module &rewritten) {
-  return rewritten.text().starts_with(original.text());
-}
-
-/// The kernels of the first module that `options` asks for, and siblings of these in the second.
-/// Where the second is the first with siblings behind it, only they are compared with their
-/// kernels.
-std::vector<Comparison> comparisons(const Module &original, const Module &rewritten,
-                                    const std::vector<SiblingTable> &tables,
-                                    const VerifyOptions &options) {
-  const auto wanted = [&](std::string_view name) {
-    return options.kernel.empty() || options.kernel == name;
+  // The worst of all; versions that the launch does not suit count if there are no others.
+  const auto rank = [](int code) {
+    return code == differ ? 3 : code == not_checked ? 2 : code == agree ? 1 : 0;
   };
-  std::vector<Comparison> result;
-  if (tables.empty() || !only_adds_siblings(original, rewritten))
-    for (const Function &function : original.functions)
-      if (function.is_entry && function.has_body && wanted(function.name))
-        result.push_back({std::string(function.name), nullptr});
-  for (const SiblingTable &table : tables)
-    for (const Sibling &sibling : table.siblings)
-      if (wanted(table.kernel))
-        result.push_back({table.kernel, &sibling});
-  return result;
+  const auto entry = std::find_if(original.functions.begin(), original.functions.end(),
+                                  [](const Function &one) { return one.is_entry && one.has_body; });
+  const std::string kernel = !file->first.kernel.empty()         ? file->first.kernel
+                             : entry != original.functions.end() ? std::string(entry->name)
+                                                                 : std::string();
+  int worst = not_exercised;
+  bool any_version = false; // was compared
+  Json json = head_of(request), versions = Json::array();
+  for (const SecondLaunch &one : second_launches(kernel, original, rewritten, second, *file)) {
+    CompareVerdict verdict;
+    verdict.why = one.why;
+    if (one.why.empty())
+      verdict = compare_launches(first, file->first, second, one.launch, how);
+    using Kind = CompareVerdict::Kind;
+    const int code = !one.why.empty()               ? not_exercised
+                     : verdict.kind == Kind::agree  ? agree
+                     : verdict.kind == Kind::differ ? differ
+                                                    : not_checked;
+    if (code == differ && !request.counter_example.empty() && worst != differ) {
+      LaunchDescription launch = one.launch;
+      launch.schedule = verdict.schedule;
+      if (const auto written =
+              write_file_atomically(request.counter_example, launch_file_text(launch));
+          !written)
+        return complain(written.error(), not_checked);
+    }
+    if (!request.json)
+      print_verdict(verdict, code, one.version);
+    Json said = to_json(verdict, code);
+    if (!json.contains("verdict") || rank(code) > rank(worst)) {
+      json.update(said);
+      worst = code;
+    }
+    any_version |= !one.version.empty() && code != not_exercised;
+    if (!one.version.empty()) {
+      said["name"] = one.version;
+      versions.push_back(std::move(said));
+    }
+  }
+  if (worst == agree && !versions.empty() && !any_version)
+    json["verdict"] = verdict_names[worst = not_exercised];
+  json["assumed"] = request.promises;
+  if (!versions.empty())
+    json["versions"] = std::move(versions);
+  if (request.json)
+    fmt::print("{}\n", json.dump(2));
+  else
+    say_promises(request.promises);
+  return worst;
 }
 
 /// Compares them one by one.
@@ -408,10 +526,11 @@ void declare(Words &words, VerifyRequest &request) {
   words.shard(request.shard);
   words.output(request, "as JSON", "unused launches and lines not covered");
   words.footer(
-      "Where the second has siblings of the first's kernels, these are compared with them.\n"
+      "Where the second has siblings of the first's kernels, these are compared with them, on the "
+      "launch of\n--launch unless it names the second's kernel.\n"
       "Exit codes: 0 all kernels agree and all that changed was exercised, 1 one differs, "
       "2 one cannot\nbe compared or a file cannot be read, 3 no difference, but "
-      "something that changed never ran.");
+      "something that changed never ran, or the launch suits no sibling.");
   words.examples({"ptxasw verify before.ptx after.ptx",
                   "ptxasw verify before.ptx after.ptx --kernel step --launch step.toml"});
 }

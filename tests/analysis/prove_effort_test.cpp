@@ -1,0 +1,131 @@
+// What a proof may cost, in the solver's units and not by the clock: kernels of 500 lines stay
+// within the limits, and where these end the answer is that nothing is known.
+
+#include "analysis/prove/prove.h"
+#include "grammar/module.h"
+
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+#include <functional>
+#include <string>
+
+using namespace ptxasw;
+
+namespace {
+
+std::string kernel(const std::string &body) {
+  return ".version 8.0\n.target sm_90\n.address_size 64\n"
+         ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n) {\n"
+         ".reg .b64 %A, %B, %d<9>;\n.reg .b32 %r<9>, %t, %i, %n, %w;\n.reg .f32 %f<9>;\n"
+         ".reg .pred %p<9>;\n.shared .align 16 .b32 tile[4096];\n"
+         "ld.param.u64 %A, [a];\nld.param.u64 %B, [b];\nld.param.u32 %n, [n];\n"
+         "mov.u32 %t, %tid.x;\nmov.u32 %i, %ctaid.x;\nmov.u32 %w, %ntid.x;\n"
+         "mad.lo.u32 %i, %i, %w, %t;\nmul.wide.u32 %d0, %i, 4;\nadd.u64 %d1, %A, %d0;\n"
+         "add.u64 %d2, %B, %d0;\nmov.u32 %r0, tile;\nmad.lo.u32 %r0, %t, 4, %r0;\n" +
+         body + "ret;\n}\n";
+}
+
+std::string repeated(unsigned times, const std::function<std::string(unsigned)> &line) {
+  std::string result;
+  for (unsigned i = 0; i < times; ++i)
+    result += line(i);
+  return result;
+}
+
+const std::string unrolled_stencil =
+    kernel(repeated(240,
+                    [](unsigned i) {
+                      return fmt::format("ld.global.f32 %f1, [%d2+{}];\n"
+                                         "fma.rn.f32 %f0, %f1, 0f3F000000, %f0;\n",
+                                         4 * i);
+                    }) +
+           "st.global.f32 [%d1], %f0;\n");
+
+/// Parts of a tile that are handed over at three barriers.
+std::string three_barriers(bool has_all) {
+  const auto stores = repeated(
+      60, [](unsigned i) { return fmt::format("st.shared.u32 [%r0+{}], %i;\n", 256 * i); });
+  const auto loads = repeated(60, [](unsigned i) {
+    return fmt::format("ld.shared.u32 %r2, [%r1+{}];\nadd.u32 %r3, %r3, %r2;\n", 256 * i);
+  });
+  return kernel("sub.u32 %r1, 63, %t;\nmov.u32 %r4, tile;\nmad.lo.u32 %r1, %r1, 4, %r4;\n" +
+                stores + "bar.sync 0;\n" + loads + (has_all ? "bar.sync 0;\n" : "") + stores +
+                "bar.sync 0;\n" + loads + "st.global.u32 [%d1], %r3;\n");
+}
+
+/// Loops in each other, around many lines; the innermost one reads what the others moved.
+const std::string nested_loops = [] {
+  std::string text = "mov.u64 %d3, %d2;\n";
+  for (int level = 0; level < 4; ++level)
+    text += fmt::format("mov.u32 %r{0}, 0;\nloop{0}:\n", 1 + level);
+  text += repeated(230, [](unsigned i) {
+    return fmt::format("ld.global.f32 %f1, [%d3+{}];\nadd.f32 %f0, %f0, %f1;\n", 4 * i);
+  });
+  for (int level = 3; level >= 0; --level)
+    text += fmt::format("add.u64 %d3, %d3, {1};\nadd.u32 %r{0}, %r{0}, 1;\n"
+                        "setp.lt.u32 %p{0}, %r{0}, %n;\n@%p{0} bra loop{0};\n",
+                        1 + level, 4 << level);
+  return kernel(text + "st.global.f32 [%d1], %f0;\n");
+}();
+
+/// Places that products and remainders scatter: too much to be asked about one by one.
+const std::string scattered = kernel(repeated(100, [](unsigned i) {
+  return fmt::format("mul.lo.u32 %r1, %i, %n;\nxor.b32 %r1, %r1, {};\nrem.u32 %r1, %r1, {};\n"
+                     "mul.wide.u32 %d4, %r1, 4;\nadd.u64 %d4, %d4, %A;\nst.global.u32 [%d4], %t;\n",
+                     3 * i + 1, 1000 + i);
+}));
+
+/// A branch around every store.
+const std::string branches = kernel(repeated(120, [](unsigned i) {
+  return fmt::format("setp.lt.u32 %p1, %n, {0};\n@%p1 bra over{0};\n"
+                     "st.global.u32 [%d1], {0};\nover{0}:\nadd.u32 %r1, %r1, %n;\n",
+                     i);
+}));
+
+SafetyAnswer answer(const std::string &text, const SafetyOptions &options) {
+  const auto module = parse(text, "test.ptx");
+  REQUIRE(module);
+  const WarpProgram program(**module);
+  ProofAssumptions assumptions;
+  assumptions.block = BlockShape{64, 1, 1};
+  for (const char *word : {"1d", "disjoint", "no-wrap"})
+    REQUIRE(assume(word, assumptions));
+  return answer_safety(program, 0, assumptions, options);
+}
+
+} // namespace
+
+TEST_CASE("kernels of 500 lines are answered within the solver's limits") {
+  SafetyOptions options;
+  options.launches = 0;
+  options.propose = false;
+  const auto proved = [&](const std::string &text) {
+    const SafetyAnswer found = answer(text, options);
+    // The last question may go beyond what all may cost by what one may.
+    CHECK(found.proof.effort <= options.effort + 4 * options.proof.resource_limit);
+    CHECK(found.proof.asked.open <= 2 * options.proof.unanswered);
+    return found.proof.races.verdict == ProofVerdict::proved;
+  };
+  CHECK(proved(unrolled_stencil));
+  CHECK(proved(three_barriers(true)));
+  CHECK_FALSE(proved(three_barriers(false)));
+  CHECK_FALSE(proved(nested_loops)); // of products of rounds
+  CHECK_FALSE(proved(branches));     // more questions than may be asked
+  CHECK_FALSE(proved(scattered));
+}
+
+TEST_CASE("nothing is known where the limits end") {
+  for (const std::string &text : {three_barriers(true), nested_loops, branches, scattered}) {
+    SafetyOptions options;
+    options.launches = 0;
+    options.propose = false;
+    options.proof.effort = 100;
+    const KernelProof few = answer(text, options).proof;
+    CHECK(few.races.verdict == ProofVerdict::unknown);
+    CHECK(few.races.reason.ends_with("; the solver gave no answer within its limits"));
+    options.proof.effort = ProofOptions().effort;
+    options.proof.questions = 2;
+    CHECK(answer(text, options).proof.races.verdict == ProofVerdict::unknown);
+  }
+}
