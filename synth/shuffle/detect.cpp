@@ -20,6 +20,7 @@
 #include "synth/shuffle/lane_samples.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <deque>
 #include <map>
@@ -87,6 +88,8 @@ private:
   bool hoist_a_source(std::size_t load);
   std::optional<int> lanes_between(std::size_t source, std::size_t load) const;
   bool loop_carried(std::size_t load);
+  std::array<LoopId, 2> loops_of(std::size_t access) const;
+  void note_earlier(std::size_t load);
   bool has_joined_address(std::size_t load) const;
 
   const Instruction &instruction(std::size_t access) const {
@@ -120,6 +123,7 @@ private:
   std::unordered_map<std::size_t, unsigned> uses_;            ///< of sources
   /// Loops, groups, constants and bytes of what loads read iterations earlier; made when needed.
   std::optional<std::set<std::tuple<LoopId, const Group *, std::uint64_t, unsigned>>> read_before_;
+  std::map<std::pair<LoopId, std::uint64_t>, Substitution> earlier_; ///< by so many rounds
   Detection result_;
 };
 
@@ -423,48 +427,21 @@ bool Detector::hoist_a_source(std::size_t first) {
   return true;
 }
 
-// True if a load in a loop around this one read this address, or one at a lane distance, some
-// iterations before: what it reads as the loop's count is so much less.
+// True if a load in the same loop read this address, or one at a lane distance, some iterations
+// before, or one in the loop around that in the iteration before: what it reads as the loop's count
+// is so much less.
 bool Detector::loop_carried(std::size_t load) {
-  const ControlFlowGraph &cfg = emulation_.cfg();
-  const auto &trace = emulation_.trace();
-  const auto around = [&](std::size_t access) {
-    std::vector<LoopId> loops;
-    for (LoopId loop = cfg.loop_of(trace[access].block); loop != no_index;
-         loop = cfg.loops()[loop].parent)
-      loops.push_back(loop);
-    return loops;
-  };
   if (!read_before_) {
     read_before_.emplace();
-    ExprPool &pool = emulation_.pool();
-    std::map<std::pair<LoopId, std::uint64_t>, Substitution> earlier;
-    for (std::size_t other = 0; other < loads_.size(); ++other) {
-      if (!loads_[other].group)
-        continue;
-      const Expr address = emulation_.expand(trace[other].address);
-      Substitution first_rounds(pool); // of all loops so far
-      for (const LoopId loop : around(other)) {
-        const Expr trips = emulation_.trip_count(loop);
-        first_rounds.map(trips, pool.constant(trips->width, 0));
-        // What changes otherwise is not known of another iteration.
-        if (!emulation_.invariant(Substitution(first_rounds)(address), loop))
-          break;
-        for (std::uint64_t rounds = 1; rounds <= rounds_before; ++rounds) {
-          const auto [there, is_new] = earlier.try_emplace({loop, rounds}, pool);
-          if (is_new)
-            there->second.map(trips, pool.sub(trips, pool.constant(trips->width, rounds)));
-          const LinearForm form = form_of(there->second(address));
-          read_before_->insert({loop, find_group(form), form.constant, element_bytes(other)});
-        }
-      }
-    }
+    for (std::size_t other = 0; other < loads_.size(); ++other)
+      if (loads_[other].group)
+        note_earlier(other);
   }
   const LoadInfo &info = loads_[load];
   const std::int64_t stride = info.group->form.lane_stride;
   const int limit = stride == 0 ? 0 : widest;
-  for (const LoopId loop : around(load))
-    for (int delta = -limit; delta <= limit; ++delta)
+  for (const LoopId loop : loops_of(load))
+    for (int delta = -limit; loop != no_index && delta <= limit; ++delta)
       if (read_before_->contains(
               {loop, info.group,
                info.constant - static_cast<std::uint64_t>(stride) *
@@ -472,6 +449,50 @@ bool Detector::loop_carried(std::size_t load) {
                element_bytes(load)}))
         return true;
   return false;
+}
+
+// The loop that an access is in, and the one around it.
+std::array<LoopId, 2> Detector::loops_of(std::size_t access) const {
+  const ControlFlowGraph &cfg = emulation_.cfg();
+  const LoopId loop = cfg.loop_of(emulation_.trace()[access].block);
+  return {loop, loop == no_index ? no_index : cfg.loops()[loop].parent};
+}
+
+// What a load has read in earlier iterations.
+void Detector::note_earlier(std::size_t load) {
+  ExprPool &pool = emulation_.pool();
+  const Expr address = emulation_.expand(emulation_.trace()[load].address);
+  std::vector<Expr> counts;
+  for (const LoopId loop : loops_of(load)) {
+    if (loop == no_index)
+      return;
+    const Expr count = emulation_.trip_count(loop);
+    counts.push_back(count);
+    // What changes otherwise is not known of another iteration.
+    bool known = true;
+    for_each_node(address, [&](Expr node) {
+      known &= node->kind != ExprKind::symbol || emulation_.invariant(node, loop) ||
+               std::find(counts.begin(), counts.end(), node) != counts.end();
+    });
+    if (!known)
+      return;
+    for (std::uint64_t rounds = 1; rounds <= (counts.size() == 1 ? rounds_before : 1); ++rounds) {
+      const auto [there, is_new] = earlier_.try_emplace({loop, rounds}, pool);
+      if (is_new)
+        there->second.map(count, pool.sub(count, pool.constant(count->width, rounds)));
+      const LinearForm form = form_of(there->second(address));
+      const Group *const group = find_group(form);
+      read_before_->insert({loop, group, form.constant, element_bytes(load)});
+      // By a constant step it is in its own group, and so in all iterations.
+      const LoadInfo &info = loads_[load];
+      for (std::uint64_t more = 2; group == info.group && rounds == 1 && more <= rounds_before;
+           ++more)
+        read_before_->insert({loop, group, info.constant + more * (form.constant - info.constant),
+                              element_bytes(load)});
+      if (group == info.group)
+        break;
+    }
+  }
 }
 
 // True if the address has a part that several ways to the load, or rounds of a loop, make in ways
