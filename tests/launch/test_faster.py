@@ -537,7 +537,7 @@ class Remembering(Case):
         self.assertEqual(len(self.calls()), 1)
         # With a folder of its own, and the choices of another.
         profile = str(self.dir / "choices.toml")
-        self.good("faster-module", "--profile", profile)
+        self.good("faster-module", "--profile", profile, FASTER_KNOWN="1")
         said = self.good("faster-module", "--profile", profile, XDG_CACHE_HOME=str(self.dir / "c"), HOME=str(self.dir / "c"))
         self.assertIn("1 of 1 kernels run faster versions", said)
 

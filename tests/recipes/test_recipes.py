@@ -60,7 +60,7 @@ TURN = """.version 8.0
 """
 
 GOLDEN = """// What a contributor adds: two lanes read one word.
-// expect: loads=2 shuffles=1 copies=0 delta=1 kept=no-source:1
+// expect: loads=2 shuffles=1 copies=0 delta=1 kept=is-source:1
 .version 7.0
 .target sm_70
 .address_size 64

@@ -1,5 +1,6 @@
 """The documentation says what the program does."""
 
+import json
 import re
 import unittest
 from pathlib import Path
@@ -28,6 +29,15 @@ class Documentation(unittest.TestCase):
             result = run([PTXASW, name, "--help"])
             self.assertEqual((result.returncode, result.stderr), (0, ""))
             self.assertIn("Usage", result.stdout)
+
+    def test_changes_name_commands_and_pages_that_there_are(self):
+        text = (ROOT / "CHANGELOG.md").read_text()
+        commands = {one["name"] for one in json.loads(run([PTXASW, "describe", "json"]).stdout)["commands"]}
+        named = set(re.findall(r"`ptxasw ([a-z]+)\b", text))
+        self.assertGreater(len(named), 10)
+        self.assertEqual(named - commands - {"help"}, set())
+        for page in re.findall(r"\bdocs/[\w/-]+\.md\b", text):
+            self.assertTrue((ROOT / page).exists(), page)
 
     def test_version(self):
         version = re.search(r"VERSION (\S+) LANGUAGES", (ROOT / "CMakeLists.txt").read_text())[1]
