@@ -657,6 +657,21 @@ def metric_shares(path):
                                           for metric in ("sectors", "conflicts", "divwarps", "steps"))]
 
 
+@table
+def proofs(own, mutants):
+    """What `prove` proves: of how many, and how many of these it must not."""
+    kernels, proved, refuted = re.search(r"(\d+) kernels: (\d+) proved race free, (\d+) refuted", own.read_text()).groups()
+    yield ["kernels of kernelgen-bench and of the examples", kernels, proved, None, f"{refuted} refuted"]
+    text = mutants.read_text()
+    tried, harmless, wrong = re.search(r"(\d+) mutants of \d+ kernels; (\d+) harmless ones and (\d+) others proved", text).groups()
+    yield ["a synchronisation less or weaker", tried, str(int(harmless) + int(wrong)), wrong, None]
+    tried, proved, wrong = re.search(r"(\d+) mutants, (\d+) proved, of which (\d+) race", text).groups()
+    yield ["a special register for another one", tried, proved, wrong, None]
+    line, wrong = re.search(r"^ *(.*\d+ proved.*); (\d+) wrong", text, flags=re.M).groups()
+    counts = {word: int(count) for count, word in re.findall(r"(\d+) (\w+)", line)}
+    yield ["pairs of equal kernels", str(sum(counts.values())), str(counts["proved"]), wrong, None]
+
+
 # What ptxasw itself says.
 
 

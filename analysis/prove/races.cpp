@@ -44,7 +44,7 @@ constexpr unsigned most_cases = 200;
 
 /// Gates of all multipliers and dividers in one question: Z3 makes them before it counts what it
 /// does, which takes longer than all the rest.
-constexpr std::uint64_t most_gates = 64 * 32 * 32;
+constexpr std::uint64_t most_gates = std::uint64_t{64} * 32 * 32;
 
 std::uint64_t gates(const std::vector<Expr> &formulas, bool with_products) {
   std::unordered_set<Expr> seen;
