@@ -20,6 +20,7 @@
 // FAKE_NEWER: also exports functions that a driver of the future may have.
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
