@@ -83,6 +83,9 @@ class Scenarios(Case):
     def test_off(self):
         self.good("off", PTXASW_LAUNCH_MODE="off")
         self.good("off", PTXASW_LAUNCH_MODE="first", PTXASW_LAUNCH_ONLY="no such name")
+        for wait in "soon", "-1", "5 ms", "nan":
+            self.assertIn(f"PTXASW_LAUNCH_WAIT is `{wait}`, which is no number of milliseconds; ignored",
+                          self.good("off", PTXASW_LAUNCH_MODE="off", PTXASW_LAUNCH_WAIT=wait).stderr)
 
     def test_the_cost_of_a_launch_is_told(self):
         self.assertRegex(self.good("cost", PTXASW_LAUNCH_MODE="first", FAKE_IDLE="1").stdout,

@@ -90,7 +90,14 @@ bool apply(Configuration &to, std::string_view name, std::string_view value) {
     to.only = value;
   else if (name == "FASTER")
     to.faster = value;
-  else if (name == "SHARD") {
+  else if (name == "WAIT") {
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), to.wait);
+    if (error != std::errc() || end != value.data() + value.size() || !(to.wait >= 0)) {
+      tell(fmt::format("PTXASW_LAUNCH_WAIT is `{}`, which is no number of milliseconds; ignored",
+                       value));
+      to.wait = Configuration().wait;
+    }
+  } else if (name == "SHARD") {
     if (!read_part(value, to))
       tell(fmt::format("PTXASW_LAUNCH_SHARD is `{}`, which is no part of a whole; ignored", value));
   } else if (name == "CHECK")

@@ -211,7 +211,7 @@ void forget_streams(Handle context, int device) {
 bool wait_a_little(bool (*done)(const void *), const void *argument, double longest) {
   using Milliseconds = std::chrono::duration<double, std::milli>;
   const bool eager = configuration().mode == Mode::tune;
-  const double at_once = eager ? 120000 : 20, share = 0.01;
+  const double at_once = eager ? 120000 : configuration().wait, share = 0.01;
   static std::mutex mutex;
   static const Clock::time_point begin = Clock::now();
   static double spent = 0;
