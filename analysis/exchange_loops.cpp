@@ -211,8 +211,8 @@ private:
       return std::nullopt;
     const Opcode &at = opcode(*test);
     const auto operands = operands_of(*test);
-    const bool less = at.has("lt") || at.has("ge"); // that, or its opposite
-    const bool holds = at.has("lt") || at.has("gt");
+    const bool less = has_only(at, {"lt", "ge"}); // that, or its opposite
+    const bool holds = has_only(at, {"lt", "gt"});
     const bool goes_if_set = (block.successors[0] == id_) != branch.guard_negated;
     if (at.op != Op::setp || !has_only(at, {"lt", "le", "gt", "ge"}) || operands.size() != 3 ||
         holds != goes_if_set || !is_whole_number(at.type))

@@ -187,7 +187,7 @@ TEST_CASE("a program of a few long launches affords one trial") {
   CHECK(tried(promising, 5, 0.5) == Versions{1, 2}); // what the first gained pays for the second
   CHECK(tried(promising, 5, 1.5) == Versions{1});
   CHECK(tried(promising, 60, 1.5) == Versions{1, 2}); // and much is left
-  CHECK(tried(promising, 0.5, 0.5).empty()); // it may cost more
+  CHECK(tried(promising, 0.5, 0.5).empty());          // it may cost more
   CHECK(tried({{}, {0.8, -0.1}, {0.9, -0.1}}, 5, 0.5).empty());
 }
 

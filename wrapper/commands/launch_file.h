@@ -13,7 +13,7 @@ namespace ptxasw::inline wrapper {
 struct LaunchFile {
   LaunchDescription first, second;
   bool names_second = false; ///< which kernel the second is
-  bool extra_reads = true; ///< the second kernel may load what the first does not access
+  bool extra_reads = true;   ///< the second kernel may load what the first does not access
 };
 
 /// Reads a launch file (docs/launch-files.md). Errors: `file:line: what`, for everything that is
