@@ -152,4 +152,5 @@ def main():
     sys.exit(bool(wrong) or 5 * proved < 4 * free)
 
 
-main()
+if __name__ == "__main__":
+    main()
