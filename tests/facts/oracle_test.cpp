@@ -180,7 +180,8 @@ TEST_CASE("what a warp shares costs what the warp emulator counts") {
       {"broadcast", "4 4 4"},
   };
   for (const auto &[name, sectors] : table) {
-    CAPTURE(std::string(name));
+    const std::string of = name; // clang 14 lets no lambda have a structured binding
+    CAPTURE(of);
     const auto module = parse(
         read_file(fs::path(SOURCE_DIR) / "tests/facts/kernels" / (std::string(name) + ".ptx")),
         name);

@@ -266,7 +266,8 @@ std::size_t compare_numbers(const Spelled &spelled, Engine engine, std::mt19937_
         operands[j].fill(width_of(classes[j]) == 64 ? all[i].value : all[i].value & 0xffffffff);
     for (unsigned lane = 0; lane < 32; ++lane) {
       const bool active = !all[i].partly || (guarded_lanes >> lane & 1) != 0;
-      CAPTURE(all[i].line);
+      const std::uint32_t line = all[i].line; // clang 14 lets no lambda have a structured binding
+      CAPTURE(line);
       CAPTURE(lane);
       REQUIRE(results[i][lane] == (active ? by_table(*in, operands, lane) : 1));
     }
