@@ -25,6 +25,8 @@ namespace {
 
 /// Multiples of one number that are compared with each other, and factors of a product.
 constexpr std::size_t most_multiples = 16, most_factors = 8, most_monomials = 200;
+/// Formulas and numbers in each other: their translation, and that to Z3's, calls itself so often.
+constexpr std::size_t most_depth = 500;
 constexpr std::int64_t one = 1;
 
 /// Thrown where a number does not fit, or there are too many of them.
@@ -148,7 +150,10 @@ IntegerFormulas::Polynomial IntegerFormulas::value(Expr expr) {
   const auto known = values_.find(expr);
   if (known != values_.end())
     return known->second;
+  if (++depth_ > most_depth)
+    throw TooLarge();
   Polynomial result = compute(expr);
+  --depth_;
   values_.emplace(expr, result);
   return result;
 }
@@ -351,7 +356,10 @@ IntegerFormulas::Formula IntegerFormulas::formula(Expr expr) {
   const auto known = formulas_.find(expr);
   if (known != formulas_.end())
     return known->second;
+  if (++depth_ > most_depth)
+    throw TooLarge();
   Formula result = translate(expr);
+  --depth_;
   formulas_.emplace(expr, result);
   return result;
 }

@@ -76,6 +76,7 @@ private:
   std::vector<Interval> ranges_;  ///< by variable
   std::unordered_map<Expr, Polynomial> values_;
   std::unordered_map<Expr, Formula> formulas_;
+  std::size_t depth_ = 0; ///< of what is being translated
   ThreadsIn threads_in_;
   std::unordered_set<Expr> small_; ///< known to be from 0 to 2^31 - 1
   std::map<std::pair<Polynomial, std::uint32_t>, std::uint32_t> products_;
