@@ -65,7 +65,7 @@ ELSEWHERE = {
     "ptxasw run --no-gpu -- cmake": "the command above it configures a project of the reader's",
     "ptxasw run --no-gpu -- make": "links a whole program; tests/runtime does",
     "ptxasw run --no-gpu -- meson": "no package of the tests; tried by hand",
-    "-- ./openacc": GPU,
+    "PTXASW_SIBLINGS=8 ptxasw launch --jit": GPU,
     "kernelgen-bench/openacc": "the test synth.openacc does, where GCC can offload",
     "cmake -B build -DCMAKE_CUDA_ARCHITECTURES": "configures a project of the reader's",
     "LD_LIBRARY_PATH=$(dirname": "needs a whole program; tests/runtime has some",
