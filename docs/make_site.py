@@ -17,7 +17,7 @@ from pathlib import Path
 import markdown
 
 ROOT = Path(__file__).resolve().parent.parent
-PATTERNS = ("*.md", "docs/*.md", "docs/internals/*.md", "docs/internals/*/*.md", "docs/results/*.md", "docs/results/*/*.md",
+PATTERNS = ("*.md", "docs/*.md", "docs/lint-codes/*.md", "docs/internals/*.md", "docs/internals/*/*.md", "docs/results/*.md", "docs/results/*/*.md",
             "docs/results/*/*/*.md", "kernelgen-bench/*.md", "kernelgen-bench/*/*.md", "tests/README.md", "tests/*/README.md")
 STYLE = """body { margin: 0 auto; max-width: 66em; font: 16px/1.5 sans-serif; color: #222; background: #fff }
 main { padding: 0 1em; min-width: 0; max-width: 50em; overflow-wrap: break-word } nav { padding: 1em } nav ul { list-style: none; margin: 0; padding: 0 }

@@ -9,7 +9,7 @@
 
 namespace ptxasw::inline analysis::lint {
 
-/// The kinds of warnings. docs/lint-codes.md says what each means.
+/// The kinds of warnings. docs/lint-codes says what each means.
 enum class Code : std::uint8_t {
   uncoalesced,
   bank_conflict,

@@ -56,7 +56,7 @@ class Markdown(unittest.TestCase):
                 to = (page.parent / link).resolve()
                 if to.suffix == ".md" and to.exists():
                     left.append(to)
-        lost = [str(page.relative_to(ROOT)) for page in [*ROOT.glob("docs/*.md"), *ROOT.glob("docs/internals/*.md")] if page not in seen]
+        lost = [str(page.relative_to(ROOT)) for page in [*ROOT.glob("docs/*.md"), *ROOT.glob("docs/lint-codes/*.md"), *ROOT.glob("docs/internals/*.md")] if page not in seen]
         self.assertEqual(lost, [])
 
 
@@ -118,7 +118,7 @@ class Site(Scratch):
                                    "--dump-dom", f"file://{site}/search.html?q={words}"],
                                   check=True, capture_output=True, text=True, timeout=120).stdout
 
-        for words, page in (("bank+conflict", "docs/lint-codes.html#bank-conflict"), ("ccache", "docs/builds.html#ccache-and-sccache")):
+        for words, page in (("bank+conflict", "docs/lint-codes/bank-conflict.html#bank-conflict"), ("ccache", "docs/builds.html#ccache-and-sccache")):
             (found,) = re.findall(r'<ul id="found">(.*?)</ul>', searched(words), flags=re.S)
             self.assertEqual(re.findall('href="([^"]*)"', found)[:1], [page], words)
         self.assertIn(">0 sections<", searched("nothing-has-this"))

@@ -95,6 +95,7 @@ SARIF = {
 
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/lint-codes.md"
+PAGES = PAGE.with_suffix("")
 # What the examples of that page stand in, by code: parameters, what is before and what is behind them, and
 # what is behind the second if that is something else.
 TILES = "const int tx = threadIdx.x, ty = threadIdx.y, bx = blockIdx.x * 32, by = blockIdx.y * 32, x = bx + tx, y = by + ty; (void)x; (void)y;"
@@ -344,7 +345,7 @@ a.cu:7:3: warning[uncoalesced]: this load takes 32 sectors per warp where 4 woul
         listed = self.lint("--list-codes").stdout
         page = PAGE.read_text()
         codes = re.findall(r"^([a-z-]+) +(?:on|pedantic|by name) ", listed, flags=re.M)
-        self.assertEqual(sorted(codes), sorted(re.findall(r"^## ([a-z-]+)$", page, flags=re.M)))
+        self.assertEqual(sorted(codes), sorted(page.stem for page in PAGES.glob("*.md")))
         probe = json.loads((PAGE.parent / "results/h100/shapes/probe.json").read_text())["constants"]
         for code in codes:
             text = self.lint("--explain", code).stdout
@@ -352,7 +353,7 @@ a.cu:7:3: warning[uncoalesced]: this load takes 32 sectors per warp where 4 woul
             self.assertNotRegex(text, r"\*\*|\]\(|```")
             # Numbers are those of the table, which has them from the measurement, or the probe's.
             (measured,) = re.findall(r"^Measured.*?: (.*?)\n\n", text, flags=re.M | re.S)
-            rows = "".join(re.findall(rf"^\| `{code}`.*\n(?:\| \|.*\n)*", page, flags=re.M))
+            rows = "".join(re.findall(rf"^\| \[?`{code}`.*\n(?:\| \|.*\n)*", page, flags=re.M))
             self.assertTrue(rows, code)
             if code == "division":
                 rows = " ".join(f"{probe['rate.' + name]['median']:.{digits}f}" for name, digits in (("divide_integer", 1), ("fma", 2)))
@@ -473,9 +474,8 @@ L: ld.global.f32 %f1, [%rd1];
         self.assertIn("cannot read `none/compile_commands.json`", self.lint("-p", "none", code=2).stderr)
 
     def examples(self, code):
-        """What is slow, and what is better, of a code's section."""
-        section = re.search(rf"^## {code}\n(.*?)(?=^## |\Z)", PAGE.read_text(), flags=re.M | re.S)[1]
-        before, after = re.findall(r"^```cuda\n(.*?)^```", section, flags=re.M | re.S)
+        """What is slow, and what is better, of a code's page."""
+        before, after = re.findall(r"^```cuda\n(.*?)^```", (PAGES / f"{code}.md").read_text(), flags=re.M | re.S)
         return before, after
 
     @unittest.skipUnless(cuda_home(), "no nvcc")
@@ -503,7 +503,7 @@ L: ld.global.f32 %f1, [%rd1];
                 seen.add((when, code))
                 self.assertEqual(code in {w["code"] for w in kernel["warnings"]}, when == "before", (when, code))
         self.assertEqual(len(seen), 2 * number)
-        self.assertEqual(sorted(AROUND), sorted(re.findall(r"^## ([a-z-]+)$", PAGE.read_text(), flags=re.M)))
+        self.assertEqual(sorted(AROUND), sorted(page.stem for page in PAGES.glob("*.md")))
 
     @unittest.skipUnless(cuda_home(), "no nvcc")
     def test_measured_pairs(self):

@@ -10,7 +10,7 @@ from page_tables import agrees, has_numbers, problems, tables_of
 from support import PTXASW, Scratch, main
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("docs/internals/*.md")), ROOT / "kernelgen-bench/README.md"]
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("docs/lint-codes/*.md")), *sorted(ROOT.glob("docs/internals/*.md")), ROOT / "kernelgen-bench/README.md"]
 
 os.environ["PTXASW"] = str(PTXASW)
 loading = importlib.util.spec_from_file_location("tables", ROOT / "docs/tables.py")

@@ -13,7 +13,7 @@ from pathlib import Path
 from support import JACOBI, PTXASW, Scratch, cuda_home, main, run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/internals/*.md"), *ROOT.glob("docs/results/*/README.md"),
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/lint-codes/*.md"), *ROOT.glob("docs/internals/*.md"), *ROOT.glob("docs/results/*/README.md"),
                 *ROOT.glob("kernelgen-bench/*.md"), *ROOT.glob("kernelgen-bench/programs/*.md"), *ROOT.glob("tests/*/README.md")])
 
 # What a shown line that is a command begins with; other indented lines are output or formulas.
@@ -110,7 +110,7 @@ FINDS = {"ptxasw check -- ./blur": 1}
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 
 # What users read, and how many words of it there may be.
-FOR_USERS = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
+FOR_USERS = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("docs/lint-codes/*.md"))]
 WORDS_OF_README, WORDS_OF_PAGES = 900, 22000
 # What is only for those who work on ptxasw. Blocks of code and the targets of links may have such words, as may the
 # names of headers.

@@ -1,9 +1,9 @@
-// The pages are the sections of docs/lint-codes.md, which the build puts into a header: what the
-// program says and what is to be read are one text. Here its markup becomes lines for a terminal.
+// The pages are those of docs/lint-codes, which the build puts into a header: what the program says
+// and what is to be read are one text. Here its markup becomes lines for a terminal.
 
 #include "wrapper/lint/code_pages.h"
 
-#include "wrapper/lint/lint_codes_page.h"
+#include "wrapper/lint/lint_code_pages.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -14,14 +14,13 @@ namespace {
 
 constexpr std::size_t page_width = 80;
 
-/// The text of a section, without its heading.
-std::string_view section_of(std::string_view name) {
-  const std::string title = fmt::format("\n## {}\n", name);
-  const std::size_t begin = lint_codes_page.find(title);
-  if (begin == std::string_view::npos)
-    return "";
-  const std::string_view rest = lint_codes_page.substr(begin + title.size());
-  return rest.substr(0, rest.find("\n## "));
+/// The text of a page, without its heading.
+std::string_view page_of(std::string_view name) {
+  const std::string title = fmt::format("# {}\n", name);
+  for (const std::string_view page : lint_code_pages)
+    if (page.starts_with(title))
+      return page.substr(title.size());
+  return "";
 }
 
 /// Without stars, and with the words of links alone.
@@ -81,7 +80,7 @@ std::string for_terminal(std::string_view text) {
 
 std::string code_page(lint::Code code) {
   const lint::CodeInfo &info = lint::info(code);
-  std::string text = fmt::format("{}\n{}\n", info.name, for_terminal(section_of(info.name)));
+  std::string text = fmt::format("{}\n{}\n", info.name, for_terminal(page_of(info.name)));
   text += info.on ? fmt::format("Switch it off: -W no-{0}, or a comment at the line of the "
                                 "source:\n// ptxasw: allow({0}) why\n",
                                 info.name)

@@ -6,7 +6,7 @@
 
 namespace ptxasw::inline wrapper {
 
-/// What `ptxasw lint --explain CODE` prints, a section of docs/lint-codes.md: why it is slow, code
+/// What `ptxasw lint --explain CODE` prints, a page of docs/lint-codes: why it is slow, code
 /// before and after, and what that gained where it was measured; and how to switch it on or off.
 std::string code_page(lint::Code code);
 
