@@ -52,6 +52,7 @@ private:
   void decode_multimem();
   void decode_group_product();
   void decode_tensor_memory();
+  void decode_texture();
   void decode_mbarrier();
   void decode_collective();
   void decode_matrix_operation();

@@ -90,6 +90,9 @@ NextStep WarpMachine::execute(WarpContext &context, std::size_t index) {
   case WarpAction::tensor_map:
     bulk_.change_map(context, mask);
     return NextStep::advance;
+  case WarpAction::texture:
+    textures_.execute(context, mask);
+    return NextStep::advance;
   case WarpAction::tensor_core:
     tensor_.alone(context, mask);
     return NextStep::advance;

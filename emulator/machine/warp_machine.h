@@ -16,6 +16,7 @@
 #include "emulator/machine/warp_schedule.h"
 #include "emulator/machine/warp_system.h"
 #include "emulator/machine/warp_tensor.h"
+#include "emulator/machine/warp_texture.h"
 
 namespace ptxasw::inline emulator {
 
@@ -72,6 +73,7 @@ private:
   Collectives collectives_{run_, memory_, scheduler_, tensor_};
   Barriers barriers_{run_, scheduler_};
   BulkUnit bulk_{run_, memory_, async_};
+  TextureUnit textures_{memory_};
   ClusterUnit clusters_{run_, memory_, async_};
   DriverCalls driver_{run_, memory_};
   ConcreteDomain domain_;

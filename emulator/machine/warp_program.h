@@ -48,6 +48,7 @@ enum class WarpAction : std::uint8_t {
   async_access,  ///< st.async, red.async
   store_zeros,   ///< st.bulk
   tensor_map,    ///< tensormap
+  texture,       ///< tex, tld4, txq, suld, sust, suq
   map_address,   ///< mapa, getctarank
   cancel_launch, ///< clusterlaunchcontrol
   group_product, ///< wgmma
@@ -171,6 +172,7 @@ using FastFunction = void (*)(std::uint64_t *to, const std::uint64_t *a, const s
 struct BulkCopy;
 struct GroupProduct;
 struct TensorMemoryUse;
+struct TextureUse;
 
 /// An instruction, decoded.
 struct WarpInstruction {
@@ -208,6 +210,7 @@ struct WarpInstruction {
   std::shared_ptr<const BulkCopy> bulk;
   std::shared_ptr<const GroupProduct> group;
   std::shared_ptr<const TensorMemoryUse> tensor;
+  std::shared_ptr<const TextureUse> texture;
   WarpAddress address;
   WarpAddress second_address; ///< of cp.async: the source
   WarpAddress third_address;  ///< of what tells an mbarrier when it is done: the mbarrier

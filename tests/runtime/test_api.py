@@ -43,11 +43,18 @@ class Api(Scratch):
         self.compile(PROGRAMS / "launches.cu")
         done = self.check("./p")
         self.assertIn("thread 0 of two: 2.50\nthread 1 of two: 2.50\n", done.stdout)
-        self.assertEqual(done.stderr.count("cudaDestroyTextureObject is not supported"), 1)
+        self.assertEqual(done.stderr.count("cudaFreeMipmappedArray is not supported"), 1)
 
     def test_tensor_maps_and_clusters(self):
         self.compile(PROGRAMS / "tensor_maps.cu")
         self.check("./p")
+
+    def test_textures_and_surfaces(self):
+        self.compile(PROGRAMS / "textures.cu")
+        self.check("./p")
+        for how, message in ("b", "`sust.b.2d.b32.trap` outside of a surface"), ("d", "is no handle of a texture or surface object"), \
+                ("e", "`sust.b.3d.b32.trap` of an object of 2 axes"):
+            self.assertIn(message, self.check("./p", how).stderr)
 
     def test_what_the_caller_has_set_changes_nothing(self):
         self.compile(PROGRAMS / "callers.cu")

@@ -3,6 +3,7 @@
 
 #include "wrapper/runtime/device.h"
 #include "wrapper/runtime/stream.h"
+#include "wrapper/runtime/textures.h"
 
 #include <algorithm>
 #include <cstring>
@@ -78,11 +79,12 @@ cudaMemcpy3DParms row_copy(void *to, const void *from, std::size_t bytes, cudaMe
   return copy;
 }
 
-cudaError_t check_copy(const cudaMemcpy3DParms &copy) {
+cudaError_t check_copy(const cudaMemcpy3DParms &asked) {
+  cudaMemcpy3DParms copy = asked;
+  if (const cudaError_t error = without_arrays(copy); error != cudaSuccess)
+    return error;
   if (copy.kind < cudaMemcpyHostToHost || copy.kind > cudaMemcpyDefault)
     return cudaErrorInvalidMemcpyDirection;
-  if (copy.srcArray || copy.dstArray)
-    return cudaErrorNotSupported;
   if (is_empty(copy.extent))
     return cudaSuccess;
   if (copy.extent.height * copy.extent.depth > 1 &&
@@ -96,9 +98,11 @@ cudaError_t check_copy(const cudaMemcpy3DParms &copy) {
              : cudaErrorInvalidValue;
 }
 
-cudaError_t perform_copy(const cudaMemcpy3DParms &copy) {
-  if (const cudaError_t error = check_copy(copy); error != cudaSuccess || is_empty(copy.extent))
+cudaError_t perform_copy(const cudaMemcpy3DParms &asked) {
+  if (const cudaError_t error = check_copy(asked); error != cudaSuccess || is_empty(asked.extent))
     return error;
+  cudaMemcpy3DParms copy = asked;
+  without_arrays(copy);
   const Side from = side_of(copy.srcPtr, copy.srcPos, copy.extent),
              to = side_of(copy.dstPtr, copy.dstPos, copy.extent);
   for (std::size_t z = 0; z < copy.extent.depth; ++z)

@@ -3,6 +3,7 @@
 // to its bounds by the byte.
 
 #include "wrapper/runtime/device.h"
+#include "wrapper/runtime/textures.h"
 
 #include "emulator/translate/translator.h"
 
@@ -198,6 +199,7 @@ void Device::reset() {
   for (const auto &[address, kind] : old)
     allocations_.remove(reinterpret_cast<void *>(address),
                         kind == MemoryKind::host ? kind : MemoryKind::device);
+  forget_textures();
   lost_ = cudaSuccess;
   last_error() = cudaSuccess;
 }

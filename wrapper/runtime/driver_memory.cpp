@@ -1,6 +1,7 @@
 // Memory, copies and sets of the Driver API.
 
 #include "wrapper/runtime/driver.h"
+#include "wrapper/runtime/textures.h"
 
 #include <cstring>
 #include <fmt/core.h>
@@ -36,9 +37,19 @@ CUresult set(CUdeviceptr to, std::size_t pitch, unsigned value, unsigned element
   });
 }
 
-/// A side of a copy as a pitched pointer; nothing for arrays.
-bool side_of(CUmemorytype type, const void *host, CUdeviceptr address, std::size_t pitch,
-             std::size_t width, std::size_t height, cudaPitchedPtr &side) {
+/// A side of a copy as a pitched pointer, or an array, whose place counts elements.
+bool side_of(CUmemorytype type, const void *host, CUdeviceptr address, CUarray handle,
+             std::size_t pitch, std::size_t width, std::size_t height, cudaPitchedPtr &side,
+             cudaArray_t &array, cudaPos &at, std::size_t &element) {
+  if (type == CU_MEMORYTYPE_ARRAY) {
+    array = reinterpret_cast<cudaArray_t>(handle);
+    const cudaArray *const known = find_array(array);
+    if (!known || at.x % known->element() != 0)
+      return false;
+    element = known->element();
+    at.x /= element;
+    return true;
+  }
   if (type != CU_MEMORYTYPE_HOST && type != CU_MEMORYTYPE_DEVICE && type != CU_MEMORYTYPE_UNIFIED)
     return false;
   side.ptr = type == CU_MEMORYTYPE_HOST ? const_cast<void *>(host) : host_pointer(address);
@@ -65,12 +76,14 @@ CUresult copy_box(const CUDA_MEMCPY3D &box, CUstream stream) {
     same.kind = kind_of(box.srcMemoryType, box.dstMemoryType);
     const std::size_t from_width = box.srcXInBytes + box.WidthInBytes,
                       to_width = box.dstXInBytes + box.WidthInBytes;
-    if (!side_of(box.srcMemoryType, box.srcHost, box.srcDevice, box.srcPitch, from_width,
-                 box.srcHeight, same.srcPtr) ||
-        !side_of(box.dstMemoryType, box.dstHost, box.dstDevice, box.dstPitch, to_width,
-                 box.dstHeight, same.dstPtr))
-      return Device::refuse("a copy of a CUarray",
-                            "arrays, textures and surfaces are not emulated");
+    std::size_t element = 1;
+    if (!side_of(box.srcMemoryType, box.srcHost, box.srcDevice, box.srcArray, box.srcPitch,
+                 from_width, box.srcHeight, same.srcPtr, same.srcArray, same.srcPos, element) ||
+        !side_of(box.dstMemoryType, box.dstHost, box.dstDevice, box.dstArray, box.dstPitch,
+                 to_width, box.dstHeight, same.dstPtr, same.dstArray, same.dstPos, element) ||
+        same.extent.width % element != 0)
+      return cudaErrorInvalidValue;
+    same.extent.width /= element;
     return cudaMemcpy3DAsync(&same, stream);
   });
 }
@@ -84,6 +97,7 @@ CUresult copy_rectangle(const CUDA_MEMCPY2D *all, CUstream stream) {
   box.srcMemoryType = all->srcMemoryType;
   box.srcHost = all->srcHost;
   box.srcDevice = all->srcDevice;
+  box.srcArray = all->srcArray;
   box.srcPitch = all->srcPitch;
   box.srcHeight = all->srcY + all->Height;
   box.dstXInBytes = all->dstXInBytes;
@@ -91,6 +105,7 @@ CUresult copy_rectangle(const CUDA_MEMCPY2D *all, CUstream stream) {
   box.dstMemoryType = all->dstMemoryType;
   box.dstHost = all->dstHost;
   box.dstDevice = all->dstDevice;
+  box.dstArray = all->dstArray;
   box.dstPitch = all->dstPitch;
   box.dstHeight = all->dstY + all->Height;
   box.WidthInBytes = all->WidthInBytes;

@@ -32,6 +32,9 @@ extern "C" __global__ void reversed(int *to) {
   __syncthreads();
   to[threadIdx.x] = room[blockDim.x - 1 - threadIdx.x];
 }
+extern "C" __global__ void sample(unsigned long long texture, float *to) {
+  to[threadIdx.x] = tex2D<float>(texture, (threadIdx.x % 4 + 0.5f) / 4, (threadIdx.x / 4 + 0.5f) / 2);
+}
 )";
 
 static std::string compile(const char *text) {
@@ -223,7 +226,7 @@ static void kernels(const std::string &ptx) {
   unsigned kernels = 0;
   GOOD(cuLibraryLoadData(&library, ptx.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
   GOOD(cuLibraryGetKernelCount(&kernels, library));
-  EXPECT(kernels == 2);
+  EXPECT(kernels == 3);
   GOOD(cuLibraryGetKernel(&kernel, library, "add"));
   GOOD(cuKernelGetFunction(&add, kernel));
   std::size_t where = 0;
@@ -323,10 +326,56 @@ static void linked() {
   EXPECT(cuCtxSynchronize() == CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
+static void textures(const std::string &ptx) {
+  CUmodule module = nullptr;
+  CUfunction sample = nullptr;
+  GOOD(cuModuleLoadData(&module, ptx.c_str()));
+  GOOD(cuModuleGetFunction(&sample, module, "sample"));
+  CUarray array = nullptr;
+  CUDA_ARRAY_DESCRIPTOR what{4, 2, CU_AD_FORMAT_UNSIGNED_INT8, 1};
+  GOOD(cuArrayCreate(&array, &what));
+  const unsigned char bytes[8] = {0, 51, 102, 153, 204, 255, 1, 2};
+  CUDA_MEMCPY2D copy{};
+  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+  copy.srcHost = bytes;
+  copy.srcPitch = 4;
+  copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+  copy.dstArray = array;
+  copy.WidthInBytes = 4;
+  copy.Height = 2;
+  GOOD(cuMemcpy2D(&copy));
+  copy.Height = 3;
+  EXPECT(cuMemcpy2D(&copy) == CUDA_ERROR_INVALID_VALUE);
+  CUDA_RESOURCE_DESC resource{};
+  resource.resType = CU_RESOURCE_TYPE_ARRAY;
+  resource.res.array.hArray = array;
+  CUDA_TEXTURE_DESC how{};
+  how.flags = CU_TRSF_NORMALIZED_COORDINATES; // and bytes as numbers from 0 to 1
+  CUtexObject texture = 0;
+  GOOD(cuTexObjectCreate(&texture, &resource, &how, nullptr));
+  CUdeviceptr to = 0;
+  GOOD(cuMemAlloc(&to, 32));
+  void *arguments[] = {&texture, &to};
+  GOOD(cuLaunchKernel(sample, 1, 1, 1, 8, 1, 1, 0, nullptr, arguments, nullptr));
+  float found[8];
+  GOOD(cuMemcpyDtoH(found, to, 32));
+  for (int i = 0; i < 8; ++i)
+    EXPECT(found[i] == bytes[i] / 255.0f);
+  CUDA_ARRAY3D_DESCRIPTOR same{};
+  GOOD(cuArray3DGetDescriptor(&same, array));
+  EXPECT(same.Width == 4 && same.Depth == 0 && same.NumChannels == 1 && same.Format == CU_AD_FORMAT_UNSIGNED_INT8);
+  GOOD(cuTexObjectDestroy(texture));
+  GOOD(cuArrayDestroy(array));
+  EXPECT(cuArrayDestroy(array) == CUDA_ERROR_INVALID_HANDLE);
+  GOOD(cuMemFree(to));
+  GOOD(cuModuleUnload(module));
+}
+
 int main() {
   devices();
   contexts();
   kernels(compile(source));
+  textures(compile(source));
   memory();
   linked();
   std::puts(failures == 0 ? "ok" : "failed");

@@ -138,8 +138,8 @@ int main() {
     thread.join();
   fetch(1);
   EXPECT(host[0] == 4 * 10 * 128);
-  cudaTextureObject_t texture = 0;
-  WRONG(cudaDestroyTextureObject(texture), cudaErrorNotSupported);
+  cudaMipmappedArray_t levels = nullptr;
+  WRONG(cudaFreeMipmappedArray(levels), cudaErrorNotSupported);
   cudaGetLastError();
   return finish();
 }
