@@ -15,6 +15,6 @@ FROM test AS package
 RUN apt-get install -y --no-install-recommends dpkg-dev file && cmake --build build && cd build && cpack -G DEB
 
 FROM debian:12
-COPY --from=package /ptxasw/build/ptxasw_*.deb /tmp/
-RUN apt-get update && apt-get install -y /tmp/ptxasw_*.deb && rm -rf /tmp/*.deb /var/lib/apt/lists/*
+COPY --from=package /ptxasw/build/ptxasw_*.deb /ptxasw/build/libptxasw-emulate_*.deb /tmp/
+RUN apt-get update && apt-get install -y /tmp/*.deb && rm -rf /tmp/*.deb /var/lib/apt/lists/*
 ENTRYPOINT ["ptxasw"]

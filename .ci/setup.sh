@@ -7,7 +7,7 @@ packages=(g++ cmake ninja-build libantlr4-runtime-dev libz3-dev libboost-dev nlo
 
 # What the tests and benchmarks need beyond that: tools, libraries, and callers of ptxas to drive.
 test_packages=(doctest-dev liblzma-dev python3 python3-jsonschema python3-numpy python3-pip python3-venv python3-build mypy antlr4 ccache clang clang-format clang-tidy
-  libclang-rt-dev gcc-12-offload-nvptx hyperfine make dpkg-dev file chromium)
+  libclang-rt-dev gcc-12-offload-nvptx hyperfine make dpkg-dev file chromium python3-markdown parallel pkg-config)
 
 say() { printf '== %s\n' "$*"; }
 

@@ -22,7 +22,7 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME ptxasw)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION devel)
 # Z3 is opened at run time if it is there; a CUDA toolkit may be NVIDIA's own, which is no package.
-set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS libz3-4)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS "libz3-4, libptxasw-emulate")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "nvidia-cuda-toolkit, libptxasw-dev")
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION
   "Works on the PTX that nvcc, clang, GCC and Triton write, without touching\nthe source. Finding out needs no GPU.")
@@ -30,13 +30,13 @@ set(CPACK_DEBIAN_EMULATE_PACKAGE_NAME libptxasw-emulate)
 set(CPACK_DEBIAN_EMULATE_PACKAGE_SECTION libs)
 file(WRITE ${PROJECT_BINARY_DIR}/triggers "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_EMULATE_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/triggers)
-set(CPACK_COMPONENT_EMULATE_DESCRIPTION
-  "Runs kernels of a PTX module on the memory of the program that loads it,\nwithout a GPU: a shared library with a C interface.")
+set(CPACK_DEBIAN_EMULATE_DESCRIPTION
+  "run CUDA kernels and programs without a GPU\nThe runtime that `ptxasw check` and `ptxasw run --no-gpu` link programs with,\nand a library with a C interface that runs kernels of a PTX module.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libptxasw-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
   "libantlr4-runtime-dev, libboost-dev, libexpected-dev, libfmt-dev, liblz4-dev, libzstd-dev, libstdc++-12-dev | libstdc++-dev")
-set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
-  "C++ headers and static libraries that parse, print and edit PTX, and tell\nwhat each of its instructions accesses, for find_package(ptxasw).")
+set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION
+  "parse, print, edit and analyse PTX from C++\nC++ headers and static libraries that parse, print and edit PTX, and tell\nwhat each of its instructions accesses, for find_package(ptxasw).")
 include(CPack)

@@ -210,6 +210,20 @@ class Packed(unittest.TestCase):
         # No library to link but the one that `nvcc --link-helper` puts into programs.
         self.assertEqual(re.findall(r"/(\S+\.(?:h|a))\n", files),
                          ["usr/libexec/ptxasw/libptxasw_launch.a"] if platform.machine() == "x86_64" else [])
+        nvcc = shutil.which("nvcc")
+        if (BUILD / "no-gpu").exists() and nvcc:
+            # What the program's package recommends is found by the program, wherever both lie.
+            self.assertIn("libptxasw-emulate", run("dpkg-deb", "-f", packages[2], "Recommends"))
+            both = self.dir / "both"
+            for package in packages[1:]:
+                run("dpkg-deb", "-x", package, both)
+            run(both / "usr/bin/ptxasw", "overlay", self.dir / "overlay", "--cuda", Path(nvcc).resolve().parent.parent)
+            program = self.dir / "blur"
+            run(self.dir / "overlay/bin/nvcc", "--no-gpu", "-arch=sm_90", "-o", program, SOURCE / "docs/examples/blur.cu")
+            found = subprocess.run([both / "usr/bin/ptxasw", "check", "--", program], text=True, capture_output=True, timeout=300)
+            self.assertRegex(found.stdout + found.stderr, r"check: \d findings")
+        synopses = {run("dpkg-deb", "-f", package, "Description").split("\n")[0] for package in packages}
+        self.assertEqual(len(synopses), 3)
         for package in packages:
             control = self.dir / package.stem
             run("dpkg-deb", "-e", package, control)

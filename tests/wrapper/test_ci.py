@@ -48,6 +48,12 @@ def sarif_faults(sarif):
                     yield f"{uri} is not relative"
 
 
+def installs(name):
+    """Returns true if the snippet brings the program before it runs it."""
+    text = (CI / name).read_text()
+    return 0 <= text.find("apt-get install -y ./ci/ptxasw_*.deb") < text.find("ptxasw lint --sarif")
+
+
 class Ci(Scratch):
     def setUp(self):
         super().setUp()
@@ -68,12 +74,14 @@ class Ci(Scratch):
             self.assertEqual((done.returncode, done.stderr), (0, ""), command)
 
     def test_github(self):
+        self.assertTrue(installs("github.yml"))
         self.run_snippet("github.yml")
         sarif = json.loads((self.dir / "lint.sarif").read_text())
         self.assertEqual(list(sarif_faults(sarif)), [])
         self.assertEqual([result["ruleId"] for run_ in sarif["runs"] for result in run_["results"]], ["uncoalesced"])
 
     def test_gitlab(self):
+        self.assertTrue(installs("gitlab.yml"))
         self.run_snippet("gitlab.yml")
         (issue,) = json.loads((self.dir / "code-quality.json").read_text())
         self.assertEqual((issue["check_name"], issue["severity"]), ("uncoalesced", "minor"))

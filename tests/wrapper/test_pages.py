@@ -18,13 +18,13 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/li
 
 # What a shown line that is a command begins with; other indented lines are output or formulas.
 COMMAND = re.compile(r"(\$ |\./|~/|DIRECTORY/|/tmp/|[A-Z_]+=\S+ |"
-                     r"(ptxasw(?! info)|cmake|ctest|clang|nvcc|gcc|git|make|mkdir|printf|chmod|tar|python3?|curl|docker|meson|bazel|parallel|find|srun|"
+                     r"(ptxasw(?! info)|cmake|ctest|clang|nvcc|gcc|cc|cd|export|sudo|pip|git|make|mkdir|printf|chmod|tar|python3?|curl|docker|meson|bazel|parallel|find|srun|"
                      r"build|tests|kernelgen|kernelgen-bench)\b[/ ])")
 
 GPU, MINUTES = "needs a GPU", "takes minutes"
 # Beginnings of commands that are not run here, and why.
 ELSEWHERE = {
-    "./quickstart.sh": "builds the project; CI runs it on a bare clone",
+    "./quickstart.sh": "builds the project: whoever runs this test has done that",
     "ptxasw run --lint -- nvfortran": "NVHPC is not free to fetch; test_callers.py has a stand-in",
     "TRITON_PTXAS_PATH=": GPU + "; tests/wrapper/device/triton_stencil.py",
     "XLA_FLAGS=": GPU,
@@ -72,8 +72,14 @@ ELSEWHERE = {
     "ptxasw lint ~/.triton/cache": "needs Triton's cache; test_triton.py has one",
     "./app": "the program that was linked above",
     "./build/app": "the program that was linked above",
-    "cmake --preset": "configures the project; CI does",
-    "cmake --build build": "builds the project; CI does",
+    "cmake --preset": "configures the project: whoever runs this test has done that",
+    "cmake --build build": "builds the project: whoever runs this test has done that",
+    'export PATH="$PWD/build': "is for the reader's shell",
+    "cd build && cpack": "tests/package does",
+    "sudo apt install": "changes the machine; tests/package unpacks both and runs them",
+    "pip install dist": "tests/package does, into a new environment",
+    "cc -I wrapper/library": "test_ptx_run.py does",
+    "cc docs/examples/saxpy.c": "tests/package does",
     "cmake --install build": "tests/package does",
     "cmake -S docs/examples": "tests/package does",
     "cmake --build /tmp/list_accesses": "tests/package does",

@@ -27,7 +27,8 @@ tl::expected<std::string, std::string> find_runtime() {
   const auto archive = find_library("no-gpu/libptxasw_cudart.a");
   if (!archive)
     return tl::unexpected(archive.error() +
-                          "; it is built where the toolkit's cuda_runtime_api.h is found");
+                          "; it is in the package libptxasw-emulate, and is built where the "
+                          "toolkit's cuda_runtime_api.h is found");
   return std::filesystem::canonical(*archive).parent_path().string();
 }
 
