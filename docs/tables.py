@@ -764,6 +764,14 @@ def racuda_steps(path):
 
 
 @table
+def racuda_figure(path):
+    """RaCUDA's Figure 8: bounds at growing sizes, with what is counted for the worst data and for random data."""
+    points = Path(path).read_text().split("kernel\tmetric\tsize\t")[1].splitlines()[1:]
+    for kernel, metric, size, bound, worst, drawn in (line.split("\t") for line in points):
+        yield [kernel, metric, *(f"{int(cell):,}" if cell != "-" else cell for cell in (size, bound, worst, drawn))]
+
+
+@table
 def racuda_semantics(path, published):
     """RaCUDA's Table 3: how far what is simulated is from what a GPU counts."""
     told = published_of(published, "RaCUDA, Table 3")
@@ -831,6 +839,20 @@ def klaraptor_choices(path, published):
     every = [geomean([one[1] for (_, at), one in ours.items() if at == size]) for size in ("small", "medium", "large")]
     count = len({kernel for kernel, _ in ours})
     yield [f"all {count} kernels, geometric mean", *map(number, every), "", "", ""]
+
+
+@table
+def klaraptor_by_size(path, published):
+    """KLARAPTOR's choice as a function of N: by size, the shape that the model chooses and the published choice."""
+    told, rows = published_of(published, "KLARAPTOR, Table 6.1"), defaultdict(dict)
+    for row in tsv(path):
+        rows[row["kernel"]][int(row["N"])] = row["block"]
+    for kernel, (name, _) in KLARAPTOR.items():
+        cells = []
+        for n, block in rows[kernel].items():
+            found = re.match(r"[\d.]+ \((.*?)\)", told.get((name, f"N={n}"), ""))
+            cells.append(f"{block} ({found[1]})" if found else block)
+        yield [kernel, *cells]
 
 
 @table

@@ -14,6 +14,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+    sys.exit(__doc__)
 PTXASW = sys.argv[1]
 HERE = Path(__file__).resolve().parent / "racuda"
 
