@@ -1,7 +1,8 @@
 // Which elements a fetch reads, by the formulas of the CUDA C++ Programming Guide ("Texture
 // Fetching"): addressing and filtering go by indices, so that a coordinate far outside is as right
 // as one at the edge. A weight has 8 bits of fraction, as there; how hardware rounds to them is not
-// documented. The encoding is a mark, then the struct as it lies in memory: it stays in one process.
+// documented. The encoding is a mark, then the struct as it lies in memory: it stays in one
+// process.
 
 #include "emulator/machine/texture.h"
 

@@ -88,9 +88,8 @@ void WarpDecoder::decode_texture() {
     return refuse("an explicit sampler");
   out_.address = address_of(parts[0], 0, StateSpace::param);
   for (const Operand &coordinate : module_.children(parts[1]))
-    use->coordinates.push_back(
-        input(coordinate, is_surface || use->has_whole_coordinates ? ScalarType::s32
-                                                                   : ScalarType::f32));
+    use->coordinates.push_back(input(
+        coordinate, is_surface || use->has_whole_coordinates ? ScalarType::s32 : ScalarType::f32));
   if (use->coordinates.size() <
       (use->is_layered ? 1u : 0u) + (use->is_cube ? 3u : unsigned{use->axes}))
     return refuse("too few coordinates");

@@ -42,7 +42,9 @@ const TextureMap &TextureUnit::map_of(const WarpContext &context, unsigned lane)
   const auto map = decode_texture_map(bytes);
   if (!map)
     context.fail(FaultKind::unsupported, lane,
-                 fmt::format("{:#x} is no handle of a texture or surface object", handle), handle);
+                 fmt::format("`{}` by what is no handle of a texture or surface object",
+                             context.instruction->opcode->text),
+                 handle);
   return maps_.emplace(handle, *map).first->second;
 }
 
@@ -82,14 +84,15 @@ TextureUnit::Texel TextureUnit::read_texel(const WarpContext &context, unsigned 
   for (unsigned i = 0; i < map.channels; ++i) {
     const bool is_real = map.channel == TextureMap::Channel::real;
     if (!sample.at) {
-      result[i] = is_real || map.gives_reals ? std::bit_cast<std::uint32_t>(map.border[i])
-                                             : static_cast<std::uint64_t>(
-                                                   static_cast<std::int64_t>(map.border[i])) &
-                                                   mask64(32);
+      result[i] =
+          is_real || map.gives_reals
+              ? std::bit_cast<std::uint32_t>(map.border[i])
+              : static_cast<std::uint64_t>(static_cast<std::int64_t>(map.border[i])) & mask64(32);
       continue;
     }
-    const std::uint64_t bits = memory_.read(context, lane, place_of(map, *sample.at) + i * size,
-                                            size, StateSpace::global);
+    const std::uint64_t bits =
+        memory_.read(context, lane, place_of(map, *sample.at) + std::uint64_t{i} * size, size,
+                     StateSpace::global);
     if (is_real)
       result[i] = size == 4 ? bits : f32(floating::to_double(ScalarType::f16, bits));
     else
@@ -116,8 +119,7 @@ void TextureUnit::sample(WarpContext &context, unsigned lane, const TextureMap &
       layers == 0 ? 0 : static_cast<std::int32_t>(context.value(use.coordinates[0], lane));
   Texel result{};
   unsigned count = 0;
-  if (map.is_row && (coordinates[0] < 0 ||
-                     coordinates[0] >= static_cast<double>(map.extents[0]) ||
+  if (map.is_row && (coordinates[0] < 0 || coordinates[0] >= static_cast<double>(map.extents[0]) ||
                      !use.has_whole_coordinates)) {
     if (!use.has_whole_coordinates)
       context.fail(FaultKind::unsupported, lane,
@@ -157,8 +159,8 @@ void TextureUnit::access(WarpContext &context, unsigned lane, const TextureMap &
   const bool stores = use.kind == TextureUse::Kind::store;
   const std::size_t layers = use.is_layered ? 1 : 0;
   const unsigned element = bit_width(use.type) / 8;
-  const unsigned size = element * static_cast<unsigned>(stores ? in.inputs.size()
-                                                               : in.outputs.size());
+  const unsigned size =
+      element * static_cast<unsigned>(stores ? in.inputs.size() : in.outputs.size());
   std::array<std::uint64_t, TextureMap::most_axes> at{};
   bool is_outside = false;
   const auto take = [&](std::size_t operand, unsigned axis, std::uint64_t last) {
@@ -177,10 +179,10 @@ void TextureUnit::access(WarpContext &context, unsigned lane, const TextureMap &
   if (use.is_layered)
     take(0, map.axes, map.extents[map.axes] - 1);
   if (at[0] % size != 0)
-    return memory_.refuse(context, lane, FaultKind::misaligned,
-                          fmt::format("`{}` of {} bytes at byte {} of a row", in.opcode->text, size,
-                                      at[0]),
-                          map.address);
+    return memory_.refuse(
+        context, lane, FaultKind::misaligned,
+        fmt::format("`{}` of {} bytes at byte {} of a row", in.opcode->text, size, at[0]),
+        map.address);
   if (is_outside && use.outside == TextureUse::Outside::trap)
     context.fail(FaultKind::out_of_bounds, lane,
                  fmt::format("`{}` outside of a surface", in.opcode->text), map.address);

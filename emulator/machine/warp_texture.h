@@ -18,9 +18,9 @@ struct TextureUse {
   Outside outside = Outside::trap;
   std::uint8_t axes = 1; ///< of a query: the extent that it asks for, from 0
   bool is_layered = false, is_cube = false;
-  bool has_whole_coordinates = false; ///< .s32
-  std::uint8_t component = 0;         ///< of a gather
-  ScalarType type = ScalarType::b32;  ///< of what is read or stored, of each register
+  bool has_whole_coordinates = false;   ///< .s32
+  std::uint8_t component = 0;           ///< of a gather
+  ScalarType type = ScalarType::b32;    ///< of what is read or stored, of each register
   std::vector<WarpOperand> coordinates; ///< with layers first
 };
 

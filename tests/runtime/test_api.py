@@ -56,6 +56,14 @@ class Api(Scratch):
                 ("e", "`sust.b.3d.b32.trap` of an object of 2 axes"):
             self.assertIn(message, self.check("./p", how).stderr)
 
+    def test_more_than_four_gib(self):
+        self.compile(PROGRAMS / "large.cu")
+        self.check("./p", PTXASW_RUNTIME_MEMORY="16")
+        # Without -g a place is a function of the program's, not what called it.
+        said = run([PTXASW, "check", "--", "./p"], env=dict(os.environ, PTXASW_RUNTIME_MEMORY="16")).stdout
+        self.assertIn("bad copy: 4 bytes are not within memory of the device, beyond the end of 5368709127 bytes", said)
+        self.assertNotIn("libc", said)
+
     def test_what_the_caller_has_set_changes_nothing(self):
         self.compile(PROGRAMS / "callers.cu")
         for engine in ("interpreter", "translated", "auto"):

@@ -130,24 +130,26 @@ TEST_CASE("the faces of a cube and layers") {
 
 TEST_CASE("fetches and accesses by handles") {
   Memory texture(false);
-  CHECK_FALSE(texture.run("and.b32 %r3, %t, 3; shr.u32 %r4, %t, 2; cvt.rn.f32.u32 %f1, %r3;\n"
-                    "cvt.rn.f32.u32 %f2, %r4; add.f32 %f1, %f1, 0f3F000000;\n"
-                    "tex.2d.v4.u32.f32 {%r1, _, _, _}, [%d1, {%f1, %f2}];\n" +
-                    leave_r1)
-            .fault);
+  CHECK_FALSE(texture
+                  .run("and.b32 %r3, %t, 3; shr.u32 %r4, %t, 2; cvt.rn.f32.u32 %f1, %r3;\n"
+                       "cvt.rn.f32.u32 %f2, %r4; add.f32 %f1, %f1, 0f3F000000;\n"
+                       "tex.2d.v4.u32.f32 {%r1, _, _, _}, [%d1, {%f1, %f2}];\n" +
+                       leave_r1)
+                  .fault);
   CHECK(std::vector(texture.out.begin(), texture.out.begin() + 9) ==
         std::vector<std::uint32_t>{10, 11, 12, 13, 20, 21, 22, 23, 20});
   CHECK_FALSE(texture.run("txq.height.b32 %r1, [%d1];\n" + leave_r1).fault);
   CHECK(texture.out[0] == 2);
 
   Memory surface(true);
-  CHECK_FALSE(surface
-            .run("setp.ge.u32 %p1, %t, 4; shl.b32 %r3, %t, 2; mov.u32 %r4, 1;\n@%p1 bra over;\n"
-                 "suld.b.2d.b32.trap {%r1}, [%d1, {%r3, %r4}]; add.u32 %r1, %r1, 5;\n"
-                 "sust.b.2d.b32.trap [%d1, {%r3, %r4}], {%r1};\nover:\n"
-                 "mov.u32 %r3, 64; suld.b.2d.b32.clamp {%r1}, [%d1, {%r3, %r3}];\n" +
-                 leave_r1)
-            .fault);
+  CHECK_FALSE(
+      surface
+          .run("setp.ge.u32 %p1, %t, 4; shl.b32 %r3, %t, 2; mov.u32 %r4, 1;\n@%p1 bra over;\n"
+               "suld.b.2d.b32.trap {%r1}, [%d1, {%r3, %r4}]; add.u32 %r1, %r1, 5;\n"
+               "sust.b.2d.b32.trap [%d1, {%r3, %r4}], {%r1};\nover:\n"
+               "mov.u32 %r3, 64; suld.b.2d.b32.clamp {%r1}, [%d1, {%r3, %r3}];\n" +
+               leave_r1)
+          .fault);
   CHECK(surface.elements[4] == 25);
   CHECK(surface.elements[3] == 13);
   CHECK(surface.out[0] == 28);

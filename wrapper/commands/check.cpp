@@ -69,13 +69,14 @@ std::string tool_of(const std::string &kind) {
 /// Looks up return addresses by addr2line, each once.
 class Symbols {
 public:
-  /// The innermost place that is the program's own: behind our runtime, and the header whose
-  /// functions only pass a call on.
+  /// The innermost place that is the program's own: behind our runtime, the header whose
+  /// functions only pass a call on, and what calls main().
   CallPlace of(const Json &frames) {
     CallPlace best;
     for (const Json &frame : frames)
       for (const CallPlace &place : look_up(frame)) {
         const bool is_ours = place.function.starts_with("ptxasw::") ||
+                             place.function.starts_with("__libc_start") ||
                              place.function.starts_with("cuda") ||
                              place.file.find("cuda_runtime") != std::string::npos;
         if (is_ours || place.function.empty())

@@ -36,10 +36,9 @@ cudaChannelFormatDesc format_of(CUarray_format name, unsigned channels) {
 }
 
 CUarray_format name_of(const cudaChannelFormatDesc &format) {
-  return std::find_if(std::begin(formats), std::end(formats),
-                      [&](const Format &one) {
-                        return one.bits == format.x && one.kind == format.f;
-                      })
+  return std::find_if(
+             std::begin(formats), std::end(formats),
+             [&](const Format &one) { return one.bits == format.x && one.kind == format.f; })
       ->name;
 }
 
@@ -95,9 +94,8 @@ int bits_of(const cudaResourceDesc &resource) {
     return resource.res.linear.desc.x;
   if (resource.resType == cudaResourceTypePitch2D)
     return resource.res.pitch2D.desc.x;
-  const cudaArray *const array = resource.resType == cudaResourceTypeArray
-                                     ? find_array(resource.res.array.array)
-                                     : nullptr;
+  const cudaArray *const array =
+      resource.resType == cudaResourceTypeArray ? find_array(resource.res.array.array) : nullptr;
   return array ? array->format.x : 0;
 }
 

@@ -72,9 +72,7 @@ void read_array(const cudaArray &array, TextureMap &map) {
   map.is_cube = (array.flags & cudaArrayCubemap) != 0;
   map.is_layered = (array.flags & cudaArrayLayered) != 0;
   const bool has_slices = map.is_cube || map.is_layered;
-  map.axes = array.extent.height == 0                ? 1
-             : array.extent.depth == 0 || has_slices ? 2
-                                                     : 3;
+  map.axes = array.extent.height == 0 ? 1 : array.extent.depth == 0 || has_slices ? 2 : 3;
   map.extents = {array.extent.width, array.rows(), array.slices()};
   if (map.axes == 1 && has_slices)
     map.extents = {array.extent.width, array.slices(), 1};
@@ -122,8 +120,9 @@ cudaError_t read_resource(const cudaResourceDesc &resource, const char *asked, T
 
 cudaError_t make_object(unsigned long long *to, const TextureMap &map,
                         const TextureObject &object) {
-  void *const place = device().allocations().add(
-      TextureMap::bytes, MemoryKind::device, map.is_surface ? "a surface object" : "a texture object");
+  void *const place =
+      device().allocations().add(TextureMap::bytes, MemoryKind::device,
+                                 map.is_surface ? "a surface object" : "a texture object");
   if (!place)
     return cudaErrorMemoryAllocation;
   const auto bytes = encode(map);
@@ -136,7 +135,8 @@ cudaError_t make_object(unsigned long long *to, const TextureMap &map,
 cudaError_t destroy_object(unsigned long long handle) {
   if (objects().erase(handle) == 0)
     return cudaErrorInvalidValue;
-  return device().allocations().remove(reinterpret_cast<void *>(handle), MemoryKind::device); // NOLINT
+  return device().allocations().remove(reinterpret_cast<void *>(handle),
+                                       MemoryKind::device); // NOLINT
 }
 
 /// A side of a copy that is an array, as pitched memory of bytes.
@@ -221,7 +221,8 @@ cudaError_t without_arrays(cudaMemcpy3DParms &copy) {
   const cudaArray *const counted = from ? from : to;
   if (!counted || (from && to && from->element() != to->element()))
     return cudaErrorInvalidValue;
-  if ((copy.srcArray && !side_without_array(copy.srcArray, copy.srcPtr, copy.srcPos, copy.extent)) ||
+  if ((copy.srcArray &&
+       !side_without_array(copy.srcArray, copy.srcPtr, copy.srcPos, copy.extent)) ||
       (copy.dstArray && !side_without_array(copy.dstArray, copy.dstPtr, copy.dstPos, copy.extent)))
     return cudaErrorInvalidValue;
   copy.extent.width *= counted->element();
@@ -395,7 +396,8 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *to, const cudaResourceD
     if (!to || !resource || !texture)
       return cudaErrorInvalidValue;
     if (view || texture->sRGB != 0)
-      return Device::refuse("cudaCreateTextureObject", "views of resources and sRGB are not emulated");
+      return Device::refuse("cudaCreateTextureObject",
+                            "views of resources and sRGB are not emulated");
     TextureMap map;
     if (const cudaError_t error = read_resource(*resource, "cudaCreateTextureObject", map);
         error != cudaSuccess)

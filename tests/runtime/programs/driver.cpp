@@ -363,7 +363,8 @@ static void textures(const std::string &ptx) {
     EXPECT(found[i] == bytes[i] / 255.0f);
   CUDA_ARRAY3D_DESCRIPTOR same{};
   GOOD(cuArray3DGetDescriptor(&same, array));
-  EXPECT(same.Width == 4 && same.Depth == 0 && same.NumChannels == 1 && same.Format == CU_AD_FORMAT_UNSIGNED_INT8);
+  EXPECT(same.Width == 4 && same.Depth == 0 && same.NumChannels == 1 &&
+         same.Format == CU_AD_FORMAT_UNSIGNED_INT8);
   GOOD(cuTexObjectDestroy(texture));
   GOOD(cuArrayDestroy(array));
   EXPECT(cuArrayDestroy(array) == CUDA_ERROR_INVALID_HANDLE);
