@@ -63,10 +63,11 @@ std::string best(const KernelNeeds &subject, const Architecture &architecture, c
   for (const auto &[threads, found] : rows)
     if (found.share == most.share && ++count <= shown)
       sizes += fmt::format("{}{}", count == 1 ? "" : ", ", threads);
+  std::string others;
   if (count > shown)
-    sizes += fmt::format(" and {} more sizes", count - shown);
-  return fmt::format("  occupancy  {:.1f} % in blocks of {} threads, limited by {}{}; {}\n",
-                     100 * most.share, sizes, reached_text(most),
+    others = fmt::format(" and in {} other size{}", count - shown, count == shown + 1 ? "" : "s");
+  return fmt::format("  occupancy  {:.1f} % in blocks of {} threads{}, limited by {}{}; {}\n",
+                     100 * most.share, sizes, others, reached_text(most),
                      most.blocks == 0 ? ": cannot be launched" : "",
                      needs_text(subject.needs, architecture));
 }
