@@ -3,7 +3,6 @@
 set(CPACK_PACKAGE_NAME ptxasw)
 set(CPACK_PACKAGE_VENDOR "the ptxasw authors")
 set(CPACK_PACKAGE_CONTACT "${maintainer}")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "find out why a CUDA kernel is slow, and run a faster version of it")
 set(CPACK_PACKAGE_INSTALL_DIRECTORY ptxasw)
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
@@ -24,8 +23,9 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION devel)
 # Z3 is opened at run time if it is there; a CUDA toolkit may be NVIDIA's own, which is no package.
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS "libz3-4, libptxasw-emulate")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "nvidia-cuda-toolkit, libptxasw-dev")
-set(CPACK_COMPONENT_RUNTIME_DESCRIPTION
-  "Works on the PTX that nvcc, clang, GCC and Triton write, without touching\nthe source. Finding out needs no GPU.")
+# The first line is the package's synopsis; a summary of the whole would stand before all three.
+set(CPACK_DEBIAN_RUNTIME_DESCRIPTION
+  "find out why a CUDA kernel is slow, and run a faster version of it\nWorks on the PTX that nvcc, clang, GCC and Triton write, without touching\nthe source. Finding out needs no GPU.")
 set(CPACK_DEBIAN_EMULATE_PACKAGE_NAME libptxasw-emulate)
 set(CPACK_DEBIAN_EMULATE_PACKAGE_SECTION libs)
 file(WRITE ${PROJECT_BINARY_DIR}/triggers "activate-noawait ldconfig\n")

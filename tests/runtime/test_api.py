@@ -60,7 +60,7 @@ class Api(Scratch):
         self.compile(PROGRAMS / "large.cu")
         self.check("./p", PTXASW_RUNTIME_MEMORY="16")
         # Without -g a place is a function of the program's, not what called it.
-        said = run([PTXASW, "check", "--", "./p"], env=dict(os.environ, PTXASW_RUNTIME_MEMORY="16")).stdout
+        said = run([PTXASW, "check", "--", "./p"], env=dict(os.environ, PTXASW_RUNTIME_MEMORY="16")).stderr
         self.assertIn("bad copy: 4 bytes are not within memory of the device, beyond the end of 5368709127 bytes", said)
         self.assertNotIn("libc", said)
 
