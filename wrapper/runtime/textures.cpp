@@ -113,7 +113,8 @@ cudaError_t read_resource(const cudaResourceDesc &resource, const char *asked, T
     map.extents[0] = resource.res.linear.sizeInBytes / map.element_bytes();
   const auto *block =
       device().allocations().find(reinterpret_cast<const void *>(map.address)); // NOLINT
-  return block && map.extents[0] != 0 && map.address % map.element_bytes() == 0
+  return block && map.extents[0] != 0 && map.extents[1] != 0 &&
+                 map.address % map.element_bytes() == 0
              ? cudaSuccess
              : cudaErrorInvalidValue;
 }

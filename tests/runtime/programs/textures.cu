@@ -207,6 +207,10 @@ void formats() {
   resource.resType = cudaResourceTypePitch2D;
   resource.res.pitch2D = {pitched, cudaCreateChannelDesc<uchar4>(), 16, 2, pitch};
   RIGHT(cudaCreateTextureObject(&t, &resource, &plain, nullptr));
+  resource.res.pitch2D.height = 0;
+  cudaTextureObject_t none = 0;
+  WRONG(cudaCreateTextureObject(&none, &resource, &plain, nullptr), cudaErrorInvalidValue);
+  resource.res.pitch2D.height = 2;
   const float2 *const at = device_copy(std::vector<float2>{{3.5f, 1.5f}});
   uchar4 *colour = nullptr;
   RIGHT(cudaMalloc(&colour, 4));
