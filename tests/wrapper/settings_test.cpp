@@ -139,7 +139,8 @@ TEST_CASE("the configuration in one line has no word that version readers look f
 TEST_CASE("nearest") {
   constexpr std::string_view words[] = {"report", "real", "verbose"};
   CHECK(nearest("reprot", words) == "report");
-  CHECK(nearest("rael", words) == "");
+  CHECK(nearest("rael", words) == "real"); // neighbours exchanged are one mistake
+  CHECK(nearest("erla", words) == "");
   CHECK(nearest("rea", words) == "real");
   CHECK(nearest("zzz", words) == "");
 }

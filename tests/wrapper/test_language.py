@@ -93,6 +93,12 @@ class Language(Scratch):
                     self.assertEqual((result.returncode, result.stdout), (2, ""), (name, wrong))
                     self.assertRegex(result.stderr, r"^ptxasw: error: .*; did you mean `--[a-z-]+`\?\n$")
 
+    def test_an_unknown_command_suggests(self):
+        for wrong, meant in ("lnit", "lint"), ("cots", "cost"), ("chekc", "check"), ("emulat", "emulate"), ("reprot", "report"):
+            result = run([PTXASW, wrong])
+            self.assertEqual((result.returncode, result.stdout), (2, ""), wrong)
+            self.assertIn(f"there is no command `{wrong}`; did you mean `{meant}`?", result.stderr)
+
     def test_an_empty_file(self):
         for name in READERS:
             result = self.said(name, "empty.ptx")
