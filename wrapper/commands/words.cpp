@@ -169,8 +169,8 @@ std::string unknown_command(const std::vector<std::string> &words) {
     if (former.name == words[0])
       return fmt::format("`{}` is written `{}` now", former.name, former.now);
   const std::string_view near = nearest(words[0], names);
-  return fmt::format("there is no command `{}`{}; `ptxasw help` lists them", words[0],
-                     near.empty() ? "" : fmt::format("; did you mean `{}`?", near));
+  return fmt::format("there is no command `{}`; {}`ptxasw help` lists them", words[0],
+                     near.empty() ? "" : fmt::format("did you mean `{}`? ", near));
 }
 
 /// `--block` of `--block=3`.
