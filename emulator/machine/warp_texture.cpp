@@ -84,10 +84,13 @@ TextureUnit::Texel TextureUnit::read_texel(const WarpContext &context, unsigned 
   for (unsigned i = 0; i < map.channels; ++i) {
     const bool is_real = map.channel == TextureMap::Channel::real;
     if (!sample.at) {
-      result[i] =
-          is_real || map.gives_reals
-              ? std::bit_cast<std::uint32_t>(map.border[i])
-              : static_cast<std::uint64_t>(static_cast<std::int64_t>(map.border[i])) & mask64(32);
+      const auto border = std::bit_cast<std::uint32_t>(map.border[i]);
+      FloatMode cut;
+      cut.rounding = FloatRounding::zero;
+      result[i] = is_real || map.gives_reals
+                      ? border
+                      : floating::to_integer(ScalarType::f32, cut, border, 32,
+                                             map.channel == TextureMap::Channel::whole_signed);
       continue;
     }
     const std::uint64_t bits =

@@ -138,6 +138,14 @@ TEST_CASE("fetches and accesses by handles") {
                   .fault);
   CHECK(std::vector(texture.out.begin(), texture.out.begin() + 9) ==
         std::vector<std::uint32_t>{10, 11, 12, 13, 20, 21, 22, 23, 20});
+  CHECK_FALSE(texture
+                  .run("mov.f32 %f1, 0f40000000; mov.f32 %f2, 0f3F800000;\n"
+                       "setp.eq.u32 %p1, %t, 0;\n"
+                       "tld4.r.2d.v4.u32.f32 {%r1, %r2, %r3, %r4}, [%d1, {%f1, %f2}];\n"
+                       "@%p1 st.global.v4.u32 [%base], {%r1, %r2, %r3, %r4};\n")
+                  .fault);
+  CHECK(std::vector(texture.out.begin(), texture.out.begin() + 4) ==
+        std::vector<std::uint32_t>{21, 22, 12, 11}); // from the lower left on against the clock
   CHECK_FALSE(texture.run("txq.height.b32 %r1, [%d1];\n" + leave_r1).fault);
   CHECK(texture.out[0] == 2);
 
