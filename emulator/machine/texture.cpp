@@ -1,8 +1,9 @@
 // Which elements a fetch reads, by the formulas of the CUDA C++ Programming Guide ("Texture
 // Fetching"): addressing and filtering go by indices, so that a coordinate far outside is as right
-// as one at the edge. A weight has 8 bits of fraction, as there; how hardware rounds to them is not
-// documented. The encoding is a mark, then the struct as it lies in memory: it stays in one
-// process.
+// as one at the edge. The guide says that weights have 8 bits of fraction. How they are rounded,
+// and that a row of texels has a neighbouring row in the border, is as an H100 and an H200 have it
+// (tests/runtime/device). The encoding is a mark, then the struct as it lies in memory: it stays in
+// one process.
 
 #include "emulator/machine/texture.h"
 
@@ -63,6 +64,27 @@ unsigned face_of(std::span<const double> direction, double (&place)[2]) {
   return face;
 }
 
+constexpr unsigned whole_weight = 256;
+
+unsigned rounded(unsigned of_65536) { return (of_65536 + 128) / 256; }
+
+/// The weights of eight elements, of which bit 0 of the index says which along x, bit 1 along y and
+/// bit 2 along z; `beyond`: the second's share along each axis. They are whole_weight together:
+/// what there is along z goes to the second along x, and the rest to the first; each of the two
+/// then to its own along y, and the rest to the other.
+std::array<unsigned, 8> weights(const std::array<unsigned, 3> &beyond) {
+  std::array<unsigned, 8> result{};
+  for (const unsigned z : {0u, 4u}) {
+    const unsigned along_z = z != 0 ? beyond[2] : whole_weight - beyond[2];
+    const unsigned second = rounded(along_z * beyond[0]), first = along_z - second;
+    result[z + 3] = rounded(second * beyond[1]);
+    result[z + 1] = second - result[z + 3];
+    result[z] = rounded(first * (whole_weight - beyond[1]));
+    result[z + 2] = first - result[z];
+  }
+  return result;
+}
+
 } // namespace
 
 std::array<std::uint8_t, TextureMap::bytes> encode(const TextureMap &map) {
@@ -86,40 +108,49 @@ std::optional<TextureMap> decode_texture_map(std::span<const std::uint8_t> bytes
 std::array<TextureSample, 8> samples(const TextureMap &map, std::span<const double> coordinates,
                                      std::int64_t layer, bool filtered, unsigned &count) {
   std::array<TextureSample, 8> result;
-  count = filtered ? 1u << map.axes : 1;
+  // A row is filtered as a plane at coordinate 0.
+  const unsigned axes = filtered ? std::max<unsigned>(map.axes, 2) : map.axes;
+  count = filtered ? 1u << axes : 1;
   double place[2];
   if (map.is_cube) {
     layer = layer * 6 + face_of(coordinates, place);
     coordinates = place;
   }
+  // Wrapping and mirroring are for coordinates from 0 to 1 alone.
+  const auto mode_of = [&](unsigned axis) {
+    return map.is_cube || (!map.is_normalized && map.modes[axis] != AddressMode::border)
+               ? AddressMode::clamp
+               : map.modes[axis];
+  };
+  const auto extent_of = [&](unsigned axis) { return axis < map.axes ? map.extents[axis] : 1; };
   std::int64_t first[TextureMap::most_axes] = {};
-  double beyond[TextureMap::most_axes] = {};
-  for (unsigned axis = 0; axis < map.axes; ++axis) {
-    double at = coordinates[axis];
+  std::array<unsigned, TextureMap::most_axes> beyond{};
+  for (unsigned axis = 0; axis < axes; ++axis) {
+    double at = axis < map.axes ? coordinates[axis] : 0;
     if (map.is_normalized || map.is_cube)
-      at *= static_cast<double>(map.extents[axis]);
+      at *= static_cast<double>(extent_of(axis));
+    const bool is_number = std::isfinite(static_cast<float>(at));
+    if (std::isnan(at) || (!is_number && mode_of(axis) == AddressMode::wrap))
+      at = 0;
     if (filtered)
       at -= 0.5;
     first[axis] = whole(std::floor(at));
     if (filtered && std::isfinite(at))
-      beyond[axis] = std::round((at - std::floor(at)) * 256) / 256;
+      beyond[axis] = static_cast<unsigned>(std::round((at - std::floor(at)) * whole_weight));
   }
+  const auto shares = weights(beyond);
   for (unsigned i = 0; i < count; ++i) {
     TextureSample &sample = result[i];
+    if (filtered)
+      sample.weight = shares[i];
     std::array<std::uint64_t, TextureMap::most_axes> at{};
     bool is_inside = true;
-    for (unsigned axis = 0; axis < map.axes; ++axis) {
+    for (unsigned axis = 0; axis < axes; ++axis) {
       const bool is_next = (i >> axis & 1) != 0;
-      if (filtered)
-        sample.weight *= is_next ? beyond[axis] : 1 - beyond[axis];
-      // Wrapping and mirroring are for coordinates from 0 to 1 alone.
-      const AddressMode mode =
-          map.is_cube || (!map.is_normalized && map.modes[axis] != AddressMode::border)
-              ? AddressMode::clamp
-              : map.modes[axis];
-      const auto index = index_of(first[axis] + is_next, map.extents[axis], mode);
+      const auto index = index_of(first[axis] + is_next, extent_of(axis), mode_of(axis));
       is_inside &= index.has_value();
-      at[axis] = index.value_or(0);
+      if (axis < map.axes)
+        at[axis] = index.value_or(0);
     }
     if (map.is_layered || map.is_cube) // layers are never blended, nor left
       at[map.axes] = *index_of(layer, map.extents[map.axes], AddressMode::clamp);

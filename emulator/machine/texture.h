@@ -46,7 +46,7 @@ std::optional<TextureMap> decode_texture_map(std::span<const std::uint8_t> bytes
 /// An element that sampling asks for, with its weight; nothing where it is the border.
 struct TextureSample {
   std::optional<std::array<std::uint64_t, TextureMap::most_axes>> at;
-  double weight = 1;
+  unsigned weight = 256; ///< of 256, which all have together
 };
 
 /// The elements that a fetch reads. `coordinates`: along the axes, of cubes the direction; `layer`

@@ -1,4 +1,6 @@
-// tex, tld4, txq, suld, sust and suq (PTX ISA 9.7.10 and 9.7.11) by handles.
+// tex, tld4, txq, suld, sust and suq (PTX ISA 9.7.10 and 9.7.11) by handles. How sums of filtering
+// and colours of the border are rounded is not documented; it is as an H100 and an H200 have it
+// (tests/runtime/device).
 
 #include "emulator/machine/warp_texture.h"
 
@@ -22,12 +24,65 @@ std::uint64_t place_of(const TextureMap &map,
          (is_flat ? at[1] : at[2]) * map.slice_pitch;
 }
 
+/// The most that a whole number can be, which stands for 1.
+double most_of(const TextureMap &map) {
+  const bool is_signed = map.channel == TextureMap::Channel::whole_signed;
+  return static_cast<double>(mask64(map.channel_bits - (is_signed ? 1u : 0u)));
+}
+
 /// What a whole number is as a real one, from 0 or -1 to 1.
 double as_part(const TextureMap &map, std::uint64_t bits) {
   if (map.channel == TextureMap::Channel::whole_unsigned)
-    return static_cast<double>(bits) / static_cast<double>(mask64(map.channel_bits));
-  return std::max(-1.0, static_cast<double>(static_cast<std::int32_t>(bits)) /
-                            static_cast<double>(mask64(map.channel_bits - 1u)));
+    return static_cast<double>(bits) / most_of(map);
+  return std::max(-1.0, static_cast<double>(static_cast<std::int32_t>(bits)) / most_of(map));
+}
+
+/// What filtering makes of a sum: as many binary digits as elements have, halves away from zero,
+/// and no subnormal f32.
+double real_of_sum(const TextureMap &map, double sum) {
+  const bool is_half = map.channel_bits == 16;
+  if (!std::isfinite(sum) || (!is_half && std::abs(sum) < 0x1p-126))
+    return std::isfinite(sum) ? std::copysign(0.0, sum) : sum;
+  int exponent = 0;
+  std::frexp(sum, &exponent);
+  const int unit = is_half ? std::max(exponent - 11, -24) : exponent - 24;
+  return std::ldexp(std::round(std::ldexp(sum, -unit)), unit);
+}
+
+/// What filtering makes of a sum of whole numbers times weights: a part of 65535, or of 32767.
+double part_of_sum(const TextureMap &map, std::int64_t sum) {
+  if (map.channel == TextureMap::Channel::whole_unsigned)
+    return static_cast<double>(((map.channel_bits == 8 ? sum * 257 : sum) + 128) >> 8) / 65535;
+  if (map.channel_bits == 8) // 258 + 1/128 is nearly 32767/127
+    sum = sum * 258 + (sum >> 12) * 32;
+  return std::max(-1.0, static_cast<double>((sum + 128) >> 8) / 32767);
+}
+
+/// The border's colour, as an element of this kind holds it: a whole number, or an f32.
+std::uint64_t border_of(const TextureMap &map, float colour) {
+  const bool is_signed = map.channel == TextureMap::Channel::whole_signed;
+  const std::uint64_t bits = std::bit_cast<std::uint32_t>(colour);
+  if (map.channel == TextureMap::Channel::real)
+    return map.channel_bits == 32
+               ? bits
+               : f32(floating::to_double(
+                     ScalarType::f16,
+                     floating::from_double(ScalarType::f16, colour, FloatRounding::zero)));
+  if (!map.gives_reals) {
+    FloatMode cut;
+    cut.rounding = FloatRounding::zero;
+    return floating::to_integer(ScalarType::f32, cut, bits, 32, is_signed);
+  }
+  const float product =
+      std::clamp(colour, is_signed ? -1.0f : 0.0f, 1.0f) * static_cast<float>(most_of(map));
+  return floating::to_integer(ScalarType::f32, {}, std::bit_cast<std::uint32_t>(product), 32,
+                              is_signed);
+}
+
+/// What a fetch gives of an element.
+std::uint64_t given(const TextureMap &map, std::uint64_t element) {
+  const bool is_part = map.gives_reals && map.channel != TextureMap::Channel::real;
+  return is_part ? f32(as_part(map, element)) : element;
 }
 
 } // namespace
@@ -82,28 +137,19 @@ TextureUnit::Texel TextureUnit::read_texel(const WarpContext &context, unsigned 
   Texel result{};
   const unsigned size = map.channel_bits / 8;
   for (unsigned i = 0; i < map.channels; ++i) {
-    const bool is_real = map.channel == TextureMap::Channel::real;
     if (!sample.at) {
-      const auto border = std::bit_cast<std::uint32_t>(map.border[i]);
-      FloatMode cut;
-      cut.rounding = FloatRounding::zero;
-      result[i] = is_real || map.gives_reals
-                      ? border
-                      : floating::to_integer(ScalarType::f32, cut, border, 32,
-                                             map.channel == TextureMap::Channel::whole_signed);
+      result[i] = border_of(map, map.border[i]);
       continue;
     }
     const std::uint64_t bits =
         memory_.read(context, lane, place_of(map, *sample.at) + std::uint64_t{i} * size, size,
                      StateSpace::global);
-    if (is_real)
+    if (map.channel == TextureMap::Channel::real)
       result[i] = size == 4 ? bits : f32(floating::to_double(ScalarType::f16, bits));
     else
       result[i] = map.channel == TextureMap::Channel::whole_signed
                       ? static_cast<std::uint64_t>(as_signed(bits, map.channel_bits)) & mask64(32)
                       : bits;
-    if (map.gives_reals && !is_real)
-      result[i] = f32(as_part(map, result[i]));
   }
   return result;
 }
@@ -132,24 +178,27 @@ void TextureUnit::sample(WarpContext &context, unsigned lane, const TextureMap &
     static constexpr unsigned order[] = {2, 3, 1, 0};
     const auto all = samples(map, coordinates, layer, true, count);
     for (unsigned i = 0; i < 4; ++i)
-      result[i] = read_texel(context, lane, map, all[order[i]])[use.component];
+      result[i] = given(map, read_texel(context, lane, map, all[order[i]])[use.component]);
   } else {
     const bool filtered = map.is_filtered && !use.has_whole_coordinates;
     const auto all = samples(map, coordinates, layer, filtered, count);
-    if (!filtered) {
-      result = read_texel(context, lane, map, all[0]);
-    } else {
-      double sums[4] = {};
-      for (unsigned i = 0; i < count; ++i) {
-        if (all[i].weight == 0)
-          continue; // it has no part in the sum, not even if it is infinite
-        const Texel texel = read_texel(context, lane, map, all[i]);
-        for (unsigned c = 0; c < map.channels; ++c)
+    double sums[4] = {-0.0, -0.0, -0.0, -0.0};
+    std::int64_t whole_sums[4] = {};
+    for (unsigned i = 0; i < count; ++i) {
+      if (all[i].weight == 0)
+        continue; // it has no part in the sum, not even if it is infinite
+      const Texel texel = read_texel(context, lane, map, all[i]);
+      for (unsigned c = 0; c < map.channels; ++c) {
+        result[c] = given(map, texel[c]);
+        if (map.channel == TextureMap::Channel::real)
           sums[c] += all[i].weight * floating::to_double(ScalarType::f32, texel[c]);
+        else
+          whole_sums[c] += all[i].weight * std::int64_t{static_cast<std::int32_t>(texel[c])};
       }
-      for (unsigned c = 0; c < map.channels; ++c)
-        result[c] = f32(sums[c]);
     }
+    for (unsigned c = 0; filtered && c < map.channels; ++c)
+      result[c] = f32(map.channel == TextureMap::Channel::real ? real_of_sum(map, sums[c] / 256)
+                                                               : part_of_sum(map, whole_sums[c]));
   }
   for (unsigned i = 0; i < in.outputs.size(); ++i)
     context.assign(in.outputs[i], lane, result[i], 32, false);

@@ -56,6 +56,12 @@ class Api(Scratch):
                 ("e", "`sust.b.3d.b32.trap` of an object of 2 axes"):
             self.assertIn(message, self.check("./p", how).stderr)
 
+    def test_filtering_is_to_the_bit_as_gpus_have_it(self):
+        self.compile(PROGRAMS.parent / "device/filtering.cu")
+        done = run(["./p"])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout, (PROGRAMS.parent / "device/filtering.txt").read_text())
+
     def test_more_than_four_gib(self):
         self.compile(PROGRAMS / "large.cu")
         self.check("./p", PTXASW_RUNTIME_MEMORY="16")

@@ -233,6 +233,11 @@ TEST_CASE("a run that goes on does so after misaligned accesses, which do nothin
   CHECK(stored("st.global.u32 [%d1], 9;") == std::pair{9u, 7u});
   CHECK(stored("st.global.v2.u32 [%d1], {%r3, %r4};") == std::pair{5u, 7u});
   CHECK(stored("red.global.add.u32 [%d1], 1;") == std::pair{8u, 7u});
+  CHECK(stored("@!%p1 st.shared.u32 [%r0], 9; fence.proxy.async.shared::cta;"
+               "cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r0], 16;"
+               "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;") == std::pair{9u, 7u});
+  CHECK(stored("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d1], [%r0], 16;"
+               "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;") == std::pair{14u, 7u});
   // From here and to there; nothing that follows waits for it.
   const std::string copy = "cp.async.ca.shared.global [%r0], [%d1], 4; cp.async.wait_all;";
   CHECK(words(copy)[1] == 10);
