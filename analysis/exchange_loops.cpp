@@ -1,4 +1,5 @@
-// The loop is one block. What it reads and writes is followed backwards through `mov`s within it.
+// The loop is one block, or one behind a test. What it reads and writes is followed backwards
+// through `mov`s within it.
 //
 // A compare-and-swap that finds what it expected has stored op(old, value) over `old`, whatever
 // `old` was guessed at first; only then is the loop left. So a thread adds `value` to the location
@@ -9,9 +10,10 @@
 // Where the loop is over as soon as `value < old` does not hold, each exchange that is made puts
 // `value` over something greater, as it expected what the test before was about. So the location
 // only falls, and a thread that is not in the loop any more has seen it at `value` or below: by a
-// compare-and-swap, or by the load before, be what that read old already. In the end there is the
-// least of all, whoever came first. That is so for whole numbers. -0 and +0 are none less than the
-// other, so which of them stays depends on the order, and of NaNs nothing is less.
+// compare-and-swap, which may have put it there, or by the load before, be what that read old
+// already. In the end there is the least of all, whoever came first. That is so for whole numbers.
+// -0 and +0 are none less than the other, so which of them stays depends on the order, and of NaNs
+// nothing is less.
 
 #include "analysis/exchange_loops.h"
 
@@ -41,10 +43,12 @@ public:
   LoopReader(const Module &module, const Function &kernel, const ControlFlowGraph &cfg, BlockId id)
       : module_(module), kernel_(kernel), cfg_(cfg), block_(cfg.blocks()[id]), id_(id) {}
 
-  std::optional<ExchangeLoop> read() const {
+  std::optional<ExchangeLoop> read() {
     ExchangeLoop loop;
     if (!goes_round(loop) || !only_exchanges(loop) || shows(loop))
       return std::nullopt;
+    if (head_ != id_)
+      return tests_before(loop) ? std::optional(loop) : std::nullopt;
     const auto operands = operands_of(loop.exchange);
     const Origin old = origin(operands[2].reg, loop.exchange);
     if (is_improvement(loop, old))
@@ -61,12 +65,16 @@ private:
     return module_.operands(kernel_.instructions[i]);
   }
 
-  bool goes_round(ExchangeLoop &loop) const {
+  // To itself, or to the block just before it, from which alone it is reached.
+  bool goes_round(ExchangeLoop &loop) {
     const auto &next = block_.successors;
+    if (block_.predecessors.size() == 1 &&
+        cfg_.blocks()[block_.predecessors[0]].end == block_.first)
+      head_ = block_.predecessors[0];
     loop.branch = block_.branch;
     return loop.branch != no_index && opcode(loop.branch).op == Op::bra &&
            kernel_.instructions[loop.branch].guard != no_register && next.size() == 2 &&
-           (next[0] == id_) != (next[1] == id_);
+           (next[0] == head_) != (next[1] == head_);
   }
 
   // One compare-and-swap by all who come, at a place that does not change, and computations.
@@ -190,7 +198,7 @@ private:
     const Origin a = origin(operands[1].reg, *test), b = origin(operands[2].reg, *test);
     const bool compares = (a == old && b == found) || (a == found && b == old);
     const bool taken_if_unequal = unequal != branch.guard_negated;
-    return compares && taken_if_unequal == (block_.successors[0] == id_);
+    return compares && taken_if_unequal == (block_.successors[0] == head_);
   }
 
   /// What a thread that goes on to the loop by a branch has found: that the value is less than what
@@ -267,31 +275,73 @@ private:
         leaves_to(before) != leaves_to(block_) || leaves_to(before) == id_)
       return false;
     const auto first = improvement(before, value);
-    const auto load = first ? writer(first->old, first->test, before) : std::nullopt;
-    if (!load || first->op != again->op || first->type != again->type || first->old != old.reg ||
-        !is_load_of_place(*load, loop.exchange, width))
+    if (!first || first->op != again->op || first->type != again->type || first->old != old.reg ||
+        !loads_place(before, loop.exchange, old.reg, first->test))
+      return false;
+    become(loop, *again, before.branch);
+    return true;
+  }
+
+  // The same with the test before each exchange, after which it is over, too, if it was made.
+  bool tests_before(ExchangeLoop &loop) const {
+    const auto operands = operands_of(loop.exchange);
+    const Operand &value = operands[3];
+    const BasicBlock &head = cfg_.blocks()[head_];
+    const Origin old = origin(operands[2].reg, loop.exchange);
+    const Origin found{operands[0].reg, loop.exchange};
+    const auto other = [](const std::vector<BlockId> &two, BlockId one) {
+      return two[two[0] == one ? 1 : 0];
+    };
+    if (head.branch == no_index || opcode(head.branch).op != Op::bra ||
+        kernel_.instructions[head.branch].guard == no_register || head.successors.size() != 2 ||
+        head.predecessors.size() != 2 || head.successors[0] == head.successors[1] ||
+        other(head.successors, id_) != other(block_.successors, head_))
+      return false;
+    const BlockId before_id = other(head.predecessors, id_);
+    const auto test = improvement(head, value);
+    if (before_id == id_ || before_id == head_ || !test || !is_kept(value) ||
+        old.writer != no_index || test->old != old.reg || origin(old.reg, block_.end) != found ||
+        bit_width(test->type) != bit_width(opcode(loop.exchange).type) ||
+        !ends_when_equal(old, found, loop) || test->test + 1 != head.branch ||
+        test->test != head.first ||
+        !loads_place(cfg_.blocks()[before_id], loop.exchange, old.reg, no_index))
+      return false;
+    become(loop, *test, head.branch);
+    return true;
+  }
+
+  // The last that a block writes to a register is what it loads of the place of an exchange, and
+  // nothing but a test reads it there. With a test, what is exchanged stays what it is behind that.
+  bool loads_place(const BasicBlock &before, std::uint32_t exchange, RegisterId old,
+                   std::uint32_t test) const {
+    const auto operands = operands_of(exchange);
+    const auto load = writer(old, test == no_index ? before.end : test, before);
+    if (!load || !is_load_of_place(*load, exchange, bit_width(opcode(exchange).type)))
       return false;
     for (std::uint32_t i = *load + 1; i < before.end; ++i) {
       bool harmless = i == before.branch || is_pure(opcode(i)) || opcode(i).op == Op::ld;
       for_each_register(module_, kernel_.instructions[i], [&](RegisterId reg, RegisterUse use) {
         const bool reads = use == RegisterUse::read;
-        harmless = harmless && (reads ? reg != old.reg || i == first->test
-                                      : reg != old.reg && !is_in(operands[1], reg) &&
-                                            (i < first->test || !is_in(value, reg)));
+        harmless = harmless && (reads ? reg != old || i == test
+                                      : reg != old && !is_in(operands[1], reg) &&
+                                            (i < test || !is_in(operands[3], reg)));
       });
       if (!harmless)
         return false;
     }
-    loop.entry = before.branch;
-    loop.value = value;
-    loop.type = again->type;
-    const bool least = again->op == Op::min;
+    return true;
+  }
+
+  void become(ExchangeLoop &loop, const Improvement &improvement, std::uint32_t entry) const {
+    loop.entry = entry;
+    loop.value = operands_of(loop.exchange)[3];
+    loop.type = improvement.type;
+    const bool least = improvement.op == Op::min;
     loop.operation = loop.type == ScalarType::s32   ? least ? "min.s32" : "max.s32"
                      : loop.type == ScalarType::u32 ? least ? "min.u32" : "max.u32"
                      : loop.type == ScalarType::s64 ? least ? "min.s64" : "max.s64"
                      : least                        ? "min.u64"
                                                     : "max.u64";
-    return true;
   }
 
   bool is_in(const Operand &operand, RegisterId reg) const {
@@ -320,14 +370,15 @@ private:
 
   /// Returns true if anything outside reads what the loop writes.
   bool shows(const ExchangeLoop &loop) const {
+    const std::uint32_t begin = cfg_.blocks()[head_].first;
     std::vector<bool> written(kernel_.registers.size(), false);
-    for (std::uint32_t i = block_.first; i < block_.end; ++i)
+    for (std::uint32_t i = begin; i < block_.end; ++i)
       for_each_register(module_, kernel_.instructions[i], [&](RegisterId reg, RegisterUse use) {
         written[reg] = written[reg] || use != RegisterUse::read;
       });
     bool result = false;
     for (std::uint32_t i = 0; i < kernel_.instructions.size(); ++i)
-      if (i < block_.first || i >= block_.end)
+      if (i < begin || i >= block_.end)
         for_each_register(module_, kernel_.instructions[i], [&](RegisterId reg, RegisterUse use) {
           result |= written[reg] && use == RegisterUse::read &&
                     !always_written(reg, i, cfg_.blocks()[cfg_.block_of(i)]);
@@ -344,8 +395,9 @@ private:
   const Module &module_;
   const Function &kernel_;
   const ControlFlowGraph &cfg_;
-  const BasicBlock &block_;
+  const BasicBlock &block_; ///< with the exchange
   const BlockId id_;
+  BlockId head_ = id_; ///< to which it goes round
 };
 
 } // namespace

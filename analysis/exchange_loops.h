@@ -21,10 +21,16 @@ namespace ptxasw::inline analysis {
 ///            old = load(place); if (!(value < old)) goto end;
 ///     again: old = cas(place, old, value); if (value < old) goto again;
 ///     end:
+///
+///            old = load(place);
+///     again: if (!(value < old)) goto end;
+///            found = cas(place, old, value);
+///            unequal = found != old; old = found; if (unequal) goto again;
+///     end:
 struct ExchangeLoop {
   std::uint32_t exchange = 0;         ///< the `atom.cas`, index in Function::instructions
   std::uint32_t branch = 0;           ///< that goes round again
-  std::uint32_t entry = no_index;     ///< the branch before it, if it is over when nothing is to do
+  std::uint32_t entry = no_index;     ///< the branch that leaves it when nothing is to do
   Operand value;                      ///< register or constant that the loop does not change
   std::string_view operation;         ///< min.f32: `.min`, `.max` or `.add`
   ScalarType type = ScalarType::none; ///< of the operation
