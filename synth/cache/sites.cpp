@@ -24,11 +24,13 @@ constexpr Refusal ordered{"synchronises",
 } // namespace refusal
 
 /// Who may write what a load reads.
-std::optional<Refusal> conflict_of(const Function &kernel, facts::Writers &writers,
-                                   std::uint32_t load, bool apart) {
+std::optional<Refusal> conflict_of(const Module &module, const Function &kernel,
+                                   facts::Writers &writers, std::uint32_t load, bool apart) {
   const auto &all = kernel.instructions;
-  if (const auto unknown = writers.unknown())
-    return refusal::ordered.at(all[*unknown].line);
+  if (const auto unknown = writers.unknown()) {
+    const Instruction &one = all[*unknown];
+    return (module.opcode(one).op == Op::call ? refusals::call : refusal::ordered).at(one.line);
+  }
   const auto conflict = writers.conflict(load, apart);
   if (!conflict)
     return std::nullopt;
@@ -75,7 +77,7 @@ Sites<std::uint32_t> read_only_loads(const KernelFacts &facts, bool apart) {
     any = true;
     if (load->nc)
       continue;
-    if (const auto conflict = conflict_of(kernel, writers, access.site.instruction, apart))
+    if (const auto conflict = conflict_of(module, kernel, writers, access.site.instruction, apart))
       refuse(*conflict);
     else if (decides_an_end(facts, access))
       refuse(refusals::decides_the_end.at(instruction.line));

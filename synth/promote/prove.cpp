@@ -251,7 +251,7 @@ public:
     if (!cfg_.well_formed())
       return;
     for (LoopId loop = 0; loop < cfg_.loops().size(); ++loop)
-      if (is_plain(kernel.module, kernel.function, cfg_, loop))
+      if (!order_in(kernel.module, kernel.function, cfg_, loop))
         look_at(loop);
     for (const Instruction &one : other.function.instructions)
       if (one.guard != no_register && other.module.opcode(one).op == Op::bra &&

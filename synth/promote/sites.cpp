@@ -230,15 +230,19 @@ bool reads_alike(const Module &module, const Function &function, std::uint32_t l
          std::equal(parts.begin(), parts.end(), parts_too.begin(), parts_too.end(), alike);
 }
 
-bool is_plain(const Module &module, const Function &function, const ControlFlowGraph &cfg,
-              LoopId loop) {
-  const std::vector<std::uint32_t> body = instructions_of(cfg, loop);
-  return std::all_of(body.begin(), body.end(), [&](std::uint32_t i) {
-    const Opcode &opcode = module.opcode(function.instructions[i]);
-    const bool moves = is_way(opcode);
-    return !cfg.irreducible(cfg.block_of(i)) && function.instructions[i].well_formed &&
-           (moves || effect_of(opcode) != Effect::sync);
-  });
+/// What in a loop others may see, or wait for.
+std::optional<Refusal> order_in(const Module &module, const Function &function,
+                                const ControlFlowGraph &cfg, LoopId loop) {
+  for (const std::uint32_t i : instructions_of(cfg, loop)) {
+    const Instruction &one = function.instructions[i];
+    const Opcode &opcode = module.opcode(one);
+    if (opcode.op == Op::call)
+      return refusals::call.at(one.line);
+    if (cfg.irreducible(cfg.block_of(i)) || !one.well_formed ||
+        (!is_way(opcode) && effect_of(opcode) == Effect::sync))
+      return refusal::synchronises.at(one.line);
+  }
+  return std::nullopt;
 }
 
 tl::expected<Promotion, Refusal> promotion_of(const Module &module, const Function &function,
@@ -248,8 +252,8 @@ tl::expected<Promotion, Refusal> promotion_of(const Module &module, const Functi
   Loop one(module, function, cfg, loop, atoms);
   if (one.body().size() > largest_loop)
     return tl::unexpected(refusal::too_large.at(first.line));
-  if (!is_plain(module, function, cfg, loop))
-    return tl::unexpected(refusal::synchronises.at(first.line));
+  if (const auto why = order_in(module, function, cfg, loop))
+    return tl::unexpected(*why);
   if (!is_copyable(module, function, cfg, loop, one.body()))
     return tl::unexpected(refusal::shape.at(first.line));
   Promotion promotion;

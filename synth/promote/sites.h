@@ -74,9 +74,9 @@ tl::expected<Promotion, Refusal> promotion_of(const Module &module, const Functi
                                               const ControlFlowGraph &cfg, LoopId loop,
                                               Atoms &atoms, Wanted wanted);
 
-/// Returns true if a loop is one that the law speaks of: entered in one place only, with nothing in
-/// it that synchronises.
-bool is_plain(const Module &module, const Function &function, const ControlFlowGraph &cfg,
-              LoopId loop);
+/// Why a loop is none that the law speaks of, which is entered in one place only, with nothing in it
+/// that calls or synchronises.
+std::optional<Refusal> order_in(const Module &module, const Function &function,
+                                const ControlFlowGraph &cfg, LoopId loop);
 
 } // namespace ptxasw::synth::promote
