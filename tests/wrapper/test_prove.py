@@ -1,6 +1,7 @@
 """`ptxasw prove`: its output and its errors; what it proves is tested in tests/prove."""
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -67,6 +68,14 @@ class Prove(Scratch):
         result = self.prove(KERNEL, "--launch", "block=64,grid=4", "--size", "a=1024")
         self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
         self.assertIn("  race free proved\n  barriers  proved\n  in bounds proved\n  if: block = 64x1x1\n", result.stdout)
+
+    def test_without_z3_what_is_unknown_says_so(self):
+        for name in ("libz3.so.4", "libz3.so"):  # found first, and no library
+            self.write(name, "none\n")
+        self.write("k.ptx", KERNEL)
+        done = run([PTXASW, "prove", "k.ptx", "--assume", "1d"], env=dict(os.environ, LD_LIBRARY_PATH=str(self.dir)))
+        self.assertEqual(done.returncode, 3, done.stdout)
+        self.assertIn("; Z3, which might know, is not installed (libz3.so.4)", done.stdout)
 
     def test_of_no_launch_nothing_is_proved(self):
         for words in (("--launch", "block=16x16", "--assume", "1d"), ("--assume", "n >= 1,n <= 0"),

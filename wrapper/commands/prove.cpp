@@ -1,6 +1,7 @@
 // `ptxasw prove`: the answers of analysis/prove as text and as JSON.
 
 #include "analysis/prove/prove.h"
+#include "emulator/symbolic/solver.h"
 #include "wrapper/commands/analyse.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/describe_run.h"
@@ -351,8 +352,11 @@ answer_for(const ProveRequest &request, const AskedLaunch &asked, const Paramete
        {Property{"race free", "race_free", proof.races, answer.race, *race_file},
         Property{"barriers", "barriers", proof.barriers, answer.barrier, *barrier_file},
         Property{"in bounds", "in_bounds", proof.bounds, none, no_file}}) {
-    told.json[one.key] = to_json(one.proof, one.witness, one.file);
-    told.text += to_text(module, places, one.name, one.proof, one.witness, one.file);
+    PropertyProof shown = one.proof;
+    if (solver_version().empty())
+      shown.reason += "; Z3, which might know, is not installed (libz3.so.4)";
+    told.json[one.key] = to_json(shown, one.witness, one.file);
+    told.text += to_text(module, places, one.name, shown, one.witness, one.file);
     open |= one.proof.verdict == ProofVerdict::unknown;
   }
   told.code = answer.race || answer.barrier ? refuted : open ? unknown : 0;
