@@ -35,7 +35,9 @@ say "Why is this kernel slow? ptxasw lint $kernel --kernel before"
 "$ptxasw" report "$kernel" -o "$out"
 if [ -n "${toolkit:-}" ] && nvidia-smi -L >/dev/null 2>&1; then
   say "There is a GPU. A Jacobi program as it is, then twice by ptxasw faster (the first run makes the versions):"
-  "$toolkit/bin/nvcc" -arch=native -O3 -fmad=false -std=c++17 -o "$out/heat" kernelgen-bench/programs/heat.cu
+  # With PTX, which -arch=native leaves out.
+  capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader -i 0 | tr -d .)
+  "$toolkit/bin/nvcc" "-arch=sm_$capability" -O3 -fmad=false -std=c++17 -o "$out/heat" kernelgen-bench/programs/heat.cu
   "$out/heat"
   for _ in 1 2; do
     "$ptxasw" faster -- "$out/heat"
