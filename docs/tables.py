@@ -502,24 +502,36 @@ def front(h100, h200, *shuffles):
 
 PAIRS = (("uncoalesced_before", "uncoalesced_after"), ("records_before", "records_after"),
          ("indirect_before", "indirect_after"), ("rows_before", "rows_after"), ("bank_conflict_before", "uncoalesced_after"),
+         ("contended_atomic_before", "contended_atomic_after"), ("division_before", "division_after"),
          ("divergent_loop_before", "divergent_loop_after"), ("local_memory_before", "local_memory_after"),
          ("uniform_load_before", "uniform_load_after", "uniform_load_shuffled"), ("redundant_load_before", "redundant_load_after"),
          ("wide_index_before", "wide_index_after"), (), ("vector_precondition_before", "vector_precondition_after"))
 
 
-@table
-def warning_pairs(path, walks):
-    """How many times faster the right kernel is, by the mean of two runs' medians."""
+def pair_gains(path):
+    """{kernel that gets a warning: how many times faster each right one is, by the mean of two runs' medians}."""
     times = defaultdict(list)
-    for row in csv.reader(lines_of(path)[2:]):
-        if len(row) == 5:
+    for row in csv.reader(lines_of(path)):
+        if len(row) == 5 and row[0] != "warning":
             times[row[1]].append(float(row[2]))
     time = {name: statistics.fmean(both) for name, both in times.items()}
-    for wrong, *right in [pair or ("",) for pair in PAIRS]:
-        yield [None, None, None, ", ".join(number(time[wrong] / time[one]) for one in right) or "-"]
-    walked = {(row["kernel"], row["block"]): float(row["ms"]) for row in tsv(walks) if row["padding_bytes"] == "0"}
+    return {wrong: ", ".join(number(time[wrong] / time[one]) for one in right) for wrong, *right in filter(None, PAIRS) if wrong in time}
+
+
+def walk_gains(path):
+    walked = {(row["kernel"], row["block"]): float(row["ms"]) for row in tsv(path) if row["padding_bytes"] == "0"}
     gains = [walked[kernel, "256"] / walked[kernel, "32"] for kernel, block in walked if block == "32"]
-    yield [None, None, None, f"{number(min(gains))}-{number(max(gains))}"]
+    return f"{number(min(gains))}-{number(max(gains))}"
+
+
+@table
+def warning_pairs(*paths):
+    """How many times faster the right kernel is, by GPU; `paths` are pairs, one for each GPU, then walks."""
+    half = len(paths) // 2
+    gains = list(map(pair_gains, paths[:half]))
+    for wrong, *_ in [pair or ("",) for pair in PAIRS]:
+        yield [None, None, None, *(one.get(wrong, "-") for one in gains)]
+    yield [None, None, None, *map(walk_gains, paths[half:])]
 
 
 @table
@@ -773,13 +785,16 @@ def racuda_figure(path):
 
 @table
 def racuda_semantics(path, published):
-    """RaCUDA's Table 3: how far what is simulated is from what a GPU counts."""
-    told = published_of(published, "RaCUDA, Table 3")
+    """RaCUDA's Table 3: how far what is simulated is from what a GPU counts, in the mean over a kernel's launches."""
+    told, errors = published_of(published, "RaCUDA, Table 3"), defaultdict(list)
     for row in tsv(path):
-        errors = [number(int(row[what]) / int(row[f"{what} of GPU"]) - 1) if row[f"{what} of GPU"] != "0" else "0"
-                  for what in ("sectors", "wavefronts")]
-        sectors, conflicts = told.get((row["kernel"], ""), "-, -").split(", ")
-        yield [row["kernel"], errors[0], sectors, errors[1], conflicts]
+        errors[row["launch"].split()[0]].append([
+            int(row[what]) / int(row[f"{what} of GPU"]) - 1 if row[f"{what} of GPU"] != "0" else 0.0
+            for what in ("sectors", "wavefronts")])
+    for kernel, launches in errors.items():
+        sectors, wavefronts = (number(statistics.fmean(column)) if any(column) else "0" for column in zip(*launches))
+        published_sectors, conflicts = told.get((kernel, ""), "-, -").split(", ")
+        yield [kernel, str(len(launches)), sectors, published_sectors, wavefronts, conflicts]
 
 
 @table
@@ -789,6 +804,17 @@ def copper_times(path, published):
     seconds = {row["benchmark"]: row["words"] for row in tsv(published) if row["what"] == "analysis seconds"}
     for benchmark, published_seconds in seconds.items():
         yield [benchmark, published_seconds, taken[benchmark]]
+
+
+@table
+def copper_rows(path, published):
+    """COpPER's Table 2: addSub2 by its number of rows, one warp."""
+    ours = {row["numbers"].split(",")[1]: row for row in tsv(path) if row["kernel"] == "addSub2" and row["blocks"] == "1"}
+    for (_, sizes), words in published_of(published, "COpPER, Table 2").items():
+        row = ours[sizes.removeprefix("h=")]
+        before, after = map(float, words.split(", "))
+        yield [f"{int(sizes.removeprefix('h=')):,}", words, number(before / after), f"{row['as_it_is_ms']}, {row['version_ms']}",
+               row["speedup"]]
 
 
 @table

@@ -127,8 +127,9 @@ def read(path):
 class Table:
     """All of kernels.toml, or of another file in its format, which has from kernels.toml, or from the
     file that its `base` names, what it does not say itself of sizes, variants and blocks. Such a file
-    may take kernels of kernels.toml (`also`) and of plain.toml (`also_plain`), at its own sizes ([sizes],
-    and for some of them [size]), and has its sources where `sources` says; shapes.toml does."""
+    may take kernels of kernels.toml (`also`), of plain.toml (`also_plain`) and of shapes.toml (`also_shapes`), at
+    its own sizes ([sizes], and for some of them [size]), and has its sources where `sources` says; shapes.toml
+    does."""
 
     def __init__(self, path=FOLDER / "kernels.toml"):
         said = read(path)
@@ -139,7 +140,7 @@ class Table:
             Kernel(name, entry, table["sizes"], table["sources"])
             for name, entry in table.get("kernel", {}).items()
         ]
-        for key, file in (("also", "kernels.toml"), ("also_plain", "plain.toml")):
+        for key, file in (("also", "kernels.toml"), ("also_plain", "plain.toml"), ("also_shapes", "shapes.toml")):
             others = read(FOLDER / file) if table.get(key) else {}
             for name in table.get(key, []):
                 entry = {**others["kernel"][name], "size": table.get("size", {}).get(name, {})}

@@ -3,9 +3,10 @@
 // The benchmarks of COpPER's evaluation, as they are and in each version that stands beside them in
 // a cubin (`ptxasw siblings IN.ptx --meld=all --meld=costly --promote=all -o OUT.ptx`, or with
 // `--stage=4k,16k`; then ptxas).
-// Prints a line for each kernel, block size and version: cubin, kernel, blocks, threads of a block,
-// version, the median of nine times in milliseconds of the kernel and of the version, and whether
-// both leave the same bytes in all buffers. They are run in turn.
+// Prints a table, tab-separated, with a line for each kernel, launch and version: cubin, kernel,
+// the numbers that follow the buffers, blocks, threads of a block, version, the median of nine
+// times in milliseconds of the kernel and of the version, their ratio, and whether both leave the
+// same bytes in all buffers. They are run in turn.
 
 #include <algorithm>
 #include <cstdint>
@@ -45,6 +46,17 @@ const Benchmark benchmarks[] = {
     {"addSub0", 2, 32, {512, 1}, false, false},
     {"addSub2", 2, blocks_of_warps * 32, {blocks_of_warps * 32, 512}, false, false},
     {"addSub2", 2, 32, {32, 512}, false, false},
+    // The numbers of rows of COpPER's Table 2.
+    {"addSub2", 2, 32, {32, 1000}, false, false},
+    {"addSub2", 2, 32, {32, 2000}, false, false},
+    {"addSub2", 2, 32, {32, 3000}, false, false},
+    {"addSub2", 2, 32, {32, 4000}, false, false},
+    {"addSub2", 2, 32, {32, 5000}, false, false},
+    {"addSub2", 2, 32, {32, 6000}, false, false},
+    {"addSub2", 2, 32, {32, 7000}, false, false},
+    {"addSub2", 2, 32, {32, 8000}, false, false},
+    {"addSub2", 2, 32, {32, 9000}, false, false},
+    {"addSub2", 2, 32, {32, 10000}, false, false},
     {"dmvm", 3, blocks_of_warps * 32, {512, blocks_of_warps * 32}, true, false},
     {"dvmm", 3, blocks_of_warps * 32, {blocks_of_warps * 32, 512}, true, false},
     {"dvmm", 3, 1024, {1024, 512}, true, false},
@@ -109,9 +121,10 @@ int contents(const Benchmark &one, Memory &memory, std::size_t bytes,
 
 /// Bytes of each buffer that a launch may touch.
 std::size_t reach(const Benchmark &one) {
-  std::size_t product = one.threads;
+  const std::size_t threads = one.threads, most = std::max<std::size_t>(512, (1u << 24) / threads);
+  std::size_t product = threads;
   for (const int number : one.numbers)
-    product = std::max(product, (std::size_t)one.threads * (std::size_t)std::min(number, 512));
+    product = std::max(product, threads * std::min((std::size_t)number, most));
   return std::min(words, product + 1024) * 4;
 }
 
@@ -139,6 +152,8 @@ int main(int argc, char **argv) {
     CHECK(cuMemAlloc(&pristine[floats], words * 4));
     CHECK(cuMemcpyHtoD(pristine[floats], memory.first.data(), words * 4));
   }
+  std::printf("module\tkernel\tnumbers\tblocks\tthreads\tversion\tas_it_is_ms\tversion_"
+              "ms\tspeedup\tequal\n");
   for (int file = 1; file < argc; ++file) {
     CUmodule module;
     CHECK(cuModuleLoad(&module, argv[file]));
@@ -164,8 +179,13 @@ int main(int argc, char **argv) {
                 return 1;
             }
           const bool equal = memory.after[0] == memory.after[1];
-          std::printf("%s\t%s\t%u\t%u\t%s\t%.4f\t%.4f\t%s\n", argv[file], one.name,
-                      one.threads / block, block, version, median(times[0]), median(times[1]),
+          std::string numbers;
+          for (const int number : one.numbers)
+            numbers += (numbers.empty() ? "" : ",") + std::to_string(number);
+          const float before = median(times[0]), after = median(times[1]);
+          std::printf("%s\t%s\t%s\t%u\t%u\t%s\t%.4f\t%.4f\t%.3f\t%s\n", argv[file], one.name,
+                      numbers.c_str(), one.threads / block, block, version, before, after,
+                      before / after,
                       one.races ? "races"
                       : equal   ? "equal"
                                 : "DIFFER");

@@ -2,7 +2,8 @@
 counted on the warp emulator at one of them: never more than the published bound of a warp (Muller and Hoffmann,
 POPL 2021, tables 4 and 5, as their tool prints it), never less than what is counted. With --table the table of
 docs/internals/bound.md; with --means how far bounds are above what is counted, in the mean over sizes of three kinds,
-as its tables 4 to 7 have it, and the points of its figure 8; with --launches the launches at which is counted, for device/launch.py."""
+as its tables 4 to 7 have it, and the points of its figure 8; with --launches the launches at which is counted, for device/launch.py,
+with --every-size also those of the means."""
 
 import contextlib
 import json
@@ -143,15 +144,26 @@ def number(value):
     return value if value is None else float(value) if "/" not in value else eval(value)
 
 
-def launches():
-    """One launch of each kernel: name, file, extents, shared memory, arguments with their kinds."""
+def sizes_of(name):
+    """All sizes of SIZES, by kind."""
+    draw = random.Random(name).randint
+    return {kind: SIZES[name](kind, draw) for kind in ("32N", "32N+1", "random")}
+
+
+def launches(every_size):
+    """One launch of each kernel, or one at each size of SIZES: label, name, file, extents, shared memory, arguments with their
+    kinds."""
     result = []
-    for name, kernel in KERNELS.items():
-        launch = kernel["launch"](*kernel.get("count_at", kernel["sizes"][0]))
+    chosen = [(name, kernel, size) for name, kernel in KERNELS.items()
+              for size in (dict.fromkeys(sum(sizes_of(name).values(), [])) if every_size
+                           else [kernel.get("count_at", kernel["sizes"][0])])]
+    for name, kernel, size in chosen:
+        launch = kernel["launch"](*size)
         kinds = [("zeros", int(a[6:])) if a.startswith("zeros:") else ("f32", float(a)) if "." in a
                  else ("s32", int(a)) for a in launch["args"]]
         extents = {word: [int(n) for n in launch[word].split("x")] for word in ("grid", "block")}
-        result.append({"name": name, "file": kernel["file"], "shared": launch["shared"], "args": kinds,
+        label = " ".join(map(str, (name, *size))) if every_size else name
+        result.append({"label": label, "name": name, "file": kernel["file"], "shared": launch["shared"], "args": kinds,
                        "names": kernel["names"], "numbers": launch["numbers"], **extents})
     return result
 
@@ -237,8 +249,7 @@ def mean_of(errors):
 def print_means():
     print("kernel\tmetric\t32N\t32N+1\trandom\tmean\tpublished")
     for name, kernel in KERNELS.items():
-        draw = random.Random(name).randint
-        by_kind = {kind: [error_at(name, kernel, size) for size in SIZES[name](kind, draw)] for kind in ("32N", "32N+1", "random")}
+        by_kind = {kind: [error_at(name, kernel, size) for size in sizes] for kind, sizes in sizes_of(name).items()}
         for place, metric in enumerate(("sectors", "conflicts", "divwarps", "steps")):
             of_kind = [[errors[metric] for errors in by_kind[kind]] for kind in by_kind]
             print(name, metric, *map(mean_of, of_kind), mean_of(sum(of_kind, [])), digits(PUBLISHED_ERRORS[name][place]),
@@ -267,7 +278,7 @@ def main():
         print_figure()
         return 0
     if "--launches" in sys.argv:
-        print(json.dumps(launches()))
+        print(json.dumps(launches("--every-size" in sys.argv)))
         return 0
     wrong, lines = [], []
     for name, kernel in KERNELS.items():

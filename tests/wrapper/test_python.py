@@ -75,7 +75,7 @@ class Package(Scratch):
         first = next(n for n, line in enumerate(lines, 1) if line.startswith("def softmax"))
         told = {int(line) for line in re.findall(r"\.loc\t1 (\d+) ", ptx)}
         self.assertEqual(told, set(range(first, first + 7)))
-        column = ptx.replace("mul.wide.u32 \t%rd5, %r4, 4;", "mul.wide.u32 \t%rd5, %r4, 400;")
+        column = ptx.replace("mul.wide.u32 \t%rd21, %r29, 4;", "mul.wide.u32 \t%rd21, %r29, 400;")
         self.assertTrue(column != ptx)
         done = subprocess.run([PTXASW, "lint", self.write("column.ptx", column), "--source-root", ROOT / "docs/examples"],
                               cwd=ROOT / "docs/examples", text=True, capture_output=True)

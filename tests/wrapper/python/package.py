@@ -240,7 +240,7 @@ class Launches(unittest.TestCase):
     @unittest.skipUnless(numpy, "no NumPy")
     @unittest.skipUnless((ROOT / "docs/examples/triton_softmax.ptx").exists(), "no PTX of Triton's in the tree")
     def test_triton_softmax(self):
-        """PTX in the form that Triton gives docs/examples/triton_softmax.py."""
+        """What Triton makes of docs/examples/triton_softmax.py."""
         kernel = ptxasw.Kernel((ROOT / "docs/examples/triton_softmax.ptx").read_text(), "softmax", (128, 1, 1), 16, 2)
         x = numpy.random.default_rng(1).standard_normal((4, 1000), numpy.float32)
         y = numpy.empty_like(x)
