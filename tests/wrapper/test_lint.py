@@ -140,10 +140,10 @@ a.cu:7:3: warning[uncoalesced]: this load takes 32 sectors per warp where 4 woul
      = note: 4 of 32 bytes of each sector are used; in k, 2 instructions like this
      = note: inlined at b.cu:20:5
 
-1 warning in 1 of 1 kernel
+1 warning in 1 of 1 kernel; races: `ptxasw check`
 """)  # load and store, one place
         self.write("b.ptx", module(4))
-        self.assertEqual(self.lint("b.ptx").stdout, "no warnings in 1 kernel\n")
+        self.assertEqual(self.lint("b.ptx").stdout, "no warnings in 1 kernel; races: `ptxasw check`\n")
         self.assertEqual(self.lint("b.ptx", "-q").stdout, "")
 
     def test_the_line_of_the_source(self):
@@ -383,8 +383,8 @@ L: ld.global.f32 %f1, [%rd1];
 }
 """
         self.write("b.ptx", loop)
-        self.assertEqual(self.lint("b.ptx").stdout, "no warnings in 1 kernel; 1 more is hidden: -W pedantic\n")
-        self.assertEqual(self.lint("b.ptx", "-W", "no-uniform-load").stdout, "no warnings in 1 kernel\n")
+        self.assertEqual(self.lint("b.ptx").stdout, "no warnings in 1 kernel; 1 note hidden by default (-W pedantic); races: `ptxasw check`\n")
+        self.assertEqual(self.lint("b.ptx", "-W", "no-uniform-load").stdout, "no warnings in 1 kernel; races: `ptxasw check`\n")
         for word in ("pedantic", "uniform-load", "all"):
             self.assertIn("warning[uniform-load]", self.lint("b.ptx", "-W", word).stdout)
         self.assertIn("did you mean `no-bank-conflict`?", self.lint("b.ptx", "-W", "no-bankconflict", code=2).stderr)

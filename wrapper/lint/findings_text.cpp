@@ -250,7 +250,7 @@ std::string text_of_finding(const Finding &finding, Sources &sources, const Pain
   return text;
 }
 
-/// "4 warnings in 3 of 3 kernels; ..."
+/// "4 warnings in 3 of 3 kernels; 2 notes hidden by default (-W pedantic); races: `ptxasw check`"
 std::string summary_of(const std::vector<Finding> &findings,
                        std::span<const LintedModule> modules) {
   std::size_t kernels = 0, with = 0, unchecked = 0, hidden = 0, allowed = 0;
@@ -277,10 +277,11 @@ std::string summary_of(const std::vector<Finding> &findings,
   if (unchecked > 0)
     text += fmt::format("; {} not checked", unchecked);
   if (hidden > 0)
-    text += fmt::format("; {} {} hidden: -W pedantic", fmt::format("{} more", hidden),
-                        hidden == 1 ? "is" : "are");
+    text += fmt::format("; {} hidden by default (-W pedantic)", count_of(hidden, "note"));
   if (allowed > 0)
     text += fmt::format("; {} allowed by the source", allowed);
+  if (kernels > 0)
+    text += "; races: `ptxasw check`";
   return text + '\n';
 }
 
