@@ -292,7 +292,10 @@ a.cu:7:3: warning[uncoalesced]: this load takes 32 sectors per warp where 4 woul
         for name, content, why in (("empty", b"", "is empty"), ("blank", b" \n", "is empty"),
                                    ("cubin", elf + (190).to_bytes(2, "little") + bytes(40), "is a cubin"),
                                    ("a.a", b"!<arch>\n", "without code for GPUs"),
-                                   ("ir.ll", b'; ModuleID = "x"\n', "is LLVM IR"), ("data.ptx", bytes(99), "binary file")):
+                                   ("ir.ll", b'; ModuleID = "x"\n', "is LLVM IR"), ("data.ptx", bytes(99), "binary file"),
+                                   ("README.md", b"# heat\n\n```cuda\n__global__ void k();\n```\n", "is taken for a text"),
+                                   ("a.json", b'{"kernel": ".version"}\n', "is taken for a text"),
+                                   ("a.txt", b"no PTX\n", "neither PTX (no `.version`) nor CUDA (no `__global__`)")):
             (self.dir / name).write_bytes(content)
             for command in ("lint", "cost", "explain", "report"):
                 failed = run([PTXASW, command, name])

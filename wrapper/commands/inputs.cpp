@@ -68,6 +68,14 @@ std::string_view behind_comments(std::string_view text) {
   return text;
 }
 
+/// Markdown, JSON, HTML: what may speak of PTX and CUDA and is neither.
+bool is_document(std::string_view bytes) {
+  const std::size_t first = std::min(bytes.find_first_not_of(" \t\r\n"), bytes.size());
+  const std::string_view text = bytes.substr(first);
+  return text.starts_with('{') || text.starts_with('[') || text.starts_with('<') ||
+         text.starts_with("# ") || bytes.find("\n```") != std::string_view::npos;
+}
+
 std::vector<std::string> words_of(const std::vector<std::string> &texts) {
   std::vector<std::string> words;
   for (const std::string &text : texts)
@@ -261,6 +269,11 @@ std::string no_ptx(Content content, const std::string &shown) {
   case Content::llvm:
     return fmt::format("`{}` is LLVM IR; give the PTX that `llc -march=nvptx64` makes of it",
                        shown);
+  case Content::text:
+    return fmt::format("`{}` is taken for a text that is neither PTX (no `.version`) nor CUDA (no "
+                       "`__global__`); give PTX, a CUDA source, a program with PTX in it or a "
+                       "folder",
+                       shown);
   case Content::unknown:
     return fmt::format("`{}` is neither PTX nor a CUDA source, but some binary file", shown);
   case Content::program:
@@ -412,12 +425,18 @@ Content content_of(std::string_view bytes, std::string_view name) {
     return Content::unknown;
   if (name.ends_with(".ptx"))
     return Content::ptx;
-  if (name.ends_with(".cu") || bytes.find("__global__") != std::string_view::npos)
+  if (name.ends_with(".cu"))
+    return Content::cuda;
+  if (is_document(bytes))
+    return Content::text;
+  if (bytes.find("__global__") != std::string_view::npos)
     return Content::cuda;
   if (text.starts_with("; ModuleID") || text.starts_with("source_filename =") ||
       text.starts_with("target triple") || text.starts_with("target datalayout"))
     return Content::llvm;
-  return Content::ptx; // the parser says what is wrong with it
+  // Without a name, PTX that begins wrongly: the parser says what is wrong with it.
+  return text.starts_with('.') || bytes.find("\n.version") != std::string_view::npos ? Content::ptx
+                                                                                     : Content::text;
 }
 
 std::optional<std::vector<InputFile>> load_inputs(const InputRequest &request, unsigned *missing) {
