@@ -137,6 +137,7 @@ class Lint(Base):
 a.cu:7:3: warning[uncoalesced]: this load takes 32 sectors per warp where 4 would do
      = help: lanes are 64 bytes apart: swap the loops or the indices so that neighbouring lanes
              touch neighbouring elements, or transpose through shared memory: 32 sectors, 4 would do
+     = note: about 100 % of the kernel's global sectors
      = note: 4 of 32 bytes of each sector are used; in k, 2 instructions like this
      = note: inlined at b.cu:20:5
 
@@ -269,6 +270,14 @@ a.cu:7:3: warning[uncoalesced]: this load takes 32 sectors per warp where 4 woul
         self.write("a.ptx", looped)
         told = self.lint("a.ptx").stdout
         self.assertLess(told.index("a.cu:9:3"), told.index("a.cu:7:3"))
+        # Of the sectors 100 * 32 are the loop's and 32 the store's.
+        self.assertIn("note: about 99 % of the kernel's global sectors\n", told)
+        self.assertIn("note: less than 1 % of the kernel's global sectors\n", told)
+        # Where an access may cost anything, as one that goes where a loaded index says, no share is known.
+        self.write("a.ptx", module(64).replace("  ret;", "  ld.global.u32 %r2, [%rd1];\n  mul.wide.u32 %rd2, %r2, 4;\n  add.s64 %rd3, %rd1, %rd2;\n"
+                                               "  ld.global.u32 %r2, [%rd3];\n  shr.u32 %r2, %r2, %r1;\n  mul.wide.u32 %rd2, %r2, 4;\n"
+                                               "  add.s64 %rd3, %rd1, %rd2;\n  st.global.u32 [%rd3], %r2;\n  ret;"))
+        self.assertNotIn("of the kernel's", self.lint("a.ptx", "-W", "no-uncoalesced:x").stdout)
 
     def test_several_inputs(self):
         self.write("a.ptx", module(64))
@@ -406,6 +415,7 @@ L: ld.global.f32 %f1, [%rd1];
         load = kernel["accesses"][1]
         self.assertEqual((load["op"], load["bytes"], load["lane_stride"], load["sectors"]),
                          ("load", 4, 64, {"value": 32, "ideal": 4, "verdict": "exact"}))
+        self.assertEqual([w["share"] for w in kernel["warnings"]], [1])
         self.assertEqual(load["source"], {"file": "a.cu", "line": 7, "column": 3,
                                           "inlined_at": [{"file": "b.cu", "line": 20, "column": 5}]})
 

@@ -24,7 +24,8 @@ struct LintedModule {
 
 struct Finding {
   Told told; ///< of the kernel where it costs most; message and note as the source names things
-  Place place;
+  const Module *module = nullptr;   ///< that kernel's
+  Place place;                      ///< without a file where that would be a temporary one
   bool has_source = false;          ///< `place` is in a source, not in the PTX
   bool is_near = false;             ///< that of the source has no line, and is behind this one
   std::vector<std::string> kernels; ///< as people call them, that one first

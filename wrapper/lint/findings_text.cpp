@@ -191,6 +191,14 @@ std::string count_of(std::size_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
+/// What part of its kernel's traffic an access is.
+std::string share_of(const Told &told) {
+  return fmt::format(
+      "{} % of the kernel's {}",
+      told.share < 0.01 ? "less than 1" : fmt::format("about {:.0f}", 100 * told.share),
+      told.code == lint::Code::bank_conflict ? "shared wavefronts" : "global sectors");
+}
+
 /// Where else the same is found.
 std::string where_else(const Finding &finding) {
   std::string text = fmt::format("in {}", finding.kernels[0]);
@@ -236,6 +244,8 @@ std::string text_of_finding(const Finding &finding, Sources &sources, const Pain
   const std::string where = where_else(finding);
   if (!finding.more.empty())
     add("note", finding.more);
+  if (told.share > 0)
+    add("note", share_of(told));
   add("note", told.usage.empty() ? where : fmt::format("{}; {}", told.usage, where));
   if (measured > 0 && finding.microseconds > 0)
     add("note", fmt::format("measured: {:.1f} us, {:.1f} % of all kernels", finding.microseconds,

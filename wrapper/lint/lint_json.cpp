@@ -8,6 +8,7 @@
 #include "wrapper/lint/sarif.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/core.h>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -120,6 +121,7 @@ Json to_json(const Told &told) {
   }
   json["message"] = told.message;
   json["note"] = told.note;
+  json["share"] = told.share > 0 ? Json(std::round(1000 * told.share) / 1000) : Json();
   return json;
 }
 
