@@ -56,6 +56,7 @@ SARIF = {
                                        "properties": {"id": {"type": "string"},
                                                       "shortDescription": {"$ref": "#/$defs/message"},
                                                       "help": {"$ref": "#/$defs/message"},
+                                                      "helpUri": {"type": "string", "pattern": "^[a-z]+:"},
                                                       "defaultConfiguration": {
                                                           "type": "object", "properties": {
                                                               "enabled": {"type": "boolean"}, "level": {"const": "warning"}},
@@ -669,6 +670,9 @@ N: st.global.f32 [%rd1+4], %f1;
         (result,) = sarif["runs"][0]["results"]
         self.assertEqual(result["ruleId"], "uncoalesced")
         self.assertEqual(result["ruleId"], sarif["runs"][0]["tool"]["driver"]["rules"][result["ruleIndex"]]["id"])
+        for rule in sarif["runs"][0]["tool"]["driver"]["rules"]:
+            self.assertRegex(rule["helpUri"], f"^[a-z]+://.*/{PAGES.name}/{rule['id']}.md$")
+            self.assertTrue((PAGES / Path(rule["helpUri"]).name).exists())
         self.assertEqual(result["relatedLocations"][0]["physicalLocation"]["region"], {"startLine": 20, "startColumn": 5})
         self.assertEqual(result["locations"][0]["physicalLocation"]["artifactLocation"], {"uri": "a.cu", "uriBaseId": "SRCROOT"})
         # A fingerprint stays when lines move, and no two are the same.

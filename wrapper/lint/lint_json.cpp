@@ -168,6 +168,7 @@ std::string lint_sarif(const std::vector<Finding> &findings) {
     rules.push_back({{"id", info.name},
                      {"shortDescription", {{"text", info.meaning}}},
                      {"help", {{"text", code_page(info.code)}}},
+                     {"helpUri", code_url(info.code)},
                      {"defaultConfiguration", {{"enabled", info.on}, {"level", "warning"}}}});
   Json results = Json::array();
   std::map<std::string, unsigned> seen; // findings that differ by their line alone
