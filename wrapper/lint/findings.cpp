@@ -71,7 +71,8 @@ std::vector<Finding> findings_of(std::span<const LintedModule> modules, Sources 
         const auto source =
             told.source ? told.source : module.places->near(kernel.facts->function(), told.line);
         finding.has_source = source.has_value();
-        finding.place = source.value_or(Place{module.file, told.line, 0});
+        finding.place =
+            source.value_or(Place{module.is_temporary ? "" : module.file, told.line, 0});
         finding.kernels = {names.shown()};
         finding.ptx_kernel = kernel.name;
         finding.microseconds = times.of(kernel.name);

@@ -20,6 +20,7 @@ struct LintedModule {
   const Module *module = nullptr;
   const Places *places = nullptr;
   const std::vector<KernelLint> *kernels = nullptr;
+  bool is_temporary = false; ///< the file is gone when somebody looks for it
 };
 
 struct Finding {
@@ -52,5 +53,8 @@ struct FindingStyle {
 std::string findings_text(const std::vector<Finding> &findings,
                           std::span<const LintedModule> modules, Sources &sources,
                           const FindingStyle &style);
+
+/// A line that says how findings get lines of the source; empty if they have them.
+std::string lines_note(const std::vector<Finding> &findings);
 
 } // namespace ptxasw::wrapper

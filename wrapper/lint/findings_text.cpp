@@ -225,7 +225,10 @@ std::string text_of_finding(const Finding &finding, Sources &sources, const Pain
   place.file = printable(shown_path(place.file));
   const std::string code(lint::info(told.code).name);
   const std::string kind = fmt::format("{}[{}]", told.error ? "error" : "warning", code);
-  const std::string head = fmt::format("{}: ", to_string(place));
+  const std::string head =
+      place.file.empty()
+          ? fmt::format("{}, line {} of its PTX: ", printable(finding.kernels[0]), place.line)
+          : fmt::format("{}: ", to_string(place));
   const std::size_t used = text_width(head) + kind.size() + 2;
   std::string text =
       fmt::format("{}{}: {}\n", paint(head, bold), paint(kind, told.error ? red : yellow),
@@ -304,17 +307,19 @@ std::string findings_text(const std::vector<Finding> &findings,
   std::string text;
   for (const Finding &finding : findings)
     text += text_of_finding(finding, sources, paint, style.measured) + (style.summary ? "\n" : "");
-  if (!style.summary)
-    return text;
+  return style.summary ? text + lines_note(findings) + summary_of(findings, modules) : text;
+}
+
+std::string lines_note(const std::vector<Finding> &findings) {
   const bool without_lines = std::any_of(findings.begin(), findings.end(), [](const Finding &one) {
-    return !one.has_source && one.ptx_kernel.starts_with("_Z");
+    return !one.has_source && (one.ptx_kernel.starts_with("_Z") || one.place.file.empty());
   });
-  if (without_lines)
-    text += wrapped("note: the PTX has no line numbers; `nvcc -lineinfo` makes findings point at "
-                    "lines of the source, and counts unrolled copies as one",
-                    0, 6) +
-            "\n";
-  return text + summary_of(findings, modules);
+  return without_lines
+             ? wrapped("note: the PTX has no line numbers; `nvcc -lineinfo` makes findings point at "
+                       "lines of the source, and counts unrolled copies as one",
+                       0, 6) +
+                   "\n"
+             : "";
 }
 
 } // namespace ptxasw::wrapper
