@@ -348,7 +348,7 @@ a.cu:7:3: warning[uncoalesced]: this load takes 32 sectors per warp where 4 woul
         for command in ("explain",):
             self.assertEqual(run([PTXASW, command, "a.ptx", "--launch", "block=64,pitch=1024"]).returncode, 0)
         for command in ("lint", "cost", "report", "explain"):
-            for wrong, why in (("block=x", "X, XxY"), ("block=2048", "block"), ("pitch", "cannot read"), ("n=q", "whole number"),
+            for wrong, why in (("block=x", "X, XxY"), ("n=3,block=32,8", "`block=32,8` is written `block=32x8` now"), ("block=2048", "block"), ("pitch", "cannot read"), ("n=q", "whole number"),
                                ("base-align=3", "a power of two"), ("pitch=", "whole number")):
                 failed = run([PTXASW, command, "a.ptx", "--launch", wrong])
                 self.assertEqual((failed.returncode, failed.stdout), (2, ""), (command, wrong))

@@ -5,6 +5,7 @@
 #include "wrapper/commands/launch_file.h"
 #include "wrapper/commands/numbers.h"
 #include "wrapper/lint/kernel_names.h"
+#include "wrapper/settings/gone.h"
 #include "wrapper/settings/lint_choices.h"
 
 #include <algorithm>
@@ -222,6 +223,8 @@ tl::expected<AskedLaunch, std::string> read_launch(const std::vector<std::string
       at.insert(at.end(), words->begin(), words->end());
       continue;
     }
+    if (const std::string former = former_extents(text); !former.empty())
+      return tl::unexpected("--launch: " + former);
     for (const std::string &word : cut_at_commas({text})) {
       if (word.find('=') == std::string::npos)
         return tl::unexpected(fault(word, "NAME=NUMBER"));

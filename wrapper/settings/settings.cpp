@@ -307,7 +307,7 @@ bool set_assume_block(Settings &settings, std::string_view value) {
 
 std::string get_assume_block(const Settings &settings) {
   const auto &shape = settings.rewrite.assume_block;
-  return shape ? fmt::format("{},{},{}", shape->x, shape->y, shape->z) : std::string();
+  return shape ? fmt::format("{}x{}x{}", shape->x, shape->y, shape->z) : std::string();
 }
 
 template <bool Settings::*member> bool set_switch(Settings &settings, std::string_view value) {
@@ -453,7 +453,7 @@ std::vector<SettingSpec> make_table() {
        .get = get_assume,
        .clear = clear_assume},
       {.name = "assume-block",
-       .values = "X[,Y[,Z]]",
+       .values = "X|XxY|XxYxZ",
        .meaning = "a promise that saves run-time tests: every launch has blocks of this shape",
        .decides_code = true,
        .in_rewrite = true,
@@ -652,8 +652,7 @@ std::optional<BlockShape> parse_block_shape(std::string_view text) {
   std::uint32_t *const extents[] = {&shape.x, &shape.y, &shape.z};
   constexpr std::uint32_t most[] = {1024, 1024, 64};
   for (std::size_t count = 0; count < std::size(extents); ++count) {
-    // `+` where nvcc's -Xptxas would cut at a comma.
-    const std::size_t end = std::min(text.find_first_of(",+x"), text.size());
+    const std::size_t end = std::min(text.find('x'), text.size());
     const auto extent = parse_number(text.substr(0, end));
     if (!extent || *extent < 1 || *extent > most[count])
       return std::nullopt;
