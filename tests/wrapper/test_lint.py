@@ -348,7 +348,9 @@ a.cu:7:3: warning[uncoalesced]: this load takes 32 sectors per warp where 4 woul
         for command in ("explain",):
             self.assertEqual(run([PTXASW, command, "a.ptx", "--launch", "block=64,pitch=1024"]).returncode, 0)
         for command in ("lint", "cost", "report", "explain"):
-            for wrong, why in (("block=x", "X, XxY"), ("n=3,block=32,8", "`block=32,8` is written `block=32x8` now"), ("block=2048", "block"), ("pitch", "cannot read"), ("n=q", "whole number"),
+            for wrong, why in (("block=x", "X, XxY"), ("n=3,block=32,8", "`block=32,8` is written `block=32x8` now"),
+                               ("ptich=1024", "no kernel has a parameter `ptich`; did you mean `pitch`?"),
+                               ("gird=4", "did you mean `grid`?"), ("parm_1=zeros:4", "did you mean `param_1`?"), ("block=2048", "block"), ("pitch", "cannot read"), ("n=q", "whole number"),
                                ("base-align=3", "a power of two"), ("pitch=", "whole number")):
                 failed = run([PTXASW, command, "a.ptx", "--launch", wrong])
                 self.assertEqual((failed.returncode, failed.stdout), (2, ""), (command, wrong))
