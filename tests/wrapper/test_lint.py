@@ -248,8 +248,16 @@ a.cu:7:3: warning[uncoalesced]: this load takes 32 sectors per warp where 4 woul
         self.assertIn("allowed", self.lint("a.ptx").stdout)
         self.write("ptxasw.toml", 'lint-allow = "uncoalesced:b.*"\n')
         self.assertIn("allowed", self.lint("a.ptx").stdout)  # that is where it was inlined
+        # An entry that allows nothing is told where it could; a wrong one is refused with the nearest code.
+        for entry, told in (("bank-conflict:b.*", True), ("bank-conflict:c.*", False), ("uniform-load:b.*", False)):
+            self.write("ptxasw.toml", f'lint-allow = "uncoalesced:b.*,{entry}"\n')
+            said = self.lint("a.ptx", "-Werror").stderr
+            self.assertEqual(f"lint-allow: warning: `{entry}` allows nothing" in said, told, said)
         self.write("ptxasw.toml", 'lint-allow = "uncoalesced"\n')
         self.lint("a.ptx", code=2)
+        for setting in ('lint-allow = "uncoalesed:b.*"', 'lint-errors = "uncoalesed"', 'lint-warnings = "all,uncoalesed"'):
+            self.write("ptxasw.toml", setting + "\n")
+            self.assertIn("there is no warning `uncoalesed`; did you mean `uncoalesced`?", self.lint("a.ptx", code=2).stderr)
         os.unlink("ptxasw.toml")
         plain = "\n".join(l for l in module(64).split("\n") if ".loc" not in l)
         self.write("c.ptx", plain.replace("  ld.global", "  // ptxasw: allow(uncoalesced)\n  ld.global"))

@@ -366,6 +366,20 @@ void clear_lint_allow(Settings &settings) {
   settings.lint_choices.allowed_files.clear();
 }
 
+/// The first code of a setting that no warning has; empty if that is not what is wrong.
+std::string unknown_code(std::string_view name, std::string_view value) {
+  std::string why;
+  LintChoices choices;
+  if (name == "lint-allow" || name == "lint-warnings" || name == "lint-errors")
+    each_part(value, [&](std::string_view word) {
+      const bool known = name == "lint-warnings" ? choices.warn(word)
+                                                 : choices.error_on(word.substr(0, word.find(':')));
+      why = known ? "" : no_such_warning(word);
+      return known;
+    });
+  return why;
+}
+
 void clear_lint_at(Settings &settings) {
   settings.lint_choices.launch.clear();
   settings.lint_choices.point = {};
@@ -687,10 +701,12 @@ tl::expected<void, std::string> apply_setting(Settings &settings, std::string_vi
     if (spec.clear && settings.origin(i) != origin)
       spec.clear(settings);
     if (!spec.set(settings, value)) {
-      const std::string gone = gone_value(name, value);
+      std::string why = gone_value(name, value);
+      if (why.empty())
+        why = unknown_code(name, value);
       return tl::unexpected(
-          gone.empty() ? fmt::format("`{}`: `{}` is not one of {}", spelling, value, spec.values)
-                       : fmt::format("`{}`: {}", spelling, gone));
+          why.empty() ? fmt::format("`{}`: `{}` is not one of {}", spelling, value, spec.values)
+                      : fmt::format("`{}`: {}", spelling, why));
     }
     settings.origins.resize(table.size());
     settings.origins[i] = origin;
