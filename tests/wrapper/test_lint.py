@@ -322,7 +322,7 @@ a.cu:7:3: warning[uncoalesced]: this load takes 32 sectors per warp where 4 woul
                 self.assertIn(why, failed.stderr)
                 self.assertEqual(failed.stderr.count("\n"), 1)
         (self.dir / "none").mkdir()
-        self.assertIn("no `.ptx` and no `.cu`", self.lint("none", code=2).stderr)
+        self.assertIn("no `.ptx`, no `.cu` and no program with PTX", self.lint("none", code=2).stderr)
         self.assertIn("nothing to read", self.lint(code=2).stderr)
 
     def test_launch_in_one_option(self):
@@ -805,6 +805,15 @@ class WithToolkit(Base):
         self.assertIn("   2 |   out[threadIdx.x * N] = N;\n     |   ^^^^^^^^^^^^^^^^^^^^\n", texts["a.cu"])
         self.assertIn(" and 1 more kernel", texts["a.cu"])
         self.assertEqual(len(set(texts.values())), 1, texts)
+        # Of a folder those with PTX in them, whatever they are called; nothing is said of others.
+        (self.dir / "made/lib").mkdir(parents=True)
+        for name, to in (("a.o", "a"), ("a.a", "lib/a.plugin"), ("code.o", "code.o")):
+            (self.dir / "made" / to).write_bytes((self.dir / name).read_bytes())
+        self.write("made/notes.txt", "no PTX")
+        run([nvcc, "-arch=sm_90", "-cubin", "-o", "made/a.cubin", "a.cu"])
+        folder = self.lint("made")
+        self.assertEqual((folder.stderr, " in 4 of 4 kernels" in folder.stdout), ("", True), folder.stdout)
+        self.assertEqual(folder.stdout.splitlines()[:6], texts["a.cu"].splitlines()[:6])
         with open("a.cu") as text:
             self.assertIn("<stdin>:2:3: warning[uncoalesced]", run([PTXASW, "lint", "-"], stdin=text).stdout)
         self.assertIn("no PTX", self.lint("code.o", code=2).stderr)

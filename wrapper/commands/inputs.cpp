@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/core.h>
+#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <tl/expected.hpp>
@@ -302,6 +303,28 @@ bool add_module(std::string text, const std::string &shown, std::vector<InputFil
   return true;
 }
 
+/// 90 of `sm_90a`; 0 of what has no number.
+unsigned number_of(const std::string &arch) {
+  unsigned sm = 0;
+  for (const char c : arch)
+    sm = c >= '0' && c <= '9' ? sm * 10 + static_cast<unsigned>(c - '0') : sm;
+  return sm;
+}
+
+/// Returns true if a file is a program, an object, a library or a fat binary with PTX in it that
+/// `arch` could be given.
+bool has_ptx(const std::string &path, const std::string &arch) {
+  std::string begin(8, '\0'); // what it is shows there
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(begin.data(), static_cast<std::streamsize>(begin.size())) || !is_fat_file(begin))
+    return false;
+  const auto bytes = read_input(path);
+  if (!bytes || content_of(*bytes, path) != Content::program)
+    return false;
+  const auto images = read_fat_file(*bytes);
+  return images && !choose_ptx(*images, number_of(arch)).empty();
+}
+
 /// The PTX in a program, an object, a library or a fat binary; of several architectures the one
 /// that `arch` would be given.
 std::optional<std::vector<InputFile>> load_program(std::string_view bytes, const std::string &shown,
@@ -309,9 +332,7 @@ std::optional<std::vector<InputFile>> load_program(std::string_view bytes, const
   const auto images = read_fat_file(bytes);
   if (!images)
     return refuse(fmt::format("`{}`: {}", shown, images.error()));
-  unsigned sm = 0;
-  for (const char c : request.arch)
-    sm = c >= '0' && c <= '9' ? sm * 10 + static_cast<unsigned>(c - '0') : sm;
+  const unsigned sm = number_of(request.arch);
   const auto chosen = choose_ptx(*images, sm);
   if (images->empty())
     return refuse(fmt::format("`{}` is a program, an object or a library without code for GPUs; "
@@ -366,9 +387,8 @@ std::optional<std::vector<InputFile>> load_file(const std::string &path,
   return inputs;
 }
 
-/// The PTX files and CUDA sources of a folder and of those in it.
-std::vector<std::string> files_in(const std::string &folder,
-                                  const std::vector<std::string> &exclude) {
+/// The PTX files and CUDA sources of a folder and of those in it, and whatever else has PTX.
+std::vector<std::string> files_in(const std::string &folder, const InputRequest &request) {
   std::vector<std::string> files;
   std::error_code error;
   for (fs::recursive_directory_iterator
@@ -376,8 +396,8 @@ std::vector<std::string> files_in(const std::string &folder,
        end;
        !error && at != end; at.increment(error)) {
     const std::string path = at->path().string();
-    const bool excluded =
-        std::any_of(exclude.begin(), exclude.end(), [&](const std::string &pattern) {
+    const bool excluded = std::any_of(
+        request.exclude.begin(), request.exclude.end(), [&](const std::string &pattern) {
           return is_like(path, pattern) || is_like(path, "*/" + pattern);
         });
     std::error_code ignored;
@@ -387,7 +407,8 @@ std::vector<std::string> files_in(const std::string &folder,
       continue;
     }
     const std::string ending = at->path().extension().string();
-    if ((ending == ".ptx" || ending == ".cu") && at->is_regular_file(ignored))
+    if (at->is_regular_file(ignored) &&
+        (ending == ".ptx" || ending == ".cu" || has_ptx(path, request.arch)))
       files.push_back(path);
   }
   std::sort(files.begin(), files.end());
@@ -435,8 +456,9 @@ Content content_of(std::string_view bytes, std::string_view name) {
       text.starts_with("target triple") || text.starts_with("target datalayout"))
     return Content::llvm;
   // Without a name, PTX that begins wrongly: the parser says what is wrong with it.
-  return text.starts_with('.') || bytes.find("\n.version") != std::string_view::npos ? Content::ptx
-                                                                                     : Content::text;
+  return text.starts_with('.') || bytes.find("\n.version") != std::string_view::npos
+             ? Content::ptx
+             : Content::text;
 }
 
 std::optional<std::vector<InputFile>> load_inputs(const InputRequest &request, unsigned *missing) {
@@ -456,9 +478,10 @@ std::optional<std::vector<InputFile>> load_inputs(const InputRequest &request, u
     std::vector<std::string> files{path};
     std::error_code error;
     if (request.folders && path != "-" && fs::is_directory(path, error)) {
-      files = files_in(path, request.exclude);
+      files = files_in(path, request);
       if (files.empty()) {
-        complain(fmt::format("there is no `.ptx` and no `.cu` in the folder `{}`", path));
+        complain(fmt::format(
+            "there is no `.ptx`, no `.cu` and no program with PTX in the folder `{}`", path));
         if (!missing)
           return std::nullopt;
         ++*missing;
