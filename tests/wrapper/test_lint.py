@@ -608,7 +608,15 @@ N: st.global.f32 [%rd1+4], %f1;
             self.assertLess(found.index("b.cu:"), found.index("a.cu:"))
             self.assertIn("note: measured: 1990.0 us, 99.5 % of all kernels", found)
             self.assertIn("note: measured: 10.0 us, 0.5 % of all kernels", found)
-        for csv, why in (("nothing\n", "no column `Kernel Name`"), ('"Kernel Name"\n"k"\n', "no durations"),
+        # The launch helper's log, by the name in the PTX; of a shape that was measured twice the newer time.
+        choice = '{"event":"choice","pid":%d,"kernel":"%s","hash":"1","gpu":"H100","block":[%d,1,1],"threads":20,"chosen":"original","original_us":%s,"chosen_us":1.0}\n'
+        self.write("p.csv", '{"event":"kernel","pid":1,"kernel":"k"}\n' + choice % (1, "k", 64, "10.0") + choice % (1, "_Z4slowPf", 64, "99.0")
+                   + choice % (2, "_Z4slowPf", 64, "40.0") + choice % (2, "_Z4slowPf", 128, "2.5") + '{"event":"end"}\nhalf a li')
+        found = self.lint("a.ptx", "b.ptx", "--profile-csv", "p.csv").stdout
+        self.assertLess(found.index("b.cu:"), found.index("a.cu:"))
+        self.assertIn("note: measured: 42.5 us a launch\n", found)
+        self.assertIn("note: measured: 10.0 us a launch\n", found)
+        for csv, why in (("nothing\n", "no column `Kernel Name`"), ('{"event":"end"}\n', "a log of the launch helper without times"), ('"Kernel Name"\n"k"\n', "no durations"),
                          (raw.replace("1.5", "fast"), "row 4: the duration is not understood")):
             self.write("p.csv", csv)
             self.assertIn(why, self.lint("a.ptx", "--profile-csv", "p.csv", code=2).stderr)

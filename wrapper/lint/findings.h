@@ -45,8 +45,8 @@ std::vector<Finding> findings_of(std::span<const LintedModule> modules, Sources 
 /// How findings are printed.
 struct FindingStyle {
   bool colour = false;
-  bool summary = true; ///< end with a line that counts them
-  double measured = 0; ///< microseconds of all kernels; 0: none were
+  bool summary = true;                  ///< end with a line that counts them
+  const MeasuredTimes *times = nullptr; ///< those that findings were sorted by; null: none
 };
 
 /// As rustc prints its diagnostics, below a first line that editors understand.

@@ -219,7 +219,7 @@ std::string where_else(const Finding &finding) {
 }
 
 std::string text_of_finding(const Finding &finding, Sources &sources, const Painter &paint,
-                            double measured) {
+                            const MeasuredTimes *times) {
   const Told &told = finding.told;
   Place place = finding.place;
   place.file = printable(shown_path(place.file));
@@ -250,9 +250,12 @@ std::string text_of_finding(const Finding &finding, Sources &sources, const Pain
   if (told.share > 0)
     add("note", share_of(told));
   add("note", told.usage.empty() ? where : fmt::format("{}; {}", told.usage, where));
-  if (measured > 0 && finding.microseconds > 0)
-    add("note", fmt::format("measured: {:.1f} us, {:.1f} % of all kernels", finding.microseconds,
-                            100 * finding.microseconds / measured));
+  if (times && finding.microseconds > 0)
+    add("note", fmt::format("measured: {:.1f} us{}", finding.microseconds,
+                            times->of_one_launch()
+                                ? " a launch"
+                                : fmt::format(", {:.1f} % of all kernels",
+                                              100 * finding.microseconds / times->all())));
   if (finding.has_source && finding.is_near)
     add("note", fmt::format("the compiler gives line {} of the PTX no line of the source: it is "
                             "behind this one",
@@ -306,7 +309,7 @@ std::string findings_text(const std::vector<Finding> &findings,
   const Painter paint(style.colour);
   std::string text;
   for (const Finding &finding : findings)
-    text += text_of_finding(finding, sources, paint, style.measured) + (style.summary ? "\n" : "");
+    text += text_of_finding(finding, sources, paint, style.times) + (style.summary ? "\n" : "");
   return style.summary ? text + lines_note(findings) + summary_of(findings, modules) : text;
 }
 
@@ -315,9 +318,10 @@ std::string lines_note(const std::vector<Finding> &findings) {
     return !one.has_source && (one.ptx_kernel.starts_with("_Z") || one.place.file.empty());
   });
   return without_lines
-             ? wrapped("note: the PTX has no line numbers; `nvcc -lineinfo` makes findings point at "
-                       "lines of the source, and counts unrolled copies as one",
-                       0, 6) +
+             ? wrapped(
+                   "note: the PTX has no line numbers; `nvcc -lineinfo` makes findings point at "
+                   "lines of the source, and counts unrolled copies as one",
+                   0, 6) +
                    "\n"
              : "";
 }
