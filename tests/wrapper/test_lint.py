@@ -313,7 +313,7 @@ a.cu:7:3: warning[uncoalesced]: this load takes 32 sectors per warp where 4 woul
                                    ("ir.ll", b'; ModuleID = "x"\n', "is LLVM IR"), ("data.ptx", bytes(99), "binary file"),
                                    ("README.md", b"# heat\n\n```cuda\n__global__ void k();\n```\n", "is taken for a text"),
                                    ("a.json", b'{"kernel": ".version"}\n', "is taken for a text"),
-                                   ("a.txt", b"no PTX\n", "neither PTX (no `.version`) nor CUDA (no `__global__`)")):
+                                   ("a.txt", b"no PTX\n", "neither PTX, which begins with `.version`, nor a CUDA source")):
             (self.dir / name).write_bytes(content)
             for command in ("lint", "cost", "explain", "report"):
                 failed = run([PTXASW, command, name])

@@ -271,10 +271,10 @@ std::string no_ptx(Content content, const std::string &shown) {
     return fmt::format("`{}` is LLVM IR; give the PTX that `llc -march=nvptx64` makes of it",
                        shown);
   case Content::text:
-    return fmt::format("`{}` is taken for a text that is neither PTX (no `.version`) nor CUDA (no "
-                       "`__global__`); give PTX, a CUDA source, a program with PTX in it or a "
-                       "folder",
-                       shown);
+    return fmt::format(
+        "`{}` is taken for a text that is neither PTX, which begins with `.version`, "
+        "nor a CUDA source; give one of these, a program with PTX in it or a folder",
+        shown);
   case Content::unknown:
     return fmt::format("`{}` is neither PTX nor a CUDA source, but some binary file", shown);
   case Content::program:
