@@ -86,6 +86,8 @@ SARIF = {
                     "additionalProperties": False},
         "location": {"type": "object", "properties": {
             "message": {"$ref": "#/$defs/message"},
+            "logicalLocations": {"type": "array", "uniqueItems": True, "items": {"type": "object", "properties": {
+                "fullyQualifiedName": {"type": "string"}, "kind": {"type": "string"}}, "additionalProperties": False}},
             "physicalLocation": {"type": "object", "required": ["artifactLocation"], "properties": {
                 "artifactLocation": {"type": "object", "properties": {"uri": {"type": "string"}, "uriBaseId": {"type": "string"}},
                                      "additionalProperties": False},
@@ -128,6 +130,14 @@ class Base(Scratch):
 
     def read(self, name):
         return (self.dir / name).read_text()
+
+    def valid(self, sarif):
+        try:
+            import jsonschema
+        except ImportError:
+            return sarif
+        jsonschema.validate(sarif, SARIF)
+        return sarif
 
 
 class Lint(Base):
@@ -702,11 +712,7 @@ N: st.global.f32 [%rd1+4], %f1;
             prints.append([r["partialFingerprints"] for r in json.loads(self.read("b.sarif"))["runs"][0]["results"]])
         self.assertEqual(prints[0], [result["partialFingerprints"]])
         self.assertEqual(len({json.dumps(one) for one in prints[1]}), 2)
-        try:
-            import jsonschema
-        except ImportError:
-            return
-        jsonschema.validate(sarif, SARIF)
+        self.valid(sarif)
 
     def test_paths_in_sarif_are_uris(self):
         for path, uri in (("b c#1%.cu", "b%20c%231%25.cu"), ("/a b/c.cu", "file:///a%20b/c.cu"), ("C:d.cu", "C%3Ad.cu")):
@@ -940,7 +946,8 @@ class WithToolkit(Base):
         unlined = run(["./ptxas", "-arch=sm_90", "tmpxft_00001_00000-6_b.ptx", "-o", "b.cubin", "--ptxasw-lint", "--ptxasw-lint-sarif=b.sarif"])
         self.assertIn("heat, line 10 of its PTX: warning[uncoalesced]: this load", unlined.stderr)
         self.assertEqual((unlined.stderr.count("`nvcc -lineinfo`"), unlined.stderr.count(".ptx")), (1, 0), unlined.stderr)
-        self.assertNotIn("locations", json.loads(self.read("b.sarif"))["runs"][0]["results"][0])
+        self.assertEqual(self.valid(json.loads(self.read("b.sarif")))["runs"][0]["results"][0]["locations"],
+                         [{"logicalLocations": [{"fullyQualifiedName": "heat", "kind": "function"}]}])
         os.unlink("b.cubin")
         failed = run(["./ptxas", "-arch=sm_90", "a.ptx", "-o", "b.cubin", "--ptxasw-lint",
                       "--ptxasw-lint-errors=uncoalesced"])

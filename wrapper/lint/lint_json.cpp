@@ -180,8 +180,10 @@ std::string lint_sarif(const std::vector<Finding> &findings) {
     result["ruleIndex"] = static_cast<std::size_t>(told.code);
     result["level"] = told.error ? "error" : "warning";
     result["message"]["text"] = told.message + " (kernel " + finding.kernels[0] + ")\n" + told.note;
-    if (!finding.place.file.empty())
-      result["locations"] = Json::array({sarif_location(finding.place)});
+    Json kernel{{"fullyQualifiedName", finding.kernels[0]}, {"kind", "function"}};
+    result["locations"] =
+        Json::array({finding.place.file.empty() ? Json{{"logicalLocations", Json::array({kernel})}}
+                                                : sarif_location(finding.place)});
     const std::string same =
         fmt::format("{}:{}:{}", code, shown_path(finding.place.file), finding.kernels[0]);
     result["partialFingerprints"]["ptxasw/v1"] = fmt::format("{}:{}", same, ++seen[same]);
