@@ -70,6 +70,7 @@ install(FILES ${described}/zsh/_ptxasw DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/
         COMPONENT runtime)
 install(FILES ${described}/fish/ptxasw.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
         COMPONENT runtime)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/lint-codes DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 install(FILES ${described}/examples/ptxasw.toml DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT runtime)
 
 if(TARGET ptxasw_launch_archive) # for --link-helper of the overlay's nvcc

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <set>
 
 namespace ptxasw::inline analysis::lint {
 
@@ -42,11 +43,49 @@ void find_divergent_loops(Context &context) {
   }
 }
 
+namespace {
+
+/// Outside of loops a division is done once, but a thread that does little else feels it: of the
+/// indices of accesses, each division at the first that has it.
+void find_divided_indices(Context &context) {
+  std::set<Expr> seen;
+  for (const facts::Access &access : context.facts.accesses()) {
+    if (access.loop != no_index || !access.address ||
+        (access.space != StateSpace::global && access.space != StateSpace::shared))
+      continue;
+    unsigned count = 0, width = 0;
+    for_each_node(access.address, [&](Expr node) {
+      const bool divides = node->kind == ExprKind::udiv || node->kind == ExprKind::urem ||
+                           node->kind == ExprKind::sdiv || node->kind == ExprKind::srem;
+      if (!divides || node->children[1]->kind == ExprKind::constant || !seen.insert(node).second)
+        return;
+      ++count;
+      width = std::max<unsigned>(width, node->width);
+    });
+    if (count == 0)
+      continue;
+    const std::string what = count == 1 ? "a division, by a number that is no constant"
+                                        : fmt::format("{} divisions, by numbers that are no "
+                                                      "constants",
+                                                      count);
+    context.warnings.push_back(
+        {Code::division, access.site.instruction,
+         fmt::format("the index of this {} takes {}: some {} instructions{}",
+                     facts::to_string(access.site.kind), what, width > 32 ? "hundred" : "twenty",
+                     count == 1 ? "" : " each"),
+         "launch a grid with an axis for each index, make the divisor a template parameter, or let "
+         "the host work out a multiplier and a shift"});
+  }
+}
+
+} // namespace
+
 void find_divisions(Context &context) {
   const Function &function = context.facts.function();
   const ControlFlowGraph &cfg = context.facts.cfg();
   if (!cfg.well_formed())
     return;
+  find_divided_indices(context);
   for (std::uint32_t i = 0; i < function.instructions.size(); ++i) {
     const Opcode &opcode = context.facts.module().opcode(function.instructions[i]);
     if ((opcode.op != Op::div && opcode.op != Op::rem) || is_float(opcode.type) ||

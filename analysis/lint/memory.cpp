@@ -3,6 +3,7 @@
 
 #include "analysis/lint/lint.h"
 #include "analysis/lint/private_data.h"
+#include "analysis/lint/rounds.h"
 #include "emulator/facts/waiting.h"
 
 #include <algorithm>
@@ -217,6 +218,24 @@ void find_bank_conflicts(Context &context) {
       continue;
     const facts::Traffic &traffic = context.facts.traffic(access);
     const Count &wavefronts = traffic.wavefronts;
+    if (!access.form.is_linear() || !access.form.strides.empty()) {
+      const auto rounds =
+          access.loop == no_index ? std::nullopt : costs_of_rounds(context.facts, access);
+      if (rounds && rounds->clash && beyond(context.options, rounds->sum, rounds->ideal_sum)) {
+        context.warnings.push_back(
+            {Code::bank_conflict, access.site.instruction,
+             fmt::format(
+                 "bank conflicts: this {} takes up to {} per warp where {} would do, as the "
+                 "loop changes how far lanes are apart",
+                 verb(access.site.kind), plural(rounds->most, "wavefront"), rounds->ideal),
+             fmt::format("in a round lanes {} and {} want different words of bank {}: let "
+                         "neighbouring lanes take neighbouring words in every round, as "
+                         "s[t] += s[t + k] does where k is halved",
+                         rounds->clash->lanes[0], rounds->clash->lanes[1], rounds->clash->bank),
+             rounds->most});
+        continue;
+      }
+    }
     if (wavefronts.verdict == Verdict::unknown ||
         !beyond(context.options, std::max(wavefronts.least, wavefronts.typical),
                 traffic.ideal_wavefronts) ||

@@ -87,7 +87,7 @@ class Installed(unittest.TestCase):
     def test_1_completions_and_example(self):
         for file in ("share/bash-completion/completions/ptxasw", "share/zsh/vendor-completions/_ptxasw",
                      "share/fish/vendor_completions.d/ptxasw.fish", "share/doc/ptxasw/examples/ptxasw.toml",
-                     "share/doc/ptxasw/copyright", "share/doc/ptxasw/changelog.gz"):
+                     "share/doc/ptxasw/lint-codes/uncoalesced.md", "share/doc/ptxasw/copyright", "share/doc/ptxasw/changelog.gz"):
             self.assertGreater((self.tree / file).stat().st_size, 100, file)
 
     def test_1_the_program_works_where_it_lies(self):

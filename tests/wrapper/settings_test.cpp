@@ -2,6 +2,7 @@
 #include "wrapper/settings/suggest.h"
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 using namespace ptxasw;
 
@@ -40,14 +41,14 @@ TEST_CASE("impossible values are refused") {
                                      {"widths", ""},
                                      {"assume", "no-bugs"},
                                      {"assume-block", "0"},
-                                     {"assume-block", "64,"},
+                                     {"assume-block", "64x"},
                                      {"in-kernel", "x3"},
-                                     {"assume-block", "64,4,1,1"},
-                                     {"assume-block", "64,x"},
-                                     {"assume-block", "64, 4"},
+                                     {"assume-block", "64x4x1x1"},
+                                     {"assume-block", "xx"},
+                                     {"assume-block", "64x 4"},
                                      {"assume-block", "1025"},
-                                     {"assume-block", "64,32"},
-                                     {"assume-block", "1,1,65"},
+                                     {"assume-block", "64x32"},
+                                     {"assume-block", "1x1x65"},
                                      {"verbose", "perhaps"},
                                      {"inject-fault", "fire"}}) {
     const std::string name = wrong, value = words; // clang 14 captures no binding
@@ -60,11 +61,20 @@ TEST_CASE("impossible values are refused") {
 TEST_CASE("the shape of a block") {
   Settings settings;
   for (const auto &[given, shown] :
-       {std::pair{"256", "256,1,1"}, {"16,16", "16,16,1"}, {"8,8,4", "8,8,4"}, {"", ""}}) {
+       {std::pair{"256", "256x1x1"}, {"16x16", "16x16x1"}, {"8x8x4", "8x8x4"}, {"", ""}}) {
     REQUIRE(flag(settings, "assume-block", given));
     const std::string wanted = std::string(" assume-block=") + (*shown ? shown : "-") + " ";
     CHECK(describe_configuration(settings).find(wanted) != std::string::npos);
   }
+}
+
+TEST_CASE("former spellings of a shape are refused with that of today") {
+  Settings settings;
+  for (const char *former : {"64,4", "64+4"})
+    CHECK(flag(settings, "assume-block", former).error() ==
+          fmt::format("`assume-block`: `{}` is written `64x4` now", former));
+  CHECK(flag(settings, "lint-at", "n=3,block=32,8,1").error() ==
+        "`lint-at`: `block=32,8,1` is written `block=32x8x1` now");
 }
 
 TEST_CASE("numbers of rewrites and modules") {

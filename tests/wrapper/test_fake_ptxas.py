@@ -264,11 +264,11 @@ class Precedence(Scratch):
 
     def test_lists_by_plus_signs(self):
         # nvcc's -Xptxas cuts at commas.
-        env = dict(self.env, PTXASW_WIDTHS="32+64", PTXASW_KERNEL="a+b", PTXASW_ASSUME_BLOCK="64+4")
+        env = dict(self.env, PTXASW_WIDTHS="32+64", PTXASW_KERNEL="a+b", PTXASW_ASSUME_BLOCK="64x4")
         text = run([PTXASW, "status", "--settings"], env=env).stdout
         self.assertRegex(text, r"widths +32,64 ")
         self.assertRegex(text, r"kernel +a,b ")
-        self.assertRegex(text, r"assume-block +64,4,1 ")
+        self.assertRegex(text, r"assume-block +64x4x1 ")
 
     def test_lists_in_the_file(self):
         self.write("ptxasw.toml", "kernel = ['a', 'b']\nverbose = true\n")

@@ -56,6 +56,7 @@ SARIF = {
                                        "properties": {"id": {"type": "string"},
                                                       "shortDescription": {"$ref": "#/$defs/message"},
                                                       "help": {"$ref": "#/$defs/message"},
+                                                      "helpUri": {"type": "string", "pattern": "^[a-z]+:"},
                                                       "defaultConfiguration": {
                                                           "type": "object", "properties": {
                                                               "enabled": {"type": "boolean"}, "level": {"const": "warning"}},
@@ -85,6 +86,8 @@ SARIF = {
                     "additionalProperties": False},
         "location": {"type": "object", "properties": {
             "message": {"$ref": "#/$defs/message"},
+            "logicalLocations": {"type": "array", "uniqueItems": True, "items": {"type": "object", "properties": {
+                "fullyQualifiedName": {"type": "string"}, "kind": {"type": "string"}}, "additionalProperties": False}},
             "physicalLocation": {"type": "object", "required": ["artifactLocation"], "properties": {
                 "artifactLocation": {"type": "object", "properties": {"uri": {"type": "string"}, "uriBaseId": {"type": "string"}},
                                      "additionalProperties": False},
@@ -128,6 +131,14 @@ class Base(Scratch):
     def read(self, name):
         return (self.dir / name).read_text()
 
+    def valid(self, sarif):
+        try:
+            import jsonschema
+        except ImportError:
+            return sarif
+        jsonschema.validate(sarif, SARIF)
+        return sarif
+
 
 class Lint(Base):
     def test_text(self):
@@ -137,13 +148,14 @@ class Lint(Base):
 a.cu:7:3: warning[uncoalesced]: this load takes 32 sectors per warp where 4 would do
      = help: lanes are 64 bytes apart: swap the loops or the indices so that neighbouring lanes
              touch neighbouring elements, or transpose through shared memory: 32 sectors, 4 would do
+     = note: about 100 % of the kernel's global sectors
      = note: 4 of 32 bytes of each sector are used; in k, 2 instructions like this
      = note: inlined at b.cu:20:5
 
-1 warning in 1 of 1 kernel
+1 warning in 1 of 1 kernel; races: `ptxasw check`
 """)  # load and store, one place
         self.write("b.ptx", module(4))
-        self.assertEqual(self.lint("b.ptx").stdout, "no warnings in 1 kernel\n")
+        self.assertEqual(self.lint("b.ptx").stdout, "no warnings in 1 kernel; races: `ptxasw check`\n")
         self.assertEqual(self.lint("b.ptx", "-q").stdout, "")
 
     def test_the_line_of_the_source(self):
@@ -246,8 +258,16 @@ a.cu:7:3: warning[uncoalesced]: this load takes 32 sectors per warp where 4 woul
         self.assertIn("allowed", self.lint("a.ptx").stdout)
         self.write("ptxasw.toml", 'lint-allow = "uncoalesced:b.*"\n')
         self.assertIn("allowed", self.lint("a.ptx").stdout)  # that is where it was inlined
+        # An entry that allows nothing is told where it could; a wrong one is refused with the nearest code.
+        for entry, told in (("bank-conflict:b.*", True), ("bank-conflict:c.*", False), ("uniform-load:b.*", False)):
+            self.write("ptxasw.toml", f'lint-allow = "uncoalesced:b.*,{entry}"\n')
+            said = self.lint("a.ptx", "-Werror").stderr
+            self.assertEqual(f"lint-allow: warning: `{entry}` allows nothing" in said, told, said)
         self.write("ptxasw.toml", 'lint-allow = "uncoalesced"\n')
         self.lint("a.ptx", code=2)
+        for setting in ('lint-allow = "uncoalesed:b.*"', 'lint-errors = "uncoalesed"', 'lint-warnings = "all,uncoalesed"'):
+            self.write("ptxasw.toml", setting + "\n")
+            self.assertIn("there is no warning `uncoalesed`; did you mean `uncoalesced`?", self.lint("a.ptx", code=2).stderr)
         os.unlink("ptxasw.toml")
         plain = "\n".join(l for l in module(64).split("\n") if ".loc" not in l)
         self.write("c.ptx", plain.replace("  ld.global", "  // ptxasw: allow(uncoalesced)\n  ld.global"))
@@ -269,6 +289,14 @@ a.cu:7:3: warning[uncoalesced]: this load takes 32 sectors per warp where 4 woul
         self.write("a.ptx", looped)
         told = self.lint("a.ptx").stdout
         self.assertLess(told.index("a.cu:9:3"), told.index("a.cu:7:3"))
+        # Of the sectors 100 * 32 are the loop's and 32 the store's.
+        self.assertIn("note: about 99 % of the kernel's global sectors\n", told)
+        self.assertIn("note: less than 1 % of the kernel's global sectors\n", told)
+        # Where an access may cost anything, as one that goes where a loaded index says, no share is known.
+        self.write("a.ptx", module(64).replace("  ret;", "  ld.global.u32 %r2, [%rd1];\n  mul.wide.u32 %rd2, %r2, 4;\n  add.s64 %rd3, %rd1, %rd2;\n"
+                                               "  ld.global.u32 %r2, [%rd3];\n  shr.u32 %r2, %r2, %r1;\n  mul.wide.u32 %rd2, %r2, 4;\n"
+                                               "  add.s64 %rd3, %rd1, %rd2;\n  st.global.u32 [%rd3], %r2;\n  ret;"))
+        self.assertNotIn("of the kernel's", self.lint("a.ptx").stdout)
 
     def test_several_inputs(self):
         self.write("a.ptx", module(64))
@@ -292,7 +320,10 @@ a.cu:7:3: warning[uncoalesced]: this load takes 32 sectors per warp where 4 woul
         for name, content, why in (("empty", b"", "is empty"), ("blank", b" \n", "is empty"),
                                    ("cubin", elf + (190).to_bytes(2, "little") + bytes(40), "is a cubin"),
                                    ("a.a", b"!<arch>\n", "without code for GPUs"),
-                                   ("ir.ll", b'; ModuleID = "x"\n', "is LLVM IR"), ("data.ptx", bytes(99), "binary file")):
+                                   ("ir.ll", b'; ModuleID = "x"\n', "is LLVM IR"), ("data.ptx", bytes(99), "binary file"),
+                                   ("README.md", b"# heat\n\n```cuda\n__global__ void k();\n```\n", "is taken for a text"),
+                                   ("a.json", b'{"kernel": ".version"}\n', "is taken for a text"),
+                                   ("a.txt", b"no PTX\n", "neither PTX, which begins with `.version`, nor a CUDA source")):
             (self.dir / name).write_bytes(content)
             for command in ("lint", "cost", "explain", "report"):
                 failed = run([PTXASW, command, name])
@@ -301,7 +332,7 @@ a.cu:7:3: warning[uncoalesced]: this load takes 32 sectors per warp where 4 woul
                 self.assertIn(why, failed.stderr)
                 self.assertEqual(failed.stderr.count("\n"), 1)
         (self.dir / "none").mkdir()
-        self.assertIn("no `.ptx` and no `.cu`", self.lint("none", code=2).stderr)
+        self.assertIn("no `.ptx`, no `.cu` and no program with PTX", self.lint("none", code=2).stderr)
         self.assertIn("nothing to read", self.lint(code=2).stderr)
 
     def test_launch_in_one_option(self):
@@ -335,7 +366,9 @@ a.cu:7:3: warning[uncoalesced]: this load takes 32 sectors per warp where 4 woul
         for command in ("explain",):
             self.assertEqual(run([PTXASW, command, "a.ptx", "--launch", "block=64,pitch=1024"]).returncode, 0)
         for command in ("lint", "cost", "report", "explain"):
-            for wrong, why in (("block=x", "X, XxY"), ("block=2048", "block"), ("pitch", "cannot read"), ("n=q", "whole number"),
+            for wrong, why in (("block=x", "X, XxY"), ("n=3,block=32,8", "`block=32,8` is written `block=32x8` now"),
+                               ("ptich=1024", "no kernel has a parameter `ptich`; did you mean `pitch`?"),
+                               ("gird=4", "did you mean `grid`?"), ("parm_1=zeros:4", "did you mean `param_1`?"), ("block=2048", "block"), ("pitch", "cannot read"), ("n=q", "whole number"),
                                ("base-align=3", "a power of two"), ("pitch=", "whole number")):
                 failed = run([PTXASW, command, "a.ptx", "--launch", wrong])
                 self.assertEqual((failed.returncode, failed.stdout), (2, ""), (command, wrong))
@@ -383,8 +416,8 @@ L: ld.global.f32 %f1, [%rd1];
 }
 """
         self.write("b.ptx", loop)
-        self.assertEqual(self.lint("b.ptx").stdout, "no warnings in 1 kernel; 1 more is hidden: -W pedantic\n")
-        self.assertEqual(self.lint("b.ptx", "-W", "no-uniform-load").stdout, "no warnings in 1 kernel\n")
+        self.assertEqual(self.lint("b.ptx").stdout, "no warnings in 1 kernel; 1 note hidden by default (-W pedantic); races: `ptxasw check`\n")
+        self.assertEqual(self.lint("b.ptx", "-W", "no-uniform-load").stdout, "no warnings in 1 kernel; races: `ptxasw check`\n")
         for word in ("pedantic", "uniform-load", "all"):
             self.assertIn("warning[uniform-load]", self.lint("b.ptx", "-W", word).stdout)
         self.assertIn("did you mean `no-bank-conflict`?", self.lint("b.ptx", "-W", "no-bankconflict", code=2).stderr)
@@ -403,6 +436,7 @@ L: ld.global.f32 %f1, [%rd1];
         load = kernel["accesses"][1]
         self.assertEqual((load["op"], load["bytes"], load["lane_stride"], load["sectors"]),
                          ("load", 4, 64, {"value": 32, "ideal": 4, "verdict": "exact"}))
+        self.assertEqual([w["share"] for w in kernel["warnings"]], [1])
         self.assertEqual(load["source"], {"file": "a.cu", "line": 7, "column": 3,
                                           "inlined_at": [{"file": "b.cu", "line": 20, "column": 5}]})
 
@@ -584,7 +618,15 @@ N: st.global.f32 [%rd1+4], %f1;
             self.assertLess(found.index("b.cu:"), found.index("a.cu:"))
             self.assertIn("note: measured: 1990.0 us, 99.5 % of all kernels", found)
             self.assertIn("note: measured: 10.0 us, 0.5 % of all kernels", found)
-        for csv, why in (("nothing\n", "no column `Kernel Name`"), ('"Kernel Name"\n"k"\n', "no durations"),
+        # The launch helper's log, by the name in the PTX; of a shape that was measured twice the newer time.
+        choice = '{"event":"choice","pid":%d,"kernel":"%s","hash":"1","gpu":"H100","block":[%d,1,1],"threads":20,"chosen":"original","original_us":%s,"chosen_us":1.0}\n'
+        self.write("p.csv", '{"event":"kernel","pid":1,"kernel":"k"}\n' + choice % (1, "k", 64, "10.0") + choice % (1, "_Z4slowPf", 64, "99.0")
+                   + choice % (2, "_Z4slowPf", 64, "40.0") + choice % (2, "_Z4slowPf", 128, "2.5") + '{"event":"end"}\nhalf a li')
+        found = self.lint("a.ptx", "b.ptx", "--profile-csv", "p.csv").stdout
+        self.assertLess(found.index("b.cu:"), found.index("a.cu:"))
+        self.assertIn("note: measured: 42.5 us a launch\n", found)
+        self.assertIn("note: measured: 10.0 us a launch\n", found)
+        for csv, why in (("nothing\n", "no column `Kernel Name`"), ('{"event":"end"}\n', "a log of the launch helper without times"), ('"Kernel Name"\n"k"\n', "no durations"),
                          (raw.replace("1.5", "fast"), "row 4: the duration is not understood")):
             self.write("p.csv", csv)
             self.assertIn(why, self.lint("a.ptx", "--profile-csv", "p.csv", code=2).stderr)
@@ -615,7 +657,7 @@ N: st.global.f32 [%rd1+4], %f1;
         for name, (text, why) in cases.items():
             self.write(f"{name}.ptx", text)
             plain = self.lint(f"{name}.ptx", code=2 if name == "none" else 0)
-            self.assertRegex(plain.stdout, "no warnings in (0 kernels|1 kernel; 1 not checked|1 kernel)\n", name)
+            self.assertRegex(plain.stdout, "no warnings in (0 kernels|1 kernel(; 1 not checked)?; races: `ptxasw check`)\n", name)
             self.assertIn(f"warning: {name}.ptx: ", plain.stderr)
             self.assertIn(why, plain.stderr, name)
             for gate in (["-Werror"], ["-Werror=bank-conflict"], ["--baseline", "b.txt"],
@@ -656,6 +698,9 @@ N: st.global.f32 [%rd1+4], %f1;
         (result,) = sarif["runs"][0]["results"]
         self.assertEqual(result["ruleId"], "uncoalesced")
         self.assertEqual(result["ruleId"], sarif["runs"][0]["tool"]["driver"]["rules"][result["ruleIndex"]]["id"])
+        for rule in sarif["runs"][0]["tool"]["driver"]["rules"]:
+            self.assertRegex(rule["helpUri"], f"^[a-z]+://.*/{PAGES.name}/{rule['id']}.md$")
+            self.assertTrue((PAGES / Path(rule["helpUri"]).name).exists())
         self.assertEqual(result["relatedLocations"][0]["physicalLocation"]["region"], {"startLine": 20, "startColumn": 5})
         self.assertEqual(result["locations"][0]["physicalLocation"]["artifactLocation"], {"uri": "a.cu", "uriBaseId": "SRCROOT"})
         # A fingerprint stays when lines move, and no two are the same.
@@ -667,11 +712,7 @@ N: st.global.f32 [%rd1+4], %f1;
             prints.append([r["partialFingerprints"] for r in json.loads(self.read("b.sarif"))["runs"][0]["results"]])
         self.assertEqual(prints[0], [result["partialFingerprints"]])
         self.assertEqual(len({json.dumps(one) for one in prints[1]}), 2)
-        try:
-            import jsonschema
-        except ImportError:
-            return
-        jsonschema.validate(sarif, SARIF)
+        self.valid(sarif)
 
     def test_paths_in_sarif_are_uris(self):
         for path, uri in (("b c#1%.cu", "b%20c%231%25.cu"), ("/a b/c.cu", "file:///a%20b/c.cu"), ("C:d.cu", "C%3Ad.cu")):
@@ -778,6 +819,15 @@ class WithToolkit(Base):
         self.assertIn("   2 |   out[threadIdx.x * N] = N;\n     |   ^^^^^^^^^^^^^^^^^^^^\n", texts["a.cu"])
         self.assertIn(" and 1 more kernel", texts["a.cu"])
         self.assertEqual(len(set(texts.values())), 1, texts)
+        # Of a folder those with PTX in them, whatever they are called; nothing is said of others.
+        (self.dir / "made/lib").mkdir(parents=True)
+        for name, to in (("a.o", "a"), ("a.a", "lib/a.plugin"), ("code.o", "code.o")):
+            (self.dir / "made" / to).write_bytes((self.dir / name).read_bytes())
+        self.write("made/notes.txt", "no PTX")
+        run([nvcc, "-arch=sm_90", "-cubin", "-o", "made/a.cubin", "a.cu"])
+        folder = self.lint("made")
+        self.assertEqual((folder.stderr, " in 4 of 4 kernels" in folder.stdout), ("", True), folder.stdout)
+        self.assertEqual(folder.stdout.splitlines()[:6], texts["a.cu"].splitlines()[:6])
         with open("a.cu") as text:
             self.assertIn("<stdin>:2:3: warning[uncoalesced]", run([PTXASW, "lint", "-"], stdin=text).stdout)
         self.assertIn("no PTX", self.lint("code.o", code=2).stderr)
@@ -890,6 +940,15 @@ class WithToolkit(Base):
         self.assertEqual((self.dir / "plain.cubin").read_bytes(), (self.dir / "a.cubin").read_bytes())
         self.assertEqual(json.loads(self.read("a.sarif"))["version"], "2.1.0")
         self.assertEqual(len(json.loads(self.read("a.json"))["kernels"]), 1)
+        # Without lines of the source: the kernel, as the file is gone when somebody looks for it; and how to get lines, once.
+        plain = "\n".join(line for line in module(64, "_Z4heatPf", "_Z4coolPf").split("\n") if ".loc" not in line)
+        self.write("tmpxft_00001_00000-6_b.ptx", plain)
+        unlined = run(["./ptxas", "-arch=sm_90", "tmpxft_00001_00000-6_b.ptx", "-o", "b.cubin", "--ptxasw-lint", "--ptxasw-lint-sarif=b.sarif"])
+        self.assertIn("heat, line 10 of its PTX: warning[uncoalesced]: this load", unlined.stderr)
+        self.assertEqual((unlined.stderr.count("`nvcc -lineinfo`"), unlined.stderr.count(".ptx")), (1, 0), unlined.stderr)
+        self.assertEqual(self.valid(json.loads(self.read("b.sarif")))["runs"][0]["results"][0]["locations"],
+                         [{"logicalLocations": [{"fullyQualifiedName": "heat", "kind": "function"}]}])
+        os.unlink("b.cubin")
         failed = run(["./ptxas", "-arch=sm_90", "a.ptx", "-o", "b.cubin", "--ptxasw-lint",
                       "--ptxasw-lint-errors=uncoalesced"])
         self.assertEqual(failed.returncode, 1)

@@ -175,14 +175,16 @@ class Rewrite(Scratch):
             self.write(name, re.sub(r"\.maxntid[^\n]*\n", "", module).replace(
                 "\n{", "\n.reqntid 64, 4\n{", 1))
         self.assertEqual(run([PTXASW, "verify", "a.ptx", "b.ptx"]).returncode, 0)
-        # The same by the environment and by a file, as a list or as text.
-        env = {**os.environ, "PTXASW_ASSUME_BLOCK": "64,4,1"}
+        # The same by the environment and by a file.
+        env = {**os.environ, "PTXASW_ASSUME_BLOCK": "64x4x1"}
         self.rewrite("in.ptx", "-o", "env.ptx", ALWAYS, env=env)
         self.assertEqual((self.dir / "env.ptx").read_text(), text)
+        self.write("ptxasw.toml", 'assume-block = "64x4"\n')
+        self.rewrite("in.ptx", "-o", "toml.ptx", ALWAYS)
+        self.assertEqual((self.dir / "toml.ptx").read_text(), text)
         for value in ('"64,4"', "[64, 4]"):
             self.write("ptxasw.toml", f"assume-block = {value}\n")
-            self.rewrite("in.ptx", "-o", "toml.ptx", ALWAYS)
-            self.assertEqual((self.dir / "toml.ptx").read_text(), text)
+            self.assertIn("`64,4` is written `64x4` now", self.rewrite("in.ptx", "-o", "toml.ptx", ALWAYS).stderr)
 
     def test_an_unknown_kernel_is_an_error(self):
         result = self.rewrite("in.ptx", "-o", "out.ptx", "--kernel", "nosuch")

@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/core.h>
+#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <tl/expected.hpp>
@@ -66,6 +67,14 @@ std::string_view behind_comments(std::string_view text) {
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + (line ? 1 : 2));
   }
   return text;
+}
+
+/// Markdown, JSON, HTML: what may speak of PTX and CUDA and is neither.
+bool is_document(std::string_view bytes) {
+  const std::size_t first = std::min(bytes.find_first_not_of(" \t\r\n"), bytes.size());
+  const std::string_view text = bytes.substr(first);
+  return text.starts_with('{') || text.starts_with('[') || text.starts_with('<') ||
+         text.starts_with("# ") || bytes.find("\n```") != std::string_view::npos;
 }
 
 std::vector<std::string> words_of(const std::vector<std::string> &texts) {
@@ -261,6 +270,11 @@ std::string no_ptx(Content content, const std::string &shown) {
   case Content::llvm:
     return fmt::format("`{}` is LLVM IR; give the PTX that `llc -march=nvptx64` makes of it",
                        shown);
+  case Content::text:
+    return fmt::format(
+        "`{}` is taken for a text that is neither PTX, which begins with `.version`, "
+        "nor a CUDA source; give one of these, a program with PTX in it or a folder",
+        shown);
   case Content::unknown:
     return fmt::format("`{}` is neither PTX nor a CUDA source, but some binary file", shown);
   case Content::program:
@@ -289,6 +303,28 @@ bool add_module(std::string text, const std::string &shown, std::vector<InputFil
   return true;
 }
 
+/// 90 of `sm_90a`; 0 of what has no number.
+unsigned number_of(const std::string &arch) {
+  unsigned sm = 0;
+  for (const char c : arch)
+    sm = c >= '0' && c <= '9' ? sm * 10 + static_cast<unsigned>(c - '0') : sm;
+  return sm;
+}
+
+/// Returns true if a file is a program, an object, a library or a fat binary with PTX in it that
+/// `arch` could be given.
+bool has_ptx(const std::string &path, const std::string &arch) {
+  std::string begin(8, '\0'); // what it is shows there
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(begin.data(), static_cast<std::streamsize>(begin.size())) || !is_fat_file(begin))
+    return false;
+  const auto bytes = read_input(path);
+  if (!bytes || content_of(*bytes, path) != Content::program)
+    return false;
+  const auto images = read_fat_file(*bytes);
+  return images && !choose_ptx(*images, number_of(arch)).empty();
+}
+
 /// The PTX in a program, an object, a library or a fat binary; of several architectures the one
 /// that `arch` would be given.
 std::optional<std::vector<InputFile>> load_program(std::string_view bytes, const std::string &shown,
@@ -296,9 +332,7 @@ std::optional<std::vector<InputFile>> load_program(std::string_view bytes, const
   const auto images = read_fat_file(bytes);
   if (!images)
     return refuse(fmt::format("`{}`: {}", shown, images.error()));
-  unsigned sm = 0;
-  for (const char c : request.arch)
-    sm = c >= '0' && c <= '9' ? sm * 10 + static_cast<unsigned>(c - '0') : sm;
+  const unsigned sm = number_of(request.arch);
   const auto chosen = choose_ptx(*images, sm);
   if (images->empty())
     return refuse(fmt::format("`{}` is a program, an object or a library without code for GPUs; "
@@ -353,9 +387,8 @@ std::optional<std::vector<InputFile>> load_file(const std::string &path,
   return inputs;
 }
 
-/// The PTX files and CUDA sources of a folder and of those in it.
-std::vector<std::string> files_in(const std::string &folder,
-                                  const std::vector<std::string> &exclude) {
+/// The PTX files and CUDA sources of a folder and of those in it, and whatever else has PTX.
+std::vector<std::string> files_in(const std::string &folder, const InputRequest &request) {
   std::vector<std::string> files;
   std::error_code error;
   for (fs::recursive_directory_iterator
@@ -363,8 +396,8 @@ std::vector<std::string> files_in(const std::string &folder,
        end;
        !error && at != end; at.increment(error)) {
     const std::string path = at->path().string();
-    const bool excluded =
-        std::any_of(exclude.begin(), exclude.end(), [&](const std::string &pattern) {
+    const bool excluded = std::any_of(
+        request.exclude.begin(), request.exclude.end(), [&](const std::string &pattern) {
           return is_like(path, pattern) || is_like(path, "*/" + pattern);
         });
     std::error_code ignored;
@@ -374,7 +407,8 @@ std::vector<std::string> files_in(const std::string &folder,
       continue;
     }
     const std::string ending = at->path().extension().string();
-    if ((ending == ".ptx" || ending == ".cu") && at->is_regular_file(ignored))
+    if (at->is_regular_file(ignored) &&
+        (ending == ".ptx" || ending == ".cu" || has_ptx(path, request.arch)))
       files.push_back(path);
   }
   std::sort(files.begin(), files.end());
@@ -412,12 +446,19 @@ Content content_of(std::string_view bytes, std::string_view name) {
     return Content::unknown;
   if (name.ends_with(".ptx"))
     return Content::ptx;
-  if (name.ends_with(".cu") || bytes.find("__global__") != std::string_view::npos)
+  if (name.ends_with(".cu"))
+    return Content::cuda;
+  if (is_document(bytes))
+    return Content::text;
+  if (bytes.find("__global__") != std::string_view::npos)
     return Content::cuda;
   if (text.starts_with("; ModuleID") || text.starts_with("source_filename =") ||
       text.starts_with("target triple") || text.starts_with("target datalayout"))
     return Content::llvm;
-  return Content::ptx; // the parser says what is wrong with it
+  // Without a name, PTX that begins wrongly: the parser says what is wrong with it.
+  return text.starts_with('.') || bytes.find("\n.version") != std::string_view::npos
+             ? Content::ptx
+             : Content::text;
 }
 
 std::optional<std::vector<InputFile>> load_inputs(const InputRequest &request, unsigned *missing) {
@@ -437,9 +478,10 @@ std::optional<std::vector<InputFile>> load_inputs(const InputRequest &request, u
     std::vector<std::string> files{path};
     std::error_code error;
     if (request.folders && path != "-" && fs::is_directory(path, error)) {
-      files = files_in(path, request.exclude);
+      files = files_in(path, request);
       if (files.empty()) {
-        complain(fmt::format("there is no `.ptx` and no `.cu` in the folder `{}`", path));
+        complain(fmt::format(
+            "there is no `.ptx`, no `.cu` and no program with PTX in the folder `{}`", path));
         if (!missing)
           return std::nullopt;
         ++*missing;

@@ -43,6 +43,7 @@ enum class Content : unsigned char {
   llvm,
   cubin,
   program, ///< an executable, object or library of the host, or a fat binary alone
+  text,    ///< of some other kind
   unknown,
 };
 Content content_of(std::string_view bytes, std::string_view name);

@@ -5,7 +5,9 @@
 #include "wrapper/commands/launch_file.h"
 #include "wrapper/commands/numbers.h"
 #include "wrapper/lint/kernel_names.h"
+#include "wrapper/settings/gone.h"
 #include "wrapper/settings/lint_choices.h"
+#include "wrapper/settings/suggest.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -138,6 +140,27 @@ std::string fault(const std::string &word, std::string_view expected) {
   return fmt::format("--launch {}: expected {}", word, expected);
 }
 
+/// `; did you mean ...` of a name that no parameter has; empty if none is near.
+std::string suggestion(const std::string &called, const std::vector<const Module *> &modules,
+                       Sources &sources) {
+  const WordName name = name_of_word(called);
+  std::vector<std::string> names;
+  for (const Module *module : modules)
+    for (const Function &function : module->functions) {
+      if (!function.is_entry || (!name.kernel.empty() && name.kernel != function.name))
+        continue;
+      const ParameterNames known = source_names(function, *module, sources);
+      for (std::size_t i = 0; i < function.parameters.size(); ++i)
+        for (std::string one : {known(known.own(i)), known.own(i)})
+          names.push_back(std::move(one));
+    }
+  for (const std::string_view word : {"block", "grid", "base-align", "shared", "shape", "threads"})
+    names.emplace_back(word);
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const std::string_view near = nearest(name.base, views);
+  return near.empty() ? "" : fmt::format("; did you mean `{}`?", near);
+}
+
 /// The words that are no parameters. Nothing: it is none of them. An error, or empty.
 std::optional<std::string> read_shape_word(const std::string &word, AskedLaunch &launch,
                                            std::vector<std::string> &at) {
@@ -222,6 +245,8 @@ tl::expected<AskedLaunch, std::string> read_launch(const std::vector<std::string
       at.insert(at.end(), words->begin(), words->end());
       continue;
     }
+    if (const std::string former = former_extents(text); !former.empty())
+      return tl::unexpected("--launch: " + former);
     for (const std::string &word : cut_at_commas({text})) {
       if (word.find('=') == std::string::npos)
         return tl::unexpected(fault(word, "NAME=NUMBER"));
@@ -234,8 +259,9 @@ tl::expected<AskedLaunch, std::string> read_launch(const std::vector<std::string
       for (std::string &own : in_names_of_ptx(word, modules, sources)) {
         const Variable *const parameter = parameter_of(own, modules);
         if (is_value(own) && !parameter)
-          return tl::unexpected(
-              fmt::format("--launch: no kernel has a parameter `{}`", name_of_word(own).base));
+          return tl::unexpected(fmt::format("--launch: no kernel has a parameter `{}`{}",
+                                            name_of_word(own).base,
+                                            suggestion(own, modules, sources)));
         // 1 is 1.0 where the parameter is a floating-point number, and not its bits.
         if (!is_value(own) && !(parameter && is_float(parameter->type)))
           at.push_back(own);
@@ -249,7 +275,8 @@ tl::expected<AskedLaunch, std::string> read_launch(const std::vector<std::string
     if (std::string wrong = launch_shape_error({}, *result.point.block); !wrong.empty())
       return tl::unexpected("--launch: " + wrong);
   complete(result);
-  if (std::string wrong = point_fault(modules, result.point); !wrong.empty())
+  const auto suggest = [&](const std::string &name) { return suggestion(name, modules, sources); };
+  if (std::string wrong = point_fault(modules, result.point, suggest); !wrong.empty())
     return tl::unexpected(std::move(wrong));
   return result;
 }

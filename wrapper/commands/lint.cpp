@@ -181,7 +181,7 @@ int run(const LintRequest &request, const Invocation &invocation) {
   if (asked.json) {
     fmt::print("{}", lint_json(told));
   } else {
-    const FindingStyle style{wants_colour(asked.colour, STDOUT_FILENO), !asked.quiet, times.all()};
+    const FindingStyle style{wants_colour(asked.colour, STDOUT_FILENO), !asked.quiet, &times};
     fmt::print("{}", findings_text(findings_of(told, sources, times), told, sources, style));
   }
   if (!request.sarif.empty())
@@ -230,7 +230,8 @@ void declare(Words &words, LintRequest &request) {
              "also if more registers or bytes of shared memory are used");
   words.flag("--update-baseline", request.update_baseline, "put what is found into that file");
   words.text("--profile-csv FILE", request.profile,
-             "findings of kernels that took longest first, by what `ncu --csv` exported");
+             "findings of kernels that took longest first, by what `ncu --csv` exported or `ptxasw "
+             "launch --log` wrote");
   words.text("--sarif FILE", request.sarif, "also write the warnings as SARIF 2.1.0");
   words.footer("1: a warning counts as an error, or something is worse than the baseline. 2: also "
                "if such a gate was given something that cannot be checked: an instruction or a "

@@ -341,42 +341,6 @@ void Words::number(std::string_view name, std::optional<std::uint32_t> &to,
   add(app_, name, to, meaning)->check(CLI::Range(least, most));
 }
 
-void Words::extents(std::string_view name, std::vector<std::uint32_t> &to,
-                    std::string_view meaning) {
-  const std::string option(split_name(name).first);
-  app_.add_option_function<std::string>(
-          option,
-          [&to, option](const std::string &text) {
-            to.clear();
-            for (std::size_t begin = 0; begin <= text.size();) {
-              const std::size_t end = std::min(text.find_first_of(",x", begin), text.size());
-              std::uint32_t number = 0;
-              if (to.size() == 3 ||
-                  !CLI::detail::lexical_cast(text.substr(begin, end - begin), number))
-                throw CLI::ValidationError(
-                    option, fmt::format("`{}` is not X, XxY or XxYxZ, numbers", text));
-              to.push_back(number);
-              begin = end + 1;
-            }
-          },
-          std::string(meaning))
-      ->option_text(split_name(name).second);
-}
-
-void Words::block_shape(std::string_view name, std::optional<BlockShape> &to,
-                        std::string_view meaning) {
-  const std::string option(name);
-  app_.add_option_function<std::string>(
-          option,
-          [&to, option](const std::string &text) {
-            to = parse_block_shape(text);
-            if (!to)
-              throw CLI::ValidationError(option, fmt::format("`{}` is no shape of a block", text));
-          },
-          std::string(meaning))
-      ->option_text("XxYxZ");
-}
-
 void Words::shard(Shard &to, std::string_view meaning) {
   app_.add_option_function<std::string>(
           "--shard",

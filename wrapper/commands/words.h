@@ -55,10 +55,6 @@ public:
               std::uint64_t least = 0);
   void number(std::string_view name, std::optional<std::uint32_t> &to, std::string_view meaning,
               std::uint32_t least, std::uint32_t most);
-  /// One to three extents, cut at commas or at `x`: one word.
-  void extents(std::string_view name, std::vector<std::uint32_t> &to, std::string_view meaning);
-  /// A shape that a block can have.
-  void block_shape(std::string_view name, std::optional<BlockShape> &to, std::string_view meaning);
   /// `--shard I/N`: of kernels, in the order of the text, the I-th of N parts.
   void shard(Shard &to, std::string_view meaning = "only the I-th of N parts of the kernels; all "
                                                    "parts, one behind the other, are the whole");

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
+#include <filesystem>
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -30,8 +31,18 @@ void write_to(const std::string &setting, const std::string &input, const Comman
     warn(written.error());
 }
 
-/// What a module is called where it has no lines of a source: a temporary file of nvcc, which is
-/// gone when somebody looks for it, by the part of its name that is the user's.
+/// A file that a compiler made for ptxas alone, in the folder for such files; nvcc's are called so
+/// everywhere.
+bool is_temporary(const std::string &input) {
+  const std::filesystem::path path(input);
+  std::error_code error;
+  return path.filename().string().starts_with("tmpxft_") ||
+         (path.is_absolute() &&
+          path.parent_path() == std::filesystem::temp_directory_path(error).lexically_normal());
+}
+
+/// What a module is called where its kernels are not: a temporary file of nvcc by the part of its
+/// name that is the user's.
 std::string shown_name(const std::string &input) {
   const std::string name = input.substr(input.rfind('/') + 1);
   const std::size_t dash = name.find('-');
@@ -110,11 +121,12 @@ int lint_run(const Settings &settings, const AssemblerFacts &assembled, const Co
   Sources sources;
   Allowances allowances(sources, choices);
   bool failed = false, unchecked = false;
+  std::string note; // once
   std::size_t checked = 0;
   for (const InputModule &input : modules) {
     const auto module = parse(input.original, input.name);
     if (!module) {
-      warn(fmt::format("{}: not checked: {}", input.name, module.error().message));
+      warn(fmt::format("{}: not checked: {}", shown_name(input.name), module.error().message));
       unchecked = true;
       continue;
     }
@@ -126,14 +138,16 @@ int lint_run(const Settings &settings, const AssemblerFacts &assembled, const Co
     const auto block = choices.point.block ? choices.point.block : settings.rewrite.assume_block;
     allowances.look_at(**module, input.name);
     const auto kernels = lint_module(**module, places, {choices, block, {}, values, &allowances});
-    const LintedModule linted{shown_name(input.name), module->get(), &places, &kernels};
+    const LintedModule linted{shown_name(input.name), module->get(), &places, &kernels,
+                              is_temporary(input.name)};
     const std::span<const LintedModule> told(&linted, 1);
     const auto findings = findings_of(told, sources);
     tell_user(findings_text(findings, told, sources, {wants_colour("auto", STDERR_FILENO), false}));
+    note = note.empty() ? lines_note(findings) : note;
     failed = failed || has_errors(kernels);
     if (!kernels.empty()) // a build has modules without any
       for (const std::string &sentence : not_checked(kernels)) {
-        warn(fmt::format("{}: {}", input.name, sentence));
+        warn(linted.is_temporary ? sentence : fmt::format("{}: {}", input.name, sentence));
         unchecked = true;
       }
     checked += kernels.size();
@@ -148,6 +162,7 @@ int lint_run(const Settings &settings, const AssemblerFacts &assembled, const Co
     unchecked = unchecked || !passed;
     failed = failed || !passed.value_or(true);
   }
+  tell_user(note);
   count_checked(checked);
   return failed ? 1 : choices.is_gate() && unchecked ? 2 : 0;
 }

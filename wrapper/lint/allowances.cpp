@@ -1,5 +1,5 @@
-// A comment that allows nothing is told only where code was made from its line: elsewhere another
-// module may need it.
+// What allows nothing is told only where code was made from the line of a comment, or from a file
+// that an entry names: elsewhere another module may need it.
 
 #include "wrapper/lint/allowances.h"
 
@@ -33,6 +33,10 @@ bool is_comment(std::string_view line) {
   const std::string_view text = line.substr(first);
   return text.starts_with("//") || text.starts_with("/*") || text.starts_with("#") ||
          text.starts_with("!");
+}
+
+bool covers(const AllowedFile &allowed, const std::string &file) {
+  return is_like(file, allowed.pattern) || is_like(file, "*/" + allowed.pattern);
 }
 
 /// The line, from 1 on, that a comment speaks of.
@@ -76,9 +80,10 @@ bool Allowances::allow(lint::Code code, const std::optional<Place> &source,
   bool allowed = false;
   for (const Place &place : places) {
     for (const AllowedFile &one : choices_.allowed_files)
-      allowed = allowed ||
-                (one.code == lint::info(code).name &&
-                 (is_like(place.file, one.pattern) || is_like(place.file, "*/" + one.pattern)));
+      if (one.code == lint::info(code).name && covers(one, place.file)) {
+        allowed = true;
+        used_files_.insert(&one);
+      }
     if (const auto *lines = sources_.lines(place.file))
       allowed = by_comment(code, place.file, place.line, *lines) || allowed;
   }
@@ -112,6 +117,16 @@ std::vector<Allowances::Unused> Allowances::unused() {
       look(file, *lines, &seen);
   for (const Ptx &ptx : ptx_)
     look(ptx.name, ptx.lines, nullptr);
+  for (const AllowedFile &one : choices_.allowed_files) {
+    const bool seen = std::any_of(seen_.begin(), seen_.end(),
+                                  [&](const auto &file) { return covers(one, file.first); });
+    const auto code = lint::code_of(one.code);
+    if (seen && code && choices_.on[static_cast<std::size_t>(*code)] && !used_files_.contains(&one))
+      result.push_back(
+          {"lint-allow", fmt::format("`{}:{}` allows nothing: there is no such warning "
+                                     "here",
+                                     one.code, one.pattern)});
+  }
   return result;
 }
 

@@ -32,9 +32,9 @@ public:
   bool allow(lint::Code code, const std::optional<Place> &source,
              const std::vector<Place> &inlined_at, const Module &module, std::uint32_t line);
 
-  /// A comment that allows what nobody warns of.
+  /// A comment, or an entry of the setting, that allows what nobody warns of.
   struct Unused {
-    std::string place; ///< `file:line`
+    std::string place; ///< `file:line`, or the setting's name
     std::string sentence;
   };
   /// Those that allowed nothing in the modules looked at, in the order of files and lines; and
@@ -48,6 +48,7 @@ private:
   Sources &sources_;
   const LintChoices &choices_;
   std::set<std::tuple<std::string, std::uint32_t, std::string>> used_; ///< file, line, code
+  std::set<const AllowedFile *> used_files_;
   /// Of files: the lines that code was made from.
   std::map<std::string, std::set<std::uint32_t>> seen_;
   /// Modules without `.loc` in which something is allowed: name, lines.

@@ -90,6 +90,10 @@ std::string code_page(lint::Code code) {
   return text;
 }
 
+std::string code_url(lint::Code code) {
+  return fmt::format("{}/lint-codes/{}.md", docs_url, lint::info(code).name);
+}
+
 std::string code_list() {
   std::string text;
   for (const lint::CodeInfo &info : lint::codes())

@@ -10,6 +10,9 @@ namespace ptxasw::inline wrapper {
 /// before and after, and what that gained where it was measured; and how to switch it on or off.
 std::string code_page(lint::Code code);
 
+/// Where that page can be read, as a URI.
+std::string code_url(lint::Code code);
+
 /// One line for each code: its name, whether it is on, what it means.
 std::string code_list();
 

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <limits>
 
 namespace ptxasw::inline wrapper {
 namespace {
@@ -154,11 +155,12 @@ void keep_worst(std::vector<Told> &warnings) {
       continue;
     }
     const std::uint32_t copies = found->copies + 1;
-    const double weight = found->weight + told.weight;
+    const double weight = found->weight + told.weight, share = found->share + told.share;
     if (told.cost > found->cost)
       *found = std::move(told);
     found->copies = copies;
     found->weight = weight;
+    found->share = share;
   }
   warnings = std::move(kept);
 }
@@ -217,14 +219,64 @@ double excess(const lint::Warning &warning, std::uint64_t ideal) {
   }
 }
 
+/// What accesses cost a thread's warp from the beginning of the kernel to its end: sectors of
+/// global memory, or wavefronts of shared memory.
+class Moved {
+public:
+  Moved(const facts::KernelFacts &facts, const std::vector<lint::Warning> &warnings,
+        lint::Times &times)
+      : facts_(facts), warnings_(warnings), times_(times) {}
+
+  /// The part that one access has in what all to its space cost; 0: not known, as an access that
+  /// nobody warns of may cost anything.
+  double share(const facts::Access &access) {
+    const bool shared = access.space == StateSpace::shared;
+    if (!facts_.cfg().well_formed() || (!shared && access.space != StateSpace::global))
+      return 0;
+    std::optional<double> &all = all_[shared];
+    if (!all) {
+      all = 0;
+      for (const facts::Access &other : facts_.accesses())
+        if (other.space == access.space) {
+          const auto cost = cost_of(other);
+          all = cost ? *all + *cost : unknown;
+        }
+    }
+    return *all > 0 && *all < unknown ? *cost_of(access) / *all : 0;
+  }
+
+private:
+  static constexpr double unknown = std::numeric_limits<double>::infinity();
+
+  std::optional<double> cost_of(const facts::Access &access) {
+    const bool shared = access.space == StateSpace::shared;
+    const facts::Traffic &traffic = facts_.traffic(access);
+    const facts::Count &count = shared ? traffic.wavefronts : traffic.sectors;
+    const double rounds = rounds_of(facts_, access.site.instruction, times_);
+    for (const lint::Warning &warning : warnings_)
+      if (warning.instruction == access.site.instruction &&
+          warning.code == (shared ? lint::Code::bank_conflict : lint::Code::uncoalesced))
+        return rounds * static_cast<double>(warning.cost);
+    if (count.verdict == facts::Verdict::unknown)
+      return std::nullopt;
+    return rounds * std::max(count.typical, count.least);
+  }
+
+  const facts::KernelFacts &facts_;
+  const std::vector<lint::Warning> &warnings_;
+  lint::Times &times_;
+  std::optional<double> all_[2]; ///< of global, of shared memory
+};
+
 /// Adds what a warning costs and where it leads.
 void add_costs(const facts::KernelFacts &facts, const lint::Warning &warning, lint::Times &times,
-               Told &told) {
+               Moved &moved, Told &told) {
   std::uint64_t ideal = 0;
   if (const facts::Access *access = accessed(facts, warning)) {
     const facts::Traffic &traffic = facts.traffic(*access);
     told.array = array_of(facts, *access);
     told.writes = access->site.kind != facts::AccessKind::load;
+    told.share = moved.share(*access);
     if (warning.code == lint::Code::bank_conflict)
       ideal = traffic.ideal_wavefronts;
     if (warning.code == lint::Code::uncoalesced && warning.cost > 0) {
@@ -244,7 +296,9 @@ void add_warnings(const Places &places, const LintChoices &choices, KernelLint &
   const facts::KernelFacts &facts = *kernel.facts;
   std::optional<lint::Times> times; // when it is needed
   std::vector<Told> hidden;
-  for (lint::Warning &warning : lint::warnings_of(facts, choices.options)) {
+  const std::vector<lint::Warning> warnings = lint::warnings_of(facts, choices.options);
+  std::optional<Moved> moved;
+  for (const lint::Warning &warning : warnings) {
     const Instruction &instruction = facts.function().instructions[warning.instruction];
     const bool silenced = choices.is_silenced(warning.code, kernel.name, is_called);
     if (silenced && !choices.is_hidden(warning.code))
@@ -259,13 +313,15 @@ void add_warnings(const Places &places, const LintChoices &choices, KernelLint &
       continue;
     }
     told.inlined_at = places.inlined_at(instruction);
-    told.message = std::move(warning.message);
-    told.note = std::move(warning.note);
+    told.message = warning.message;
+    told.note = warning.note;
     if (warning.block != 0 && has_one_row(facts.layout()))
       told.note += resized_note(facts.module(), facts.function(), warning.block);
-    if (!times)
+    if (!times) {
       times.emplace(facts);
-    add_costs(facts, warning, *times, told);
+      moved.emplace(facts, warnings, *times);
+    }
+    add_costs(facts, warning, *times, *moved, told);
     kernel.warnings.push_back(std::move(told));
   }
   keep_worst(hidden);

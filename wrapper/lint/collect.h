@@ -29,9 +29,12 @@ struct Told {
   /// What is more than it need be, in sectors or wavefronts of a warp, times how often a thread
   /// does it, as far as that is known: what findings are sorted by.
   double weight = 0;
-  std::string array;        ///< the parameter or variable of the PTX that is accessed; or empty
-  bool writes = false;      ///< the access is a store or an atomic
-  std::string usage;        ///< what of the moved bytes is used, for people; or empty
+  std::string array;   ///< the parameter or variable of the PTX that is accessed; or empty
+  bool writes = false; ///< the access is a store or an atomic
+  std::string usage;   ///< what of the moved bytes is used, for people; or empty
+  /// An estimate of the part, up to 1, that the access has in its kernel's sectors of global
+  /// memory, or of a bank conflict in its wavefronts of shared memory; 0: not known.
+  double share = 0;
   std::uint32_t copies = 1; ///< instructions with this warning at this place
 };
 

@@ -29,6 +29,9 @@ void add_to(Finding &finding, Finding other) {
     finding.other_lines.push_back(other.told.line);
   if (same_kernel) {
     const double weight = finding.told.weight + other.told.weight;
+    const double share = finding.module == other.module
+                             ? finding.told.share + other.told.share
+                             : std::max(finding.told.share, other.told.share);
     const std::uint32_t copies = finding.told.copies + other.told.copies;
     if (finding.has_source && finding.place.line != other.place.line) {
       if (other.told.weight > finding.told.weight) {
@@ -38,6 +41,7 @@ void add_to(Finding &finding, Finding other) {
       finding.other_lines.push_back(other.place.line);
     }
     finding.told.weight = weight;
+    finding.told.share = share;
     finding.told.copies = copies;
     return;
   }
@@ -62,11 +66,13 @@ std::vector<Finding> findings_of(std::span<const LintedModule> modules, Sources 
         told.message = names.in_words(std::move(told.message));
         told.note = names.in_words(std::move(told.note));
         Finding finding;
+        finding.module = module.module;
         finding.is_near = !told.source;
         const auto source =
             told.source ? told.source : module.places->near(kernel.facts->function(), told.line);
         finding.has_source = source.has_value();
-        finding.place = source.value_or(Place{module.file, told.line, 0});
+        finding.place =
+            source.value_or(Place{module.is_temporary ? "" : module.file, told.line, 0});
         finding.kernels = {names.shown()};
         finding.ptx_kernel = kernel.name;
         finding.microseconds = times.of(kernel.name);

@@ -20,11 +20,13 @@ struct LintedModule {
   const Module *module = nullptr;
   const Places *places = nullptr;
   const std::vector<KernelLint> *kernels = nullptr;
+  bool is_temporary = false; ///< the file is gone when somebody looks for it
 };
 
 struct Finding {
   Told told; ///< of the kernel where it costs most; message and note as the source names things
-  Place place;
+  const Module *module = nullptr;   ///< that kernel's
+  Place place;                      ///< without a file where that would be a temporary one
   bool has_source = false;          ///< `place` is in a source, not in the PTX
   bool is_near = false;             ///< that of the source has no line, and is behind this one
   std::vector<std::string> kernels; ///< as people call them, that one first
@@ -43,13 +45,16 @@ std::vector<Finding> findings_of(std::span<const LintedModule> modules, Sources 
 /// How findings are printed.
 struct FindingStyle {
   bool colour = false;
-  bool summary = true; ///< end with a line that counts them
-  double measured = 0; ///< microseconds of all kernels; 0: none were
+  bool summary = true;                  ///< end with a line that counts them
+  const MeasuredTimes *times = nullptr; ///< those that findings were sorted by; null: none
 };
 
 /// As rustc prints its diagnostics, below a first line that editors understand.
 std::string findings_text(const std::vector<Finding> &findings,
                           std::span<const LintedModule> modules, Sources &sources,
                           const FindingStyle &style);
+
+/// A line that says how findings get lines of the source; empty if they have them.
+std::string lines_note(const std::vector<Finding> &findings);
 
 } // namespace ptxasw::wrapper

@@ -191,6 +191,14 @@ std::string count_of(std::size_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
+/// What part of its kernel's traffic an access is.
+std::string share_of(const Told &told) {
+  return fmt::format(
+      "{} % of the kernel's {}",
+      told.share < 0.01 ? "less than 1" : fmt::format("about {:.0f}", 100 * told.share),
+      told.code == lint::Code::bank_conflict ? "shared wavefronts" : "global sectors");
+}
+
 /// Where else the same is found.
 std::string where_else(const Finding &finding) {
   std::string text = fmt::format("in {}", finding.kernels[0]);
@@ -211,13 +219,16 @@ std::string where_else(const Finding &finding) {
 }
 
 std::string text_of_finding(const Finding &finding, Sources &sources, const Painter &paint,
-                            double measured) {
+                            const MeasuredTimes *times) {
   const Told &told = finding.told;
   Place place = finding.place;
   place.file = printable(shown_path(place.file));
   const std::string code(lint::info(told.code).name);
   const std::string kind = fmt::format("{}[{}]", told.error ? "error" : "warning", code);
-  const std::string head = fmt::format("{}: ", to_string(place));
+  const std::string head =
+      place.file.empty()
+          ? fmt::format("{}, line {} of its PTX: ", printable(finding.kernels[0]), place.line)
+          : fmt::format("{}: ", to_string(place));
   const std::size_t used = text_width(head) + kind.size() + 2;
   std::string text =
       fmt::format("{}{}: {}\n", paint(head, bold), paint(kind, told.error ? red : yellow),
@@ -236,10 +247,15 @@ std::string text_of_finding(const Finding &finding, Sources &sources, const Pain
   const std::string where = where_else(finding);
   if (!finding.more.empty())
     add("note", finding.more);
+  if (told.share > 0)
+    add("note", share_of(told));
   add("note", told.usage.empty() ? where : fmt::format("{}; {}", told.usage, where));
-  if (measured > 0 && finding.microseconds > 0)
-    add("note", fmt::format("measured: {:.1f} us, {:.1f} % of all kernels", finding.microseconds,
-                            100 * finding.microseconds / measured));
+  if (times && finding.microseconds > 0)
+    add("note", fmt::format("measured: {:.1f} us{}", finding.microseconds,
+                            times->of_one_launch()
+                                ? " a launch"
+                                : fmt::format(", {:.1f} % of all kernels",
+                                              100 * finding.microseconds / times->all())));
   if (finding.has_source && finding.is_near)
     add("note", fmt::format("the compiler gives line {} of the PTX no line of the source: it is "
                             "behind this one",
@@ -250,7 +266,7 @@ std::string text_of_finding(const Finding &finding, Sources &sources, const Pain
   return text;
 }
 
-/// "4 warnings in 3 of 3 kernels; ..."
+/// "4 warnings in 3 of 3 kernels; 2 notes hidden by default (-W pedantic); races: `ptxasw check`"
 std::string summary_of(const std::vector<Finding> &findings,
                        std::span<const LintedModule> modules) {
   std::size_t kernels = 0, with = 0, unchecked = 0, hidden = 0, allowed = 0;
@@ -277,10 +293,11 @@ std::string summary_of(const std::vector<Finding> &findings,
   if (unchecked > 0)
     text += fmt::format("; {} not checked", unchecked);
   if (hidden > 0)
-    text += fmt::format("; {} {} hidden: -W pedantic", fmt::format("{} more", hidden),
-                        hidden == 1 ? "is" : "are");
+    text += fmt::format("; {} hidden by default (-W pedantic)", count_of(hidden, "note"));
   if (allowed > 0)
     text += fmt::format("; {} allowed by the source", allowed);
+  if (kernels > 0)
+    text += "; races: `ptxasw check`";
   return text + '\n';
 }
 
@@ -292,18 +309,21 @@ std::string findings_text(const std::vector<Finding> &findings,
   const Painter paint(style.colour);
   std::string text;
   for (const Finding &finding : findings)
-    text += text_of_finding(finding, sources, paint, style.measured) + (style.summary ? "\n" : "");
-  if (!style.summary)
-    return text;
+    text += text_of_finding(finding, sources, paint, style.times) + (style.summary ? "\n" : "");
+  return style.summary ? text + lines_note(findings) + summary_of(findings, modules) : text;
+}
+
+std::string lines_note(const std::vector<Finding> &findings) {
   const bool without_lines = std::any_of(findings.begin(), findings.end(), [](const Finding &one) {
-    return !one.has_source && one.ptx_kernel.starts_with("_Z");
+    return !one.has_source && (one.ptx_kernel.starts_with("_Z") || one.place.file.empty());
   });
-  if (without_lines)
-    text += wrapped("note: the PTX has no line numbers; `nvcc -lineinfo` makes findings point at "
-                    "lines of the source, and counts unrolled copies as one",
-                    0, 6) +
-            "\n";
-  return text + summary_of(findings, modules);
+  return without_lines
+             ? wrapped(
+                   "note: the PTX has no line numbers; `nvcc -lineinfo` makes findings point at "
+                   "lines of the source, and counts unrolled copies as one",
+                   0, 6) +
+                   "\n"
+             : "";
 }
 
 } // namespace ptxasw::wrapper

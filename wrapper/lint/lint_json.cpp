@@ -8,6 +8,7 @@
 #include "wrapper/lint/sarif.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/core.h>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -120,6 +121,7 @@ Json to_json(const Told &told) {
   }
   json["message"] = told.message;
   json["note"] = told.note;
+  json["share"] = told.share > 0 ? Json(std::round(1000 * told.share) / 1000) : Json();
   return json;
 }
 
@@ -166,6 +168,7 @@ std::string lint_sarif(const std::vector<Finding> &findings) {
     rules.push_back({{"id", info.name},
                      {"shortDescription", {{"text", info.meaning}}},
                      {"help", {{"text", code_page(info.code)}}},
+                     {"helpUri", code_url(info.code)},
                      {"defaultConfiguration", {{"enabled", info.on}, {"level", "warning"}}}});
   Json results = Json::array();
   std::map<std::string, unsigned> seen; // findings that differ by their line alone
@@ -177,7 +180,10 @@ std::string lint_sarif(const std::vector<Finding> &findings) {
     result["ruleIndex"] = static_cast<std::size_t>(told.code);
     result["level"] = told.error ? "error" : "warning";
     result["message"]["text"] = told.message + " (kernel " + finding.kernels[0] + ")\n" + told.note;
-    result["locations"] = Json::array({sarif_location(finding.place)});
+    Json kernel{{"fullyQualifiedName", finding.kernels[0]}, {"kind", "function"}};
+    result["locations"] =
+        Json::array({finding.place.file.empty() ? Json{{"logicalLocations", Json::array({kernel})}}
+                                                : sarif_location(finding.place)});
     const std::string same =
         fmt::format("{}:{}:{}", code, shown_path(finding.place.file), finding.kernels[0]);
     result["partialFingerprints"]["ptxasw/v1"] = fmt::format("{}:{}", same, ++seen[same]);

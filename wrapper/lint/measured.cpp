@@ -1,13 +1,15 @@
-// The raw page has a row a launch and a second row of units; the details page a row a metric, with
-// the unit in it. Kernels are called as C++ writes them, with blanks of its own.
+// Of ncu, the raw page has a row a launch and a second row of units; the details page a row a
+// metric, with the unit in it. Kernels are called as C++ writes them, with blanks of its own.
 
 #include "wrapper/lint/measured.h"
 
 #include "wrapper/lint/names.h"
+#include "wrapper/lint/sources.h"
 
 #include <algorithm>
 #include <charconv>
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -82,7 +84,32 @@ std::string key_of(std::string_view name) {
 
 } // namespace
 
+// A choice is logged when it has been made: once for each shape, GPU and process.
+tl::expected<MeasuredTimes, std::string> MeasuredTimes::parse_log(std::string_view text) {
+  std::map<std::string, std::pair<std::string, double>> newest; // kernel and time, by what it is of
+  for (const std::string &line : cut_lines(text)) {
+    const auto event = nlohmann::json::parse(line, nullptr, false);
+    if (!event.is_object() || event.value("event", "") != "choice" ||
+        !event.contains("original_us") || !event["original_us"].is_number())
+      continue;
+    nlohmann::json of;
+    for (const char *member : {"kernel", "hash", "gpu", "block", "threads"})
+      of.push_back(event.value(member, nlohmann::json()));
+    newest[of.dump()] = {event.value("kernel", ""), event["original_us"].get<double>()};
+  }
+  if (newest.empty())
+    return tl::unexpected(std::string("it is a log of the launch helper without times: no choice "
+                                      "was made"));
+  MeasuredTimes times;
+  times.of_one_launch_ = true;
+  for (const auto &[of, measured] : newest)
+    times.by_name_[measured.first] += measured.second;
+  return times;
+}
+
 tl::expected<MeasuredTimes, std::string> MeasuredTimes::parse(std::string_view text) {
+  if (text.starts_with("{\"event\":"))
+    return parse_log(text);
   MeasuredTimes times;
   const std::vector<Row> rows = rows_of(text);
   const auto head = std::find_if(rows.begin(), rows.end(), [](const Row &row) {
@@ -113,7 +140,8 @@ tl::expected<MeasuredTimes, std::string> MeasuredTimes::parse(std::string_view t
 }
 
 double MeasuredTimes::of(std::string_view ptx_name) const {
-  for (const std::string &name : {key_of(short_name(ptx_name)), base_name(ptx_name)})
+  for (const std::string &name :
+       {std::string(ptx_name), key_of(short_name(ptx_name)), base_name(ptx_name)})
     if (const auto found = by_name_.find(name); found != by_name_.end())
       return found->second;
   return 0;

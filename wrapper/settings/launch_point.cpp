@@ -236,7 +236,8 @@ const facts::Amount *AmountsAt::violated(const std::vector<facts::Amount> &condi
   return nullptr;
 }
 
-std::string point_fault(const std::vector<const Module *> &modules, const LaunchPoint &point) {
+std::string point_fault(const std::vector<const Module *> &modules, const LaunchPoint &point,
+                        const std::function<std::string(const std::string &)> &suggest) {
   for (const auto &[name, number] : point.numbers) {
     bool known = is_extent(name);
     unsigned most = 0; // bits of the widest parameter that is called so
@@ -247,7 +248,7 @@ std::string point_fault(const std::vector<const Module *> &modules, const Launch
       known = known || most > 0 || is_word(*module, name);
     }
     if (!known)
-      return fmt::format("--launch: no kernel has a parameter `{}`", name);
+      return fmt::format("--launch: no kernel has a parameter `{}`{}", name, suggest(name));
     if (most > 0 && !same_bits(number, most, 0))
       return does_not_fit(name, number, -power_of_two(most - 1), power_of_two(most) - 1);
   }

@@ -7,6 +7,7 @@
 #include "grammar/module.h"
 
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -85,7 +86,9 @@ private:
 
 /// What is wrong with the numbers that a point gives: the first whose name is neither an extent nor
 /// a parameter of any kernel, or that no parameter of that name can hold; empty if nothing is.
-/// Words of constant variables may have numbers, too.
-std::string point_fault(const std::vector<const Module *> &modules, const LaunchPoint &point);
+/// Words of constant variables may have numbers, too. `suggest`: what is added about a name that no
+/// parameter has.
+std::string point_fault(const std::vector<const Module *> &modules, const LaunchPoint &point,
+                        const std::function<std::string(const std::string &)> &suggest);
 
 } // namespace ptxasw::wrapper

@@ -307,7 +307,7 @@ bool set_assume_block(Settings &settings, std::string_view value) {
 
 std::string get_assume_block(const Settings &settings) {
   const auto &shape = settings.rewrite.assume_block;
-  return shape ? fmt::format("{},{},{}", shape->x, shape->y, shape->z) : std::string();
+  return shape ? fmt::format("{}x{}x{}", shape->x, shape->y, shape->z) : std::string();
 }
 
 template <bool Settings::*member> bool set_switch(Settings &settings, std::string_view value) {
@@ -364,6 +364,20 @@ void clear_lint_assume(Settings &settings) {
 void clear_lint_allow(Settings &settings) {
   settings.lint_choices.allowed.clear();
   settings.lint_choices.allowed_files.clear();
+}
+
+/// The first code of a setting that no warning has; empty if that is not what is wrong.
+std::string unknown_code(std::string_view name, std::string_view value) {
+  std::string why;
+  LintChoices choices;
+  if (name == "lint-allow" || name == "lint-warnings" || name == "lint-errors")
+    each_part(value, [&](std::string_view word) {
+      const bool known = name == "lint-warnings" ? choices.warn(word)
+                                                 : choices.error_on(word.substr(0, word.find(':')));
+      why = known ? "" : no_such_warning(word);
+      return known;
+    });
+  return why;
 }
 
 void clear_lint_at(Settings &settings) {
@@ -453,7 +467,7 @@ std::vector<SettingSpec> make_table() {
        .get = get_assume,
        .clear = clear_assume},
       {.name = "assume-block",
-       .values = "X[,Y[,Z]]",
+       .values = "X|XxY|XxYxZ",
        .meaning = "a promise that saves run-time tests: every launch has blocks of this shape",
        .decides_code = true,
        .in_rewrite = true,
@@ -652,8 +666,7 @@ std::optional<BlockShape> parse_block_shape(std::string_view text) {
   std::uint32_t *const extents[] = {&shape.x, &shape.y, &shape.z};
   constexpr std::uint32_t most[] = {1024, 1024, 64};
   for (std::size_t count = 0; count < std::size(extents); ++count) {
-    // `+` where nvcc's -Xptxas would cut at a comma.
-    const std::size_t end = std::min(text.find_first_of(",+x"), text.size());
+    const std::size_t end = std::min(text.find('x'), text.size());
     const auto extent = parse_number(text.substr(0, end));
     if (!extent || *extent < 1 || *extent > most[count])
       return std::nullopt;
@@ -688,10 +701,12 @@ tl::expected<void, std::string> apply_setting(Settings &settings, std::string_vi
     if (spec.clear && settings.origin(i) != origin)
       spec.clear(settings);
     if (!spec.set(settings, value)) {
-      const std::string gone = gone_value(name, value);
+      std::string why = gone_value(name, value);
+      if (why.empty())
+        why = unknown_code(name, value);
       return tl::unexpected(
-          gone.empty() ? fmt::format("`{}`: `{}` is not one of {}", spelling, value, spec.values)
-                       : fmt::format("`{}`: {}", spelling, gone));
+          why.empty() ? fmt::format("`{}`: `{}` is not one of {}", spelling, value, spec.values)
+                      : fmt::format("`{}`: {}", spelling, why));
     }
     settings.origins.resize(table.size());
     settings.origins[i] = origin;

@@ -7,7 +7,9 @@ SEVERITY = {"error": "major", "warning": "minor", "note": "info"}
 issues = []
 for run in json.load(open(sys.argv[1], encoding="utf-8"))["runs"]:
     for result in run["results"]:
-        place = result["locations"][0]["physicalLocation"]
+        place = result["locations"][0].get("physicalLocation")
+        if not place:  # of a build without -lineinfo
+            continue
         issues.append({"description": result["message"]["text"], "check_name": result["ruleId"],
                        "fingerprint": next(iter(result["partialFingerprints"].values())),
                        "severity": SEVERITY.get(result.get("level", "warning"), "minor"),
