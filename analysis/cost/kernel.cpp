@@ -100,6 +100,23 @@ bool Kernel::belongs(std::uint32_t slot, BlockId block) const {
   return true;
 }
 
+// What the branch on the only way into a loop establishes: the way back has it in common.
+std::optional<PathFact> Kernel::fact_before_loop(BlockId header) const {
+  const ControlFlowGraph &cfg = emulation_->cfg();
+  const LoopId loop = cfg.loop_of(header);
+  if (loop == no_index || cfg.loops()[loop].header != header)
+    return std::nullopt;
+  std::optional<BlockId> before;
+  for (const BlockId from : cfg.blocks()[header].predecessors) {
+    if (cfg.contains(loop, from) || !cfg.reachable(from))
+      continue;
+    if (before)
+      return std::nullopt;
+    before = from;
+  }
+  return before ? emulation_->fact_on_edge(*before, header) : std::nullopt;
+}
+
 void Kernel::enter(BlockId id) {
   CodeBlock block;
   block.id = id;
@@ -109,6 +126,11 @@ void Kernel::enter(BlockId id) {
     if (!belongs(slot, id))
       continue;
     block.conditions.push_back({slot, fact.holds, !values_->guessed(slot), false});
+  }
+  if (const auto fact = fact_before_loop(id)) {
+    const std::uint32_t slot = values_->add(emulation_->expand(fact->condition));
+    if (!values_->guessed(slot))
+      block.conditions.push_back({slot, fact->holds, true, false});
   }
   for (const MemoryAccess &access : emulation_->trace()) {
     if (access.block != id ||

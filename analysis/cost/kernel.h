@@ -99,6 +99,7 @@ private:
   void find_exits(LoopId loop);
   void find_rare();
   bool belongs(std::uint32_t slot, BlockId block) const;
+  std::optional<PathFact> fact_before_loop(BlockId header) const;
   void doubt_assumed(std::uint32_t slot, const std::vector<std::string_view> &assumed);
 
   const Module &module_;

@@ -39,8 +39,8 @@ struct Moment {
 };
 
 /// Expressions, put into the order in which they can be computed, and their values. What is not
-/// known (loaded values, what joins left open) is a number drawn by lane, moment and symbol, always
-/// the same for the same ones; whatever depends on it says so.
+/// known (loaded values, joins whose ways are not understood) is a number drawn by lane, moment and
+/// symbol, always the same for the same ones; whatever depends on it says so.
 class LaneValues {
 public:
   LaneValues(Emulation &emulation, const Arguments &arguments);
@@ -70,7 +70,16 @@ public:
   std::vector<std::pair<std::uint32_t, std::uint32_t>> comparisons_in(std::uint32_t slot) const;
 
 private:
-  enum class Source : std::uint8_t { expression, number, tid, block_index, loop, lane, unknown };
+  enum class Source : std::uint8_t {
+    expression,
+    number,
+    tid,
+    block_index,
+    loop,
+    lane,
+    join, ///< what its operand is
+    unknown
+  };
   struct Node {
     Expr expr = nullptr;
     std::vector<std::uint32_t> operands;
@@ -83,6 +92,8 @@ private:
   };
 
   void classify(Node &node);
+  void resolve_join(Node &node);
+  bool is_known_how_often(LoopId loop);
   std::optional<Argument> argument_of(const ParameterField &field) const;
   void compute_node(const Node &node, std::uint64_t *out, const Moment &moment) const;
 
@@ -94,6 +105,7 @@ private:
   std::vector<Node> nodes_;
   std::vector<std::uint64_t> values_;
   std::vector<std::string> missing_;
+  unsigned joins_within_ = 0; ///< a join's value that is made of others' is being entered
 };
 
 } // namespace ptxasw::analysis::cost

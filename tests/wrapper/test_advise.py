@@ -161,6 +161,18 @@ class Advise(Scratch):
         self.assertEqual((wrong["limit"], right["limit"]), ("shared memory", "DRAM"))
         self.assertGreater(wrong["microseconds"], 1.3 * right["microseconds"])
 
+    def test_rounds_that_depend_on_the_thread_are_known(self):
+        """A tile that the rows of a block fill in turn: `for (row = threadIdx.y; row < 32; row += 8)`."""
+        with open(ROOT / "docs/results/lint/h100-pairs.csv", encoding="utf-8") as file:
+            rows = [row.split(",") for row in file if not row.startswith("#")]
+        for name in ("bank_conflict_before", "uncoalesced_after"):
+            measured = next(1000 * float(row[2]) for row in rows if row[1] == name)
+            (kernel,) = self.json(ROOT / "docs/examples/lint_pairs.cu", "--kernel", name, "--arch", "sm_90", "--gpu", "H100",
+                                  "--launch", "block=32x8,grid=128x128,n=4096")["kernels"]
+            self.assertEqual(kernel["doubts"], [])
+            (shape,) = kernel["shapes"]
+            self.assertTrue(shape["least"] <= measured <= shape["most"], (name, measured, shape))
+
     def test_errors_of_members(self):
         words = [ROOT / "kernelgen-bench/suite/laplacian.ptx", "--launch", "threads=64", "--registers-per-thread", "32", "--launch"]
         self.refused("no single number; NAME+OFFSET:TYPE", *words, "param_3=5")
