@@ -59,8 +59,15 @@ Kernel::Kernel(const Module &module, const Function &function, const Arguments &
     for (const LoopExit &exit : loop.exits)
       if (exit.slot != ~0u)
         doubt_assumed(exit.slot, assumed);
-  for (const std::string &name : values_->missing())
-    doubt("the value of " + name + " is not given");
+  for (const ParameterField &field : values_->missing())
+    miss(field);
+  const auto place = [&](const ParameterField &field) {
+    const auto found = std::find_if(function.parameters.begin(), function.parameters.end(),
+                                    [&](const Variable &v) { return v.name == field.parameter; });
+    return std::pair(found - function.parameters.begin(), field.offset);
+  };
+  std::sort(missing_.begin(), missing_.end(),
+            [&](const auto &a, const auto &b) { return place(a) < place(b); });
 }
 
 // As blocks have them whose rows are whole warps.
@@ -80,9 +87,17 @@ void Kernel::count_wavefronts() {
 
 // Branches on what was taken for a pointer: it may be a number.
 void Kernel::doubt_assumed(std::uint32_t slot, const std::vector<std::string_view> &assumed) {
-  for (const std::string_view name : values_->parameters_of(slot))
-    if (std::find(assumed.begin(), assumed.end(), name) != assumed.end())
-      doubt("the value of " + std::string(name) + " is not given");
+  for (const ParameterField &field : values_->parameters_of(slot))
+    if (std::find(assumed.begin(), assumed.end(), field.parameter) != assumed.end())
+      miss(field);
+}
+
+void Kernel::miss(const ParameterField &field) {
+  doubt("the value of " + std::string(field.parameter) + " is not given");
+  if (std::none_of(missing_.begin(), missing_.end(), [&](const ParameterField &known) {
+        return known.parameter == field.parameter && known.offset == field.offset;
+      }))
+    missing_.push_back(field);
 }
 
 void Kernel::doubt(const std::string &why) {

@@ -89,6 +89,8 @@ public:
   LaneValues &values() { return *values_; }
   /// What makes predictions vague, in words: no two the same.
   const std::vector<std::string> &doubts() const { return doubts_; }
+  /// The parameters, or parts of them, whose values are asked for: by parameter and offset.
+  const std::vector<ParameterField> &missing() const { return missing_; }
   void doubt(const std::string &why);
 
 private:
@@ -101,6 +103,7 @@ private:
   bool belongs(std::uint32_t slot, BlockId block) const;
   std::optional<PathFact> fact_before_loop(BlockId header) const;
   void doubt_assumed(std::uint32_t slot, const std::vector<std::string_view> &assumed);
+  void miss(const ParameterField &field);
 
   const Module &module_;
   const Function &function_;
@@ -112,6 +115,7 @@ private:
   /// Wavefronts of a warp's access to shared memory, by instruction, where they are known.
   std::map<std::uint32_t, double> wavefronts_;
   std::vector<std::string> doubts_;
+  std::vector<ParameterField> missing_;
 };
 
 } // namespace ptxasw::analysis::cost

@@ -177,7 +177,7 @@ void LaneValues::classify(Node &node) {
           node.which = argument->threads_along.value_or(0);
           node.extent_of_grid = node.extent_of_block = argument->threads_along.has_value();
         } else {
-          missing_.emplace_back(field->parameter);
+          missing_.push_back(*field);
         }
       } else {
         resolve_join(node);
@@ -284,13 +284,13 @@ void LaneValues::compute_node(const Node &node, std::uint64_t *out, const Moment
   }
 }
 
-std::vector<std::string_view> LaneValues::parameters_of(std::uint32_t slot) const {
-  std::vector<std::string_view> names;
+std::vector<ParameterField> LaneValues::parameters_of(std::uint32_t slot) const {
+  std::vector<ParameterField> fields;
   for (const std::uint32_t part : needed_for({slot}))
     if (const Expr expr = nodes_[part].expr; expr->kind == ExprKind::symbol)
       if (const auto field = emulation_.parameter_field(expr))
-        names.push_back(field->parameter);
-  return names;
+        fields.push_back(*field);
+  return fields;
 }
 
 std::vector<std::pair<std::uint32_t, std::uint32_t>>

@@ -61,10 +61,11 @@ public:
   bool depends_on_loop(std::uint32_t slot, LoopId loop) const {
     return (nodes_[slot].loops >> std::min(loop, 63u) & 1) != 0;
   }
-  /// Parameters without a value that something depends on: they count as not known.
-  const std::vector<std::string> &missing() const { return missing_; }
-  /// Names of the parameters that an entered expression depends on.
-  std::vector<std::string_view> parameters_of(std::uint32_t slot) const;
+  /// Parameters, or parts of them, without a value that something depends on: they count as not
+  /// known.
+  const std::vector<ParameterField> &missing() const { return missing_; }
+  /// The parameters, or parts of them, that an entered expression depends on.
+  std::vector<ParameterField> parameters_of(std::uint32_t slot) const;
   /// Comparisons with zero that an entered expression depends on: (the comparison, what is
   /// compared).
   std::vector<std::pair<std::uint32_t, std::uint32_t>> comparisons_in(std::uint32_t slot) const;
@@ -104,7 +105,7 @@ private:
   std::unordered_map<Expr, std::pair<bool, unsigned>> extents_; ///< (of the grid, axis)
   std::vector<Node> nodes_;
   std::vector<std::uint64_t> values_;
-  std::vector<std::string> missing_;
+  std::vector<ParameterField> missing_;
   unsigned joins_within_ = 0; ///< a join's value that is made of others' is being entered
 };
 
