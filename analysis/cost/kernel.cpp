@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace ptxasw::inline analysis::cost {
 
@@ -45,7 +46,7 @@ Kernel::Kernel(const Module &module, const Function &function, const Arguments &
         });
     loops_.push_back({loop.parent, !kept, {}});
   }
-  count_wavefronts();
+  wavefronts_ = wavefronts_in(std::nullopt);
   for (const BlockId id : cfg.reverse_postorder())
     if (emulation_->feasible(id))
       enter(id);
@@ -70,19 +71,40 @@ Kernel::Kernel(const Module &module, const Function &function, const Arguments &
             [&](const auto &a, const auto &b) { return place(a) < place(b); });
 }
 
-// As blocks have them whose rows are whole warps.
-void Kernel::count_wavefronts() {
+// Without a shape as blocks have them whose rows are whole warps.
+std::map<std::uint32_t, double>
+Kernel::wavefronts_in(const std::optional<BlockShape> &shape) const {
   const auto is_shared = [&](const Instruction &instruction) {
     return module_.opcode(instruction).space == StateSpace::shared;
   };
+  std::map<std::uint32_t, double> found;
   if (std::none_of(function_.instructions.begin(), function_.instructions.end(), is_shared))
-    return;
-  const facts::KernelFacts facts(module_, function_);
+    return found;
+  const facts::KernelFacts facts(module_, function_, {.block = shape});
   for (const facts::Access &access : facts.accesses())
     if (access.space == StateSpace::shared)
       if (const facts::Count &count = facts.traffic(access).wavefronts;
           count.verdict != facts::Verdict::unknown)
-        wavefronts_[access.site.instruction] = std::max({1u, count.least, count.typical});
+        found[access.site.instruction] = std::max({1u, count.least, count.typical});
+  return found;
+}
+
+void Kernel::take_shape(const BlockShape &shape) {
+  const auto wanted = shape.x % warp_lanes == 0 ? std::nullopt : std::optional(shape);
+  if (wanted == shape_)
+    return;
+  shape_ = wanted;
+  const auto before = std::exchange(wavefronts_, wavefronts_in(shape_));
+  const auto cycles = [](const auto &wavefronts, std::uint32_t instruction) {
+    const auto found = wavefronts.find(instruction);
+    return found == wavefronts.end() ? 1.0 : found->second;
+  };
+  for (CodeBlock &block : blocks_) {
+    const BasicBlock &range = emulation_->cfg().blocks()[block.id];
+    for (std::uint32_t i = range.first; i < range.end; ++i)
+      if (before.contains(i) || wavefronts_.contains(i))
+        block.cycles.shared += cycles(wavefronts_, i) - cycles(before, i);
+  }
 }
 
 // Branches on what was taken for a pointer: it may be a number.

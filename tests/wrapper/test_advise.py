@@ -166,6 +166,23 @@ class Advise(Scratch):
         self.assertEqual((wrong["limit"], right["limit"]), ("shared memory", "DRAM"))
         self.assertGreater(wrong["microseconds"], 1.3 * right["microseconds"])
 
+    def test_bank_conflicts_of_short_rows_cost(self):
+        """Rows of eight threads: four of them lie in the same banks, as lint says of such a block."""
+        self.write("rows.cu", """extern "C" __global__ void rows(const int *in, int *out, int n) {
+  __shared__ int tile[32][32];
+  int x = threadIdx.x, y = threadIdx.y, at = (blockIdx.y * 32 + y) * n + blockIdx.x * 8 + x;
+  tile[y][x] = in[at];
+  __syncthreads();
+  out[at] = tile[y][x ^ 1];
+}
+""")
+        def time(shape):
+            words = ["rows.cu", "--arch", "sm_90", "--launch", f"threads=4096x4096,n=4096,block={shape}"]
+            (kernel,) = self.json(*words)["kernels"]
+            self.assertEqual(kernel["doubts"], [])
+            return next(one["terms"]["shared memory"] for one in kernel["shapes"] if "x".join(map(str, one["block"][:2])) == shape)
+        self.assertAlmostEqual(time("8x32") / time("32x8"), 4, delta=0.05)
+
     def test_rounds_that_depend_on_the_thread_are_known(self):
         """A tile that the rows of a block fill in turn: `for (row = threadIdx.y; row < 32; row += 8)`."""
         with open(ROOT / "docs/results/lint/h100-pairs.csv", encoding="utf-8") as file:
