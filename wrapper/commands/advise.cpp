@@ -360,7 +360,7 @@ int run(const AdviseRequest &request, const Invocation &invocation) {
                          return a.mwp_cwp.value_or(0) < b.mwp_cwp.value_or(0);
                        });
     KernelAnswer answer{
-        fmt::format("{} on {}{}: {} registers per thread", subject.name, assembled.gpu.name,
+        fmt::format("{} on {}{}: {} registers per thread", one.called(), assembled.gpu.name,
                     is_sized ? fmt::format(", {} threads", text_of(asked.threads)) : "",
                     subject.needs.registers),
         fmt::format("  no advice: {}\n", advice.refusal), to_json(subject, advice, assembled.gpu)};

@@ -232,7 +232,7 @@ std::optional<Unanswered> not_at(const ToldBounds &told, const LaunchPoint *poin
   const std::string why = point ? fault_at(told, *point) : "";
   if (why.empty())
     return std::nullopt;
-  return Unanswered{fmt::format("{}: {}", told.bounds.name, why),
+  return Unanswered{fmt::format("{}: {}", demangled(told.bounds.name), why),
                     why.starts_with(holds_only) ? stays_open : usage_error};
 }
 
@@ -244,7 +244,10 @@ KernelAnswer answer_of(const ToldBounds &told, const LaunchPoint *point, bool al
 }
 
 KernelAnswer compare(const ToldBounds &first, const ToldBounds &second, const LaunchPoint *point) {
-  KernelAnswer answer{fmt::format("{} and {}:", first.bounds.name, second.bounds.name), "", {}};
+  KernelAnswer answer{
+      fmt::format("{} and {}:", demangled(first.bounds.name), demangled(second.bounds.name)),
+      "",
+      {}};
   answer.json["second"] = second.bounds.name;
   for (std::size_t m = 0; m < first.bounds.metrics.size(); ++m) {
     const std::string lower = ranking(first, second, m, point);

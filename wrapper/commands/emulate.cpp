@@ -313,7 +313,7 @@ int run(const EmulateRequest &request, const Invocation &) {
   if (request.count)
     print_counts(outcome);
   if (!request.quiet)
-    fmt::print("{}: {} thread-instructions\n", function.name, outcome.steps);
+    fmt::print("{}: {} thread-instructions\n", demangled(function.name), outcome.steps);
   return code;
 }
 
