@@ -147,7 +147,7 @@ int run(const CostRequest &request, const Invocation &invocation) {
     const ToldBounds second = told_bounds(*other, *function, options, point, inputs->sources);
     if (auto why = not_at(second, at))
       return tl::unexpected(Unanswered{why->why});
-    return compare(told, second, at);
+    return compare(told, second, at, asked.verbose);
   };
   const auto each = [&](const AnalysedKernel &one) -> Answer {
     KernelAnswer answer{one.called() + ":", "", {}};
