@@ -117,7 +117,8 @@ void WarpWalk::go_round(LoopId loop, LaneMask mask, double weight) {
   }
   if (mask == 0)
     return;
-  const auto [counts, last] = rounds_of(loop, mask);
+  const Rounds rounds = rounds_of(loop, mask);
+  const Lanes &counts = rounds.count;
   std::uint64_t longest = 0;
   for_each_lane(mask, [&](unsigned lane) { longest = std::max(longest, counts[lane]); });
   const auto round = [&](std::uint64_t iteration, double times) {
@@ -151,7 +152,7 @@ void WarpWalk::go_round(LoopId loop, LaneMask mask, double weight) {
     round(0, 0);
     round(longest - 1, 0);
   }
-  moment_.iteration[loop] = last;
+  moment_.iteration[loop] = rounds.last;
 }
 
 /// Lanes that leave by an exit, if they have iterated `at` times.

@@ -332,7 +332,10 @@ private:
   struct AccessRow {
     std::string place, what, cost, stride;
     unsigned loops = 0, times = 1;
-    auto operator<=>(const AccessRow &) const = default;
+    bool operator<(const AccessRow &other) const {
+      return std::tie(place, what, cost, stride, loops) <
+             std::tie(other.place, other.what, other.cost, other.stride, other.loops);
+    }
 
     std::string text() const {
       return fmt::format("<tr><td><code>{}</code></td><td>{}{}</td><td>{}</td><td>{}</td><td>{}"
