@@ -12,17 +12,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 
 namespace ptxasw::inline synth {
 namespace {
 
 /// Bytes from one lane to the next, as those who warn of accesses count them.
 std::optional<std::int64_t> lane_stride(const facts::KernelFacts &facts,
-                                        std::uint32_t instruction) {
-  for (const facts::Access &access : facts.accesses())
-    if (access.site.instruction == instruction)
-      return access.form.is_uniform() ? 0 : facts.lane_stride(access);
-  return std::nullopt;
+                                        const facts::Access &access) {
+  return access.form.is_uniform() ? 0 : facts.lane_stride(access);
 }
 
 LoadExplanation explain_load(const Module &module, const Function &function, Emulation &emulation,
@@ -68,23 +66,32 @@ KernelExplanation explain_kernel(const Module &module, const Function &function,
   Emulation emulation(module, function, launch_facts(function, options.assume_block));
   const facts::KernelFacts facts(module, function,
                                  {.block = options.assume_block, .index_is_positive = true});
+  std::map<std::uint32_t, const facts::Access *> accesses; // the first of an instruction
+  for (const facts::Access &access : facts.accesses())
+    accesses.emplace(access.site.instruction, &access);
+  std::multimap<std::uint32_t, const Reuse *> reuses;
+  if (detection)
+    for (const Reuse &reuse : detection->reuses)
+      reuses.emplace(reuse.load, &reuse);
+  std::map<std::uint32_t, const KeptRecord *> kept; // the last of a line
+  for (const KeptRecord &record : report.kept)
+    kept[record.line] = &record;
   for (const MemoryAccess &access : emulation.trace()) {
     const Candidate kind =
         candidate(module, function, function.instructions[access.instruction], Widths());
     if (!kind.is_load())
       continue;
     LoadExplanation load = explain_load(module, function, emulation, access);
-    load.lane_stride = lane_stride(facts, access.instruction);
-    if (detection)
-      for (const Reuse &reuse : detection->reuses)
-        if (reuse.load == access.instruction)
-          add_reuse(function, reuse, load);
-    for (const KeptRecord &kept : report.kept)
-      if (kept.line == load.line) {
-        load.reason = kept.reason;
-        load.detail = kept.detail;
-        load.obligation = kept.obligation;
-      }
+    if (const auto found = accesses.find(access.instruction); found != accesses.end())
+      load.lane_stride = lane_stride(facts, *found->second);
+    const auto [first, last] = reuses.equal_range(access.instruction);
+    for (auto reuse = first; reuse != last; ++reuse)
+      add_reuse(function, *reuse->second, load);
+    if (const auto found = kept.find(load.line); found != kept.end()) {
+      load.reason = found->second->reason;
+      load.detail = found->second->detail;
+      load.obligation = found->second->obligation;
+    }
     result.loads.push_back(std::move(load));
   }
   return result;

@@ -162,6 +162,7 @@ private:
                        return a.prediction.microseconds < b.prediction.microseconds;
                      });
     advice_.doubts = kernel.doubts();
+    advice_.missing = kernel.missing();
     if (gpu_.date.empty())
       advice_.doubts.emplace_back(
           "the GPU was not measured, only what is documented of it is known");

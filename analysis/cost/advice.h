@@ -37,6 +37,7 @@ struct Advice {
   std::vector<ShapeAdvice> shapes;     ///< the shortest predicted time first
   std::vector<std::string> conditions; ///< what makes another shape legal
   std::vector<std::string> doubts;     ///< what makes the times vague
+  std::vector<ParameterField> missing; ///< what should be given, the doubts have it, too
   /// Along these axes the shape must stay as it is, for the reason.
   std::string fixed[3];
   /// The first shape is faster than the current one by more than the usual error of such ratios.

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace ptxasw::inline analysis::cost {
 
@@ -45,7 +46,7 @@ Kernel::Kernel(const Module &module, const Function &function, const Arguments &
         });
     loops_.push_back({loop.parent, !kept, {}});
   }
-  count_wavefronts();
+  wavefronts_ = wavefronts_in(std::nullopt);
   for (const BlockId id : cfg.reverse_postorder())
     if (emulation_->feasible(id))
       enter(id);
@@ -59,30 +60,66 @@ Kernel::Kernel(const Module &module, const Function &function, const Arguments &
     for (const LoopExit &exit : loop.exits)
       if (exit.slot != ~0u)
         doubt_assumed(exit.slot, assumed);
-  for (const std::string &name : values_->missing())
-    doubt("the value of " + name + " is not given");
+  for (const ParameterField &field : values_->missing())
+    miss(field);
+  const auto place = [&](const ParameterField &field) {
+    const auto found = std::find_if(function.parameters.begin(), function.parameters.end(),
+                                    [&](const Variable &v) { return v.name == field.parameter; });
+    return std::pair(found - function.parameters.begin(), field.offset);
+  };
+  std::sort(missing_.begin(), missing_.end(),
+            [&](const auto &a, const auto &b) { return place(a) < place(b); });
 }
 
-// As blocks have them whose rows are whole warps.
-void Kernel::count_wavefronts() {
+// Without a shape as blocks have them whose rows are whole warps.
+std::map<std::uint32_t, double>
+Kernel::wavefronts_in(const std::optional<BlockShape> &shape) const {
   const auto is_shared = [&](const Instruction &instruction) {
     return module_.opcode(instruction).space == StateSpace::shared;
   };
+  std::map<std::uint32_t, double> found;
   if (std::none_of(function_.instructions.begin(), function_.instructions.end(), is_shared))
-    return;
-  const facts::KernelFacts facts(module_, function_);
+    return found;
+  const facts::KernelFacts facts(module_, function_, {.block = shape});
   for (const facts::Access &access : facts.accesses())
     if (access.space == StateSpace::shared)
       if (const facts::Count &count = facts.traffic(access).wavefronts;
           count.verdict != facts::Verdict::unknown)
-        wavefronts_[access.site.instruction] = std::max({1u, count.least, count.typical});
+        found[access.site.instruction] = std::max({1u, count.least, count.typical});
+  return found;
+}
+
+void Kernel::take_shape(const BlockShape &shape) {
+  const auto wanted = shape.x % warp_lanes == 0 ? std::nullopt : std::optional(shape);
+  if (wanted == shape_)
+    return;
+  shape_ = wanted;
+  const auto before = std::exchange(wavefronts_, wavefronts_in(shape_));
+  const auto cycles = [](const auto &wavefronts, std::uint32_t instruction) {
+    const auto found = wavefronts.find(instruction);
+    return found == wavefronts.end() ? 1.0 : found->second;
+  };
+  for (CodeBlock &block : blocks_) {
+    const BasicBlock &range = emulation_->cfg().blocks()[block.id];
+    for (std::uint32_t i = range.first; i < range.end; ++i)
+      if (before.contains(i) || wavefronts_.contains(i))
+        block.cycles.shared += cycles(wavefronts_, i) - cycles(before, i);
+  }
 }
 
 // Branches on what was taken for a pointer: it may be a number.
 void Kernel::doubt_assumed(std::uint32_t slot, const std::vector<std::string_view> &assumed) {
-  for (const std::string_view name : values_->parameters_of(slot))
-    if (std::find(assumed.begin(), assumed.end(), name) != assumed.end())
-      doubt("the value of " + std::string(name) + " is not given");
+  for (const ParameterField &field : values_->parameters_of(slot))
+    if (std::find(assumed.begin(), assumed.end(), field.parameter) != assumed.end())
+      miss(field);
+}
+
+void Kernel::miss(const ParameterField &field) {
+  doubt("the value of " + std::string(field.parameter) + " is not given");
+  if (std::none_of(missing_.begin(), missing_.end(), [&](const ParameterField &known) {
+        return known.parameter == field.parameter && known.offset == field.offset;
+      }))
+    missing_.push_back(field);
 }
 
 void Kernel::doubt(const std::string &why) {
@@ -100,6 +137,23 @@ bool Kernel::belongs(std::uint32_t slot, BlockId block) const {
   return true;
 }
 
+// What the branch on the only way into a loop establishes: the way back has it in common.
+std::optional<PathFact> Kernel::fact_before_loop(BlockId header) const {
+  const ControlFlowGraph &cfg = emulation_->cfg();
+  const LoopId loop = cfg.loop_of(header);
+  if (loop == no_index || cfg.loops()[loop].header != header)
+    return std::nullopt;
+  std::optional<BlockId> before;
+  for (const BlockId from : cfg.blocks()[header].predecessors) {
+    if (cfg.contains(loop, from) || !cfg.reachable(from))
+      continue;
+    if (before)
+      return std::nullopt;
+    before = from;
+  }
+  return before ? emulation_->fact_on_edge(*before, header) : std::nullopt;
+}
+
 void Kernel::enter(BlockId id) {
   CodeBlock block;
   block.id = id;
@@ -109,6 +163,11 @@ void Kernel::enter(BlockId id) {
     if (!belongs(slot, id))
       continue;
     block.conditions.push_back({slot, fact.holds, !values_->guessed(slot), false});
+  }
+  if (const auto fact = fact_before_loop(id)) {
+    const std::uint32_t slot = values_->add(emulation_->expand(fact->condition));
+    if (!values_->guessed(slot))
+      block.conditions.push_back({slot, fact->holds, true, false});
   }
   for (const MemoryAccess &access : emulation_->trace()) {
     if (access.block != id ||

@@ -87,19 +87,26 @@ public:
   const std::vector<CodeBlock> &blocks() const { return blocks_; } ///< in order of execution
   const std::vector<KernelLoop> &loops() const { return loops_; }
   LaneValues &values() { return *values_; }
+  /// From now on accesses of shared memory cost what they do in blocks of this shape; before, and
+  /// where rows are whole warps, as in all such blocks.
+  void take_shape(const BlockShape &shape);
   /// What makes predictions vague, in words: no two the same.
   const std::vector<std::string> &doubts() const { return doubts_; }
+  /// The parameters, or parts of them, whose values are asked for: by parameter and offset.
+  const std::vector<ParameterField> &missing() const { return missing_; }
   void doubt(const std::string &why);
 
 private:
-  void count_wavefronts();
+  std::map<std::uint32_t, double> wavefronts_in(const std::optional<BlockShape> &shape) const;
   void enter(BlockId id);
   void measure(CodeBlock &block);
   void find_chain(CodeBlock &block, const BasicBlock &range);
   void find_exits(LoopId loop);
   void find_rare();
   bool belongs(std::uint32_t slot, BlockId block) const;
+  std::optional<PathFact> fact_before_loop(BlockId header) const;
   void doubt_assumed(std::uint32_t slot, const std::vector<std::string_view> &assumed);
+  void miss(const ParameterField &field);
 
   const Module &module_;
   const Function &function_;
@@ -110,7 +117,9 @@ private:
   std::vector<KernelLoop> loops_;
   /// Wavefronts of a warp's access to shared memory, by instruction, where they are known.
   std::map<std::uint32_t, double> wavefronts_;
+  std::optional<BlockShape> shape_; ///< that these are of; nothing: rows are whole warps
   std::vector<std::string> doubts_;
+  std::vector<ParameterField> missing_;
 };
 
 } // namespace ptxasw::analysis::cost

@@ -4,11 +4,16 @@
 
 #include "analysis/cost/lane_values.h"
 
+#include "analysis/cost/join_values.h"
+
 #include <algorithm>
 #include <fmt/core.h>
 
 namespace ptxasw::inline analysis::cost {
 namespace {
+
+constexpr unsigned joins_depth = 64;
+constexpr LoopId last_bit = 63; ///< of the loops from the 64th on
 
 std::uint64_t mixed(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -75,6 +80,8 @@ std::uint32_t LaneValues::add(Expr expr) {
   });
   std::sort(list.begin(), list.end(), [](Expr a, Expr b) { return a->id < b->id; });
   for (const Expr node : list) {
+    if (slots_.contains(node)) // a join's value had it
+      continue;
     Node made;
     made.expr = node;
     for (const Expr child : node->operands()) {
@@ -89,6 +96,44 @@ std::uint32_t LaneValues::add(Expr expr) {
   }
   values_.resize(nodes_.size() * warp_lanes);
   return slots_.at(expr);
+}
+
+// A loop that does not go on where flows meet was left there: its symbols are numbers then.
+void LaneValues::resolve_join(Node &node) {
+  const auto join = emulation_.join_register(node.expr);
+  const Expr value = joins_within_ < joins_depth ? value_at_join(emulation_, node.expr) : nullptr;
+  if (!value)
+    return;
+  ++joins_within_;
+  const std::uint32_t slot = add(emulation_.expand(value));
+  const ControlFlowGraph &cfg = emulation_.cfg();
+  std::uint64_t loops = nodes_[slot].loops;
+  bool known = !nodes_[slot].guessed && (loops >> last_bit) == 0;
+  for (LoopId loop = 0; known && loop < std::min<std::size_t>(cfg.loops().size(), last_bit); ++loop)
+    if ((loops >> loop & 1) != 0 && !cfg.contains(loop, join->block)) {
+      loops &= ~(std::uint64_t{1} << loop);
+      known = is_known_how_often(loop);
+    }
+  --joins_within_;
+  if (!known)
+    return;
+  node.source = Source::join;
+  node.operands = {slot};
+  node.loops = loops;
+}
+
+bool LaneValues::is_known_how_often(LoopId loop) {
+  const ControlFlowGraph &cfg = emulation_.cfg();
+  for (const BlockId block : cfg.reverse_postorder()) {
+    const auto &next = cfg.blocks()[block].successors;
+    if (!cfg.contains(loop, block) || !emulation_.feasible(block) ||
+        std::all_of(next.begin(), next.end(), [&](BlockId to) { return cfg.contains(loop, to); }))
+      continue;
+    const Expr choice = emulation_.branch_choice(block);
+    if (!choice || nodes_[add(emulation_.expand(choice))].guessed)
+      return false;
+  }
+  return true;
 }
 
 // What is known of a field, from its first byte on.
@@ -132,8 +177,10 @@ void LaneValues::classify(Node &node) {
           node.which = argument->threads_along.value_or(0);
           node.extent_of_grid = node.extent_of_block = argument->threads_along.has_value();
         } else {
-          missing_.emplace_back(field->parameter);
+          missing_.push_back(*field);
         }
+      } else {
+        resolve_join(node);
       }
     }
   }
@@ -194,6 +241,8 @@ void LaneValues::compute_node(const Node &node, std::uint64_t *out, const Moment
     return each([&](unsigned lane) { return moment.iteration[node.which][lane]; });
   case Source::lane:
     return each([](unsigned lane) { return lane; });
+  case Source::join:
+    return each([&](unsigned lane) { return in(0)[lane]; });
   case Source::unknown:
     return each([&](unsigned lane) {
       std::uint64_t bits = expr->id * 0x9e3779b97f4a7c15 + moment.first + lane;
@@ -235,14 +284,13 @@ void LaneValues::compute_node(const Node &node, std::uint64_t *out, const Moment
   }
 }
 
-std::vector<std::string_view> LaneValues::parameters_of(std::uint32_t slot) const {
-  std::vector<std::string_view> names;
-  for_each_node(nodes_[slot].expr, [&](Expr node) {
-    if (node->kind == ExprKind::symbol)
-      if (const auto field = emulation_.parameter_field(node))
-        names.push_back(field->parameter);
-  });
-  return names;
+std::vector<ParameterField> LaneValues::parameters_of(std::uint32_t slot) const {
+  std::vector<ParameterField> fields;
+  for (const std::uint32_t part : needed_for({slot}))
+    if (const Expr expr = nodes_[part].expr; expr->kind == ExprKind::symbol)
+      if (const auto field = emulation_.parameter_field(expr))
+        fields.push_back(*field);
+  return fields;
 }
 
 std::vector<std::pair<std::uint32_t, std::uint32_t>>

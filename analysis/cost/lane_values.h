@@ -39,8 +39,8 @@ struct Moment {
 };
 
 /// Expressions, put into the order in which they can be computed, and their values. What is not
-/// known (loaded values, what joins left open) is a number drawn by lane, moment and symbol, always
-/// the same for the same ones; whatever depends on it says so.
+/// known (loaded values, joins whose ways are not understood) is a number drawn by lane, moment and
+/// symbol, always the same for the same ones; whatever depends on it says so.
 class LaneValues {
 public:
   LaneValues(Emulation &emulation, const Arguments &arguments);
@@ -61,16 +61,26 @@ public:
   bool depends_on_loop(std::uint32_t slot, LoopId loop) const {
     return (nodes_[slot].loops >> std::min(loop, 63u) & 1) != 0;
   }
-  /// Parameters without a value that something depends on: they count as not known.
-  const std::vector<std::string> &missing() const { return missing_; }
-  /// Names of the parameters that an entered expression depends on.
-  std::vector<std::string_view> parameters_of(std::uint32_t slot) const;
+  /// Parameters, or parts of them, without a value that something depends on: they count as not
+  /// known.
+  const std::vector<ParameterField> &missing() const { return missing_; }
+  /// The parameters, or parts of them, that an entered expression depends on.
+  std::vector<ParameterField> parameters_of(std::uint32_t slot) const;
   /// Comparisons with zero that an entered expression depends on: (the comparison, what is
   /// compared).
   std::vector<std::pair<std::uint32_t, std::uint32_t>> comparisons_in(std::uint32_t slot) const;
 
 private:
-  enum class Source : std::uint8_t { expression, number, tid, block_index, loop, lane, unknown };
+  enum class Source : std::uint8_t {
+    expression,
+    number,
+    tid,
+    block_index,
+    loop,
+    lane,
+    join, ///< what its operand is
+    unknown
+  };
   struct Node {
     Expr expr = nullptr;
     std::vector<std::uint32_t> operands;
@@ -83,6 +93,8 @@ private:
   };
 
   void classify(Node &node);
+  void resolve_join(Node &node);
+  bool is_known_how_often(LoopId loop);
   std::optional<Argument> argument_of(const ParameterField &field) const;
   void compute_node(const Node &node, std::uint64_t *out, const Moment &moment) const;
 
@@ -93,7 +105,8 @@ private:
   std::unordered_map<Expr, std::pair<bool, unsigned>> extents_; ///< (of the grid, axis)
   std::vector<Node> nodes_;
   std::vector<std::uint64_t> values_;
-  std::vector<std::string> missing_;
+  std::vector<ParameterField> missing_;
+  unsigned joins_within_ = 0; ///< a join's value that is made of others' is being entered
 };
 
 } // namespace ptxasw::analysis::cost

@@ -59,6 +59,7 @@ public:
     // The fullest multiprocessor.
     of_fullest_ = std::ceil(blocks_ / gpu_.multiprocessors);
     resident_ = std::min<double>(result_.occupancy.blocks, of_fullest_);
+    kernel_.take_shape(launch_.block);
     result_.waves = blocks_ / gpu_.multiprocessors / result_.occupancy.blocks;
     result_.tail = (std::ceil(result_.waves) - result_.waves) / std::ceil(result_.waves);
     Surroundings around;

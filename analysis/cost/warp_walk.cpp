@@ -117,7 +117,8 @@ void WarpWalk::go_round(LoopId loop, LaneMask mask, double weight) {
   }
   if (mask == 0)
     return;
-  const Lanes counts = iterations(loop, mask);
+  const Rounds rounds = rounds_of(loop, mask);
+  const Lanes &counts = rounds.count;
   std::uint64_t longest = 0;
   for_each_lane(mask, [&](unsigned lane) { longest = std::max(longest, counts[lane]); });
   const auto round = [&](std::uint64_t iteration, double times) {
@@ -151,7 +152,7 @@ void WarpWalk::go_round(LoopId loop, LaneMask mask, double weight) {
     round(0, 0);
     round(longest - 1, 0);
   }
-  moment_.iteration[loop].fill(longest == 0 ? 0 : longest - 1);
+  moment_.iteration[loop] = rounds.last;
 }
 
 /// Lanes that leave by an exit, if they have iterated `at` times.
@@ -162,28 +163,36 @@ LaneMask WarpWalk::leaving(LoopId loop, const LoopExit &exit, const Lanes &at) {
   return holding({exit.slot, exit.leaves_if});
 }
 
-Lanes WarpWalk::iterations(LoopId loop, LaneMask mask) {
-  Lanes least;
-  least.fill(most);
+WarpWalk::Rounds WarpWalk::rounds_of(LoopId loop, LaneMask mask) {
+  Rounds least;
+  least.count.fill(most);
+  least.last.fill(most);
   bool any = false;
   for (const LoopExit &exit : kernel_.loops()[loop].exits) {
     bool found = false;
-    const Lanes counts = iterations(loop, exit, mask, found);
+    const Lanes leaves = leaves_in(loop, exit, mask, found);
     any |= found;
-    for (unsigned lane = 0; lane < warp_lanes && found; ++lane)
-      least[lane] = std::min(least[lane], counts[lane]);
+    for (unsigned lane = 0; lane < warp_lanes && found; ++lane) {
+      // The body is run once more than the test at its end says "go on".
+      const bool runs = !exit.at_header && leaves[lane] < most;
+      least.count[lane] = std::min(least.count[lane], leaves[lane] + runs);
+      least.last[lane] = std::min(least.last[lane], leaves[lane]);
+    }
   }
-  for_each_lane(mask, [&](unsigned lane) { any &= least[lane] < most; });
+  for_each_lane(mask, [&](unsigned lane) { any &= least.count[lane] < most; });
   if (!any) {
     guessed_ = true;
-    for (std::uint64_t &count : least)
-      count = std::min(count, guess);
+    for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+      least.count[lane] = std::min(least.count[lane], guess);
+      least.last[lane] = std::min(least.last[lane], guess - 1);
+    }
   }
   moment_.iteration[loop] = {};
   return least;
 }
 
-Lanes WarpWalk::iterations(LoopId loop, const LoopExit &exit, LaneMask mask, bool &found) {
+// The first iteration in which each lane leaves by an exit.
+Lanes WarpWalk::leaves_in(LoopId loop, const LoopExit &exit, LaneMask mask, bool &found) {
   LaneValues &values = kernel_.values();
   Lanes low{}, high{};
   if (exit.slot == ~0u || values.guessed(exit.slot))
@@ -248,10 +257,6 @@ Lanes WarpWalk::iterations(LoopId loop, const LoopExit &exit, LaneMask mask, boo
         high[lane] = at[lane];
   }
   found = true;
-  // The body is run once more than the test at its end says "go on".
-  for (std::uint64_t &count : high)
-    if (!exit.at_header && count < most)
-      ++count;
   return high;
 }
 

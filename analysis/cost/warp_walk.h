@@ -44,10 +44,15 @@ private:
     bool innermost = true;
   };
 
+  /// How often lanes go round a loop, and the number of the iteration in which each leaves it.
+  struct Rounds {
+    Lanes count, last;
+  };
+
   void enter(LoopId loop, LaneMask mask, double weight);
   void go_round(LoopId loop, LaneMask mask, double weight);
-  Lanes iterations(LoopId loop, LaneMask mask);
-  Lanes iterations(LoopId loop, const LoopExit &exit, LaneMask mask, bool &found);
+  Rounds rounds_of(LoopId loop, LaneMask mask);
+  Lanes leaves_in(LoopId loop, const LoopExit &exit, LaneMask mask, bool &found);
   LaneMask holding(const Condition &condition) const;
   LaneMask leaving(LoopId loop, const LoopExit &exit, const Lanes &at);
   Region &region(LoopId loop) { return loop == no_index ? regions_.back() : regions_[loop]; }

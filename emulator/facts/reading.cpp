@@ -260,9 +260,14 @@ std::optional<Amount> IntegerReader::known_variable(Expr expr, Reading &into,
   const bool is_symbol = expr->kind == ExprKind::symbol;
   auto value = variable(expr);
   if (!value) {
-    fail(is_symbol ? fmt::format("the value of `{}` is unknown",
-                                 emulation_.pool().symbols()[expr->index].name)
-                   : "bits that are no number");
+    const auto made = emulation_.produced_by(expr);
+    const bool is_read = !is_symbol && expr->kind == ExprKind::uf &&
+                         emulation_.pool().function_name(expr).starts_with("readonly");
+    fail(made ? fmt::format("line {} of the PTX makes it", function_.instructions[*made].line)
+         : is_symbol ? fmt::format("the value of `{}` is unknown",
+                                   emulation_.pool().symbols()[expr->index].name)
+         : is_read   ? "it was loaded"
+                     : "bits that are no number");
     return std::nullopt;
   }
   if (expr->width <= 64 && amounts_.variables(*value).size() == 1) {

@@ -166,6 +166,72 @@ TEST_CASE("loops go round as often as they do") {
         doctest::Approx(500));
 }
 
+// `for (i = threadIdx.x; i < n; i += 8) store`, as compilers unroll it by four: as many single
+// rounds first as leave a multiple of four, so that the second loop begins where flows have met.
+TEST_CASE("rounds of a loop that begins where another one ended are known, thread by thread") {
+  const std::string unrolled = R"(
+  mov.u32 %r10, %r3;
+  setp.ge.s32 %p1, %r10, %r1;
+  @%p1 bra $end;
+  max.s32 %r11, %r10, %r2;
+  add.s32 %r11, %r11, 7;
+  sub.s32 %r11, %r11, %r10;
+  shr.u32 %r12, %r11, 3;
+  add.s32 %r13, %r12, 1;
+  and.b32 %r14, %r13, 3;
+  setp.eq.s32 %p1, %r14, 0;
+  @%p1 bra $rest;
+$single:
+  st.global.u32 [%rd1], %r10;
+  add.s32 %r10, %r10, 8;
+  add.s32 %r14, %r14, -1;
+  setp.ne.s32 %p1, %r14, 0;
+  @%p1 bra $single;
+$rest:
+  setp.lt.u32 %p1, %r11, 24;
+  @%p1 bra $end;
+$four:
+  st.global.u32 [%rd1], %r10;
+  st.global.u32 [%rd1], %r10;
+  st.global.u32 [%rd1], %r10;
+  st.global.u32 [%rd1], %r10;
+  add.s32 %r10, %r10, 32;
+  setp.lt.s32 %p1, %r10, %r1;
+  @%p1 bra $four;
+$end:
+)";
+  // Lanes 0 to 31 begin at themselves: those below n - 1 have a round more or less, and some of a
+  // warp go round singly while others wait for the second loop.
+  const auto slowest = [](unsigned n) {
+    unsigned single = 0, four = 0;
+    for (unsigned lane = 0; lane < std::min(n, 32u); ++lane) {
+      const unsigned rounds = (std::max(lane, n - 8) + 7 - lane) / 8 + 1;
+      single = std::max(single, rounds % 4);
+      four = std::max(four, rounds / 4);
+    }
+    return single + 4 * four;
+  };
+  for (const unsigned n : {32u, 40u, 100u, 1000u, 1024u}) {
+    CAPTURE(n);
+    bool guessed = true;
+    CHECK(stores_of(unrolled, n, n - 8, &guessed) == doctest::Approx(slowest(n)));
+    CHECK_FALSE(guessed);
+  }
+}
+
+// The second loop begins where the first one, which goes round as often as data says, has ended.
+TEST_CASE("rounds that follow from a loop that is not known are not known") {
+  const double guess = 16; // of warp_walk.cpp
+  bool guessed = false;
+  CHECK(stores_of("  mov.u32 %r10, 0;\n  setp.eq.s32 %p1, %r1, 0;\n  @%p1 bra $rest;\n$first:\n"
+                  "  ld.global.u32 %r11, [%rd1];\n  add.s32 %r10, %r10, 1;\n"
+                  "  setp.ne.s32 %p1, %r11, 0;\n  @%p1 bra $first;\n$rest:\n"
+                  "  st.global.u32 [%rd1], %r10;\n  add.s32 %r10, %r10, 1;\n"
+                  "  setp.lt.s32 %p1, %r10, %r1;\n  @%p1 bra $rest;\n",
+                  100, 0, &guessed) == guess);
+  CHECK(guessed);
+}
+
 TEST_CASE("a number of iterations that depends on data is a guess, and told") {
   bool guessed = false;
   stores_of(counting_loop("0", "1", "ld.global.u32 %r11, [%rd1+64]; setp.lt.s32 %p1, %r10, %r11;"),

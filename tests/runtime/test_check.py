@@ -9,7 +9,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "wrapper"))
-from support import PTXASW, Scratch, cuda_home, main, need, need_cuda, run  # noqa: E402
+from support import PTXASW, Scratch, cuda_home, main, need, need_cuda, run, shown_on_terminal  # noqa: E402
 
 try:
     import jsonschema
@@ -130,6 +130,12 @@ int main() { int *p; cudaMalloc(&p, 4); k<<<1, %d>>>(p); cudaDeviceSynchronize()
             self.assertIn(said, done.stderr)
             if "104" in call:
                 self.assertRegex(done.stderr, r"p\.cu:6.*: error: bad copy: .*, beyond the end of 100 bytes of cudaMalloc")
+
+    def test_a_kernel_that_runs_for_long_is_shown(self):
+        self.write("p.cu", "__global__ void k(volatile int *p) { for (;;) *p = 1; }\n"
+                           "int main() { int *p; cudaMalloc(&p, 4); k<<<1, 1>>>(p); cudaDeviceSynchronize(); }\n")
+        self.assertEqual(run(["o/bin/nvcc", "--no-gpu", "-arch=sm_90", "-o", "p", "p.cu"]).returncode, 0)
+        self.assertTrue(shown_on_terminal([PTXASW, "check", "--", "./p"], b"k(int volatile*), 1 s"))
 
     def test_how_it_ended_is_told(self):
         self.write("p.cu", "#include <csignal>\n__global__ void k() {}\n"

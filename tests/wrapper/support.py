@@ -2,8 +2,10 @@
 
 import ctypes
 import os
+import pty
 import re
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -70,6 +72,28 @@ def run(command, **options):
     options.setdefault("stdin", subprocess.DEVNULL)
     return subprocess.run([str(word) for word in command], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, errors="surrogateescape", timeout=300, **options)
+
+
+def shown_on_terminal(command, line):
+    """Whether standard error, a terminal, gets a line from a command that would go on for long; it is ended then."""
+    ours, theirs = pty.openpty()
+    environment = {name: value for name, value in os.environ.items() if name != "CI"}
+    process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs,
+                               env={**environment, "TERM": "xterm"}, start_new_session=True)
+    os.close(theirs)
+    text = b""
+    try:
+        while line not in text:
+            text += os.read(ours, 4096)
+    except OSError:  # it has ended
+        pass
+    os.close(ours)
+    try:
+        os.killpg(process.pid, signal.SIGKILL)  # what it started, too
+    except ProcessLookupError:
+        pass
+    process.wait()
+    return line in text
 
 
 def adopt_orphans():

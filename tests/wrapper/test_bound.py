@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import time
 from pathlib import Path
 
@@ -63,6 +64,44 @@ class Bound(Scratch):
             self.assertEqual(found["warp"], str(conflicts), grid)
             counted = run([PTXASW, "emulate", "stride.ptx", "--launch", f"grid={grid},block=64", "--count"])
             self.assertRegex(counted.stdout, rf"\n *conflicts +{conflicts} ", grid)
+
+    def test_long_formulas_are_cut(self):
+        """Rounds that depend on many parameters: of each formula 120 characters, unless all is asked for."""
+        names = [f"a_parameter_with_a_long_name_{i}" for i in range(8)]
+        text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(" + ", ".join(f".param .u32 {name}" for name in names)
+        text += ") {\n.reg .pred %p<2>; .reg .b32 %r<4>;\nmov.u32 %r1, 0;\nmov.u32 %r2, 0;\n"
+        text += "".join(f"ld.param.u32 %r3, [{name}];\nadd.s32 %r1, %r1, %r3;\n" for name in names)
+        self.write("long.ptx", text + "L:\nsetp.ge.s32 %p1, %r2, %r1;\n@%p1 bra E;\nadd.s32 %r2, %r2, 1;\nbra L;\nE:\nret;\n}\n")
+        words = [PTXASW, "cost", "--only", "bounds", "long.ptx"]
+        for more in ([], ["--compare", "long.ptx"]):
+            cut, whole = run([*words, *more]).stdout, run([*words, *more, "-v"]).stdout
+            formulas = [formula for line in cut.splitlines() for formula in re.findall(r"\S+\.\.\. \(-v\)", line.replace(" + ", "+"))]
+            self.assertTrue(formulas, cut)
+            self.assertIn(names[7], whole)
+            self.assertNotIn("(-v)", whole)
+            self.assertLess(max(map(len, cut.splitlines())), 2 * 120 + 40)
+        self.assertRegex(run(words).stdout, r"\n  loop, line \d+: .{111}\.\.\. \(-v\) rounds\n")
+
+    def test_a_loop_that_data_decides(self):
+        """The rounds of a row of a sparse matrix: the message says which line brings the number."""
+        self.write("rows.ptx", """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p) {
+  .reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [p];
+  ld.global.u32 %r1, [%rd1];
+  mov.u32 %r2, 0;
+L:
+  add.s32 %r2, %r2, 1;
+  st.global.u32 [%rd1+8], %r2;
+  setp.lt.s32 %p1, %r2, %r1;
+  @%p1 bra L;
+  ret;
+}
+""")
+        self.assertIn("a loop: its bound is not known: line 7 of the PTX makes it\n",
+                      run([PTXASW, "cost", "--only", "bounds", "rows.ptx"]).stdout)
 
     def test_conditions_that_nothing_keeps(self):
         # Only n = 0 keeps both tid + n and tid - n from wrapping around, and then no thread gets there.

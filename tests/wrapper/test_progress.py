@@ -5,7 +5,7 @@ import pty
 import subprocess
 import unittest
 
-from support import PTXASW, Scratch, main
+from support import PTXASW, Scratch, main, shown_on_terminal
 
 KERNEL = """.version 7.8
 .target sm_60
@@ -67,6 +67,14 @@ class OnATerminal(Scratch):
         command = [PTXASW, "verify", "--runs=40", ptx, ptx]
         self.assertRegex(self.standard_error(command, 0), rb"k \(1 of 1\): \d+ launches agree")
         self.assertEqual(self.standard_error(command, 0, terminal=False), b"")
+
+    def test_a_kernel_that_runs_for_long(self):
+        ptx = self.write("long.ptx", KERNEL.replace(" k(", " _Z1kPi(").replace("ret;", "$l: add.u32 %r1, %r1, 1;\nbra $l;\nret;"))
+        command = [PTXASW, "emulate", ptx, "--steps", str(10**15), "--launch", "grid=1,block=32,p=zeros:128"]
+        self.assertTrue(shown_on_terminal(command, b"k(int*), 1 s"))
+        self.assertTrue(shown_on_terminal([*command, "--check", "none", "--engine", "interpreter"], b"k(int*), 2 s"))
+        short = [PTXASW, "emulate", self.write("k.ptx", KERNEL), "--launch", "grid=1,block=32,p=zeros:128"]
+        self.assertEqual(self.standard_error(short, 0), b"")
 
     def test_it_is_shown_and_taken_away(self):
         text = self.bisect()

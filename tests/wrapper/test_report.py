@@ -95,6 +95,15 @@ class Report(Scratch):
         self.assertRegex(text, r"address <code>.*param 0 \(float\*\)")
         self.assertNotIn("_param_", text)
 
+    def test_copies_of_an_access_are_one_row(self):
+        """A loop that was unrolled: one place, several addresses."""
+        self.write("a.ptx", module(64).replace("ld.global.f32 %f1, [%rd3];", "ld.global.f32 %f1, [%rd3];\n" * 3 + "ld.global.f32 %f1, [%rd3+8];"))
+        text, names = self.page("a.ptx")
+        rows = [row for row in re.findall("<tr><td><code>.*?</tr>", text) if "global load" in row]
+        self.assertEqual(len(rows), 1, rows)
+        self.assertIn("<td>global load, 4 bytes (4 times)</td>", rows[0])
+        self.assertEqual(text.count("global load, 4 bytes</summary>"), 4)
+
     def test_little(self):
         self.write("empty.ptx", HEAD)
         none = run([PTXASW, "report", "empty.ptx"])

@@ -139,13 +139,17 @@ std::string time_text(double microseconds) {
                                : fmt::format("{:.1f} ms", microseconds / 1000);
 }
 
-/// The parameter whose value is missing, of what makes times vague; nothing: it is something else.
-std::optional<std::string> missing_value(const std::string &doubt, const Function &function,
-                                         const ParameterNames &names) {
-  for (std::size_t i = 0; i < function.parameters.size(); ++i)
-    if (doubt == fmt::format("the value of {} is not given", function.parameters[i].name))
-      return names(names.own(i));
-  return std::nullopt;
+/// How --launch names a parameter, or a member of one that is no single number.
+std::string word_for(const ParameterField &field, const Function &function,
+                     const ParameterNames &names) {
+  const auto found =
+      std::find_if(function.parameters.begin(), function.parameters.end(),
+                   [&](const Variable &variable) { return variable.name == field.parameter; });
+  const std::string name =
+      names(names.own(static_cast<std::size_t>(found - function.parameters.begin())));
+  return found->size() == bit_width(found->type) / 8
+             ? name
+             : fmt::format("{}+{}:u{}", name, field.offset, field.width);
 }
 
 /// As many threads as a large problem has, along the axes that the kernel asks for.
@@ -163,9 +167,9 @@ Extents guessed_threads(const Module &module, const Function &function) {
   return asks_for('y') ? Extents{2048, 2048, 1} : Extents{1 << 22, 1, 1};
 }
 
-/// The order of shapes where no sizes are known: no times, and what gives them.
+/// The order of shapes where a size is not known: no times, and what gives them.
 std::string order_text(const KernelNeeds &subject, const cost::Advice &advice,
-                       const AdviseRequest &request, const cost::Question &question,
+                       const AdviseRequest &request, const cost::Question &question, bool is_sized,
                        const ParameterNames &names) {
   std::string text;
   text += fmt::format("  {:>10} {:>9}  {:<20} {}\n", "block", "occupancy", "limit",
@@ -179,19 +183,22 @@ std::string order_text(const KernelNeeds &subject, const cost::Advice &advice,
   }
   for (const std::string &condition : advice.conditions)
     text += fmt::format("  if: {}\n", condition);
-  std::string words = "threads=" + text_of(question.threads);
-  for (const std::string &doubt : advice.doubts)
-    if (const auto name = missing_value(doubt, *subject.function, names))
-      words += fmt::format(",{}=NUMBER", *name);
-  text += fmt::format(
-      "  the order is that of {} threads, since no sizes are given; for times: --launch {}\n",
-      text_of(question.threads), words);
-  return text;
+  std::string words;
+  for (const ParameterField &field : advice.missing) {
+    const std::string name = word_for(field, *subject.function, names);
+    words += fmt::format(",{}=NUMBER", name);
+    if (is_sized)
+      text += fmt::format("  no times: the value of {0} is not given: --launch {0}=NUMBER\n", name);
+  }
+  if (is_sized)
+    return text;
+  return text + fmt::format("  the order is that of {0} threads, since no sizes are given; for "
+                            "times: --launch threads={0}{1}\n",
+                            text_of(question.threads), words);
 }
 
-std::string to_text(const KernelNeeds &subject, const cost::Advice &advice,
-                    const AdviseRequest &request, const cost::Question &question,
-                    const ParameterNames &names) {
+std::string to_text(const cost::Advice &advice, const AdviseRequest &request,
+                    const cost::Question &question) {
   std::string text;
   text += fmt::format("  {:>10} {:>14} {:>9} {:>7} {:>5} {:>11}  {:<23} {:<20} {}\n", "block",
                       "grid", "occupancy", "waves", "tail", "time", "four times of five", "limit",
@@ -222,10 +229,7 @@ std::string to_text(const KernelNeeds &subject, const cost::Advice &advice,
   for (const std::string &condition : advice.conditions)
     text += fmt::format("  if: {}\n", condition);
   for (const std::string &doubt : advice.doubts)
-    if (const auto name = missing_value(doubt, *subject.function, names))
-      text += fmt::format("  vague: the value of {0} is not given: --launch {0}=NUMBER\n", *name);
-    else
-      text += fmt::format("  vague: {}\n", doubt);
+    text += fmt::format("  vague: {}\n", doubt);
   if (advice.is_better && !request.published())
     text += fmt::format("  the first is {} than {}\n",
                         *advice.is_better ? "faster" : "not known to be faster",
@@ -356,14 +360,15 @@ int run(const AdviseRequest &request, const Invocation &invocation) {
                          return a.mwp_cwp.value_or(0) < b.mwp_cwp.value_or(0);
                        });
     KernelAnswer answer{
-        fmt::format("{} on {}{}: {} registers per thread", subject.name, assembled.gpu.name,
+        fmt::format("{} on {}{}: {} registers per thread", one.called(), assembled.gpu.name,
                     is_sized ? fmt::format(", {} threads", text_of(asked.threads)) : "",
                     subject.needs.registers),
         fmt::format("  no advice: {}\n", advice.refusal), to_json(subject, advice, assembled.gpu)};
     if (advice.refusal.empty())
-      answer.text = (is_sized ? to_text : order_text)(
-          subject, advice, request, asked,
-          source_names(one.function, one.module(), inputs->sources));
+      answer.text = is_sized && advice.missing.empty()
+                        ? to_text(advice, request, asked)
+                        : order_text(subject, advice, request, asked, is_sized,
+                                     source_names(one.function, one.module(), inputs->sources));
     return answer;
   };
   return analyse(request.asked, *inputs, each);

@@ -121,7 +121,7 @@ int analyse(const AnalysisRequest &request, const AnalysisInputs &inputs, const 
   for (std::size_t i = begin; i < end; ++i) {
     const AnalysedKernel &one = kernels[i];
     if (!request.quiet)
-      progress.show(fmt::format("{} ({} of {})", one.function.name, i + 1, kernels.size()));
+      progress.show(fmt::format("{} ({} of {})", one.called(), i + 1, kernels.size()));
     auto answer = each(one);
     progress.clear();
     if (!answer) {

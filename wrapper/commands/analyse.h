@@ -7,6 +7,7 @@
 #include "wrapper/commands/launch_words.h"
 #include "wrapper/commands/shard.h"
 #include "wrapper/commands/words.h"
+#include "wrapper/lint/names.h"
 
 #include <cstdio>
 #include <functional>
@@ -59,6 +60,8 @@ struct AnalysedKernel {
   std::shared_ptr<std::vector<std::string>> names;
 
   const Module &module() const { return *input.module; }
+  /// What people call it: `heat<float>(float*, int)`.
+  std::string called() const { return demangled(function.name); }
 };
 
 /// What was found about one kernel.

@@ -342,6 +342,8 @@ int run(const CheckRequest &request, const Invocation &invocation) {
     ::setenv("PTXASW_RUNTIME_STOP", std::to_string(request.stop_after).c_str(), 1);
   if (request.steps != 0)
     ::setenv("PTXASW_RUNTIME_STEPS", std::to_string(request.steps).c_str(), 1);
+  if (!request.quiet)
+    ::setenv("PTXASW_RUNTIME_PROGRESS", "1", 1);
   put_runtime_first(*runtime);
   for (const int signal : {SIGINT, SIGQUIT}) // those of a terminal are the program's
     ::signal(signal, [](int) {});

@@ -142,15 +142,15 @@ int run(const CostRequest &request, const Invocation &invocation) {
   const auto compared = [&](const AnalysedKernel &one, const ToldBounds &told) -> Answer {
     const Function *const function = partner(one, *other, !inputs->kernels.empty());
     if (!function)
-      return tl::unexpected(Unanswered{
-          fmt::format("`{}` has no kernel `{}`", request.compare, one.function.name), 3});
+      return tl::unexpected(
+          Unanswered{fmt::format("`{}` has no kernel `{}`", request.compare, one.called()), 3});
     const ToldBounds second = told_bounds(*other, *function, options, point, inputs->sources);
     if (auto why = not_at(second, at))
       return tl::unexpected(Unanswered{why->why});
-    return compare(told, second, at);
+    return compare(told, second, at, asked.verbose);
   };
   const auto each = [&](const AnalysedKernel &one) -> Answer {
-    KernelAnswer answer{fmt::format("{}:", one.function.name), "", {}};
+    KernelAnswer answer{one.called() + ":", "", {}};
     if (request.wants("bounds") || other) {
       const ToldBounds told =
           told_bounds(one.module(), one.function, options, point, inputs->sources);
@@ -159,7 +159,7 @@ int run(const CostRequest &request, const Invocation &invocation) {
       if (other)
         return compared(one, told);
       answer = answer_of(told, at, asked.verbose);
-      answer.heading = fmt::format("{}:", one.function.name);
+      answer.heading = one.called() + ":";
     }
     if (!request.wants("occupancy"))
       return answer;

@@ -47,6 +47,15 @@ bool is_against_overflow(const Amount &condition) {
   });
 }
 
+/// A formula, its end left out where it is long and not all is asked for.
+std::string shortened(std::string formula, bool all) {
+  constexpr std::size_t longest = 120;
+  if (all || formula.size() <= longest)
+    return formula;
+  formula.resize(longest - 9);
+  return formula + "... (-v)";
+}
+
 /// What the bounds rest on, a line each; of those that no index overflows only the number, unless
 /// all are asked for.
 std::string conditions_text(const ToldBounds &told, bool all) {
@@ -57,21 +66,12 @@ std::string conditions_text(const ToldBounds &told, bool all) {
   std::string text;
   for (const Amount &condition : bounds.conditions)
     if (!together || !is_against_overflow(condition))
-      text += fmt::format("  if: {}\n", condition_of(told, condition));
+      text += fmt::format("  if: {}\n", shortened(condition_of(told, condition), all));
   if (together)
     text += fmt::format("  if: no index overflows ({} conditions, -v)\n", against);
   if (bounds.whole_rows)
     text += fmt::format("  if: {}\n", rows_condition);
   return text;
-}
-
-/// A formula, its end left out where it is long and not all is asked for.
-std::string shortened(std::string formula, bool all) {
-  constexpr std::size_t longest = 120;
-  if (all || formula.size() <= longest)
-    return formula;
-  formula.resize(longest - 9);
-  return formula + "... (-v)";
 }
 
 Json scope_json(const ToldBounds &told, const Bound &bound, const LaunchPoint *point) {
@@ -139,7 +139,7 @@ std::string to_text(const ToldBounds &told, const LaunchPoint *point, bool all) 
   for (const LoopBound &loop : told.bounds.loops)
     text += fmt::format("  loop, line {}: {}\n", loop.line,
                         loop.rounds ? fmt::format("{}{} rounds", loop.exact ? "" : "at most ",
-                                                  text_of(told, *loop.rounds))
+                                                  shortened(text_of(told, *loop.rounds), all))
                                     : "not counted: " + loop.reason);
   return text + conditions_text(told, all);
 }
@@ -232,7 +232,7 @@ std::optional<Unanswered> not_at(const ToldBounds &told, const LaunchPoint *poin
   const std::string why = point ? fault_at(told, *point) : "";
   if (why.empty())
     return std::nullopt;
-  return Unanswered{fmt::format("{}: {}", told.bounds.name, why),
+  return Unanswered{fmt::format("{}: {}", demangled(told.bounds.name), why),
                     why.starts_with(holds_only) ? stays_open : usage_error};
 }
 
@@ -243,8 +243,12 @@ KernelAnswer answer_of(const ToldBounds &told, const LaunchPoint *point, bool al
   return {"", to_text(told, point, all), to_json(told, point), complete ? 0 : stays_open};
 }
 
-KernelAnswer compare(const ToldBounds &first, const ToldBounds &second, const LaunchPoint *point) {
-  KernelAnswer answer{fmt::format("{} and {}:", first.bounds.name, second.bounds.name), "", {}};
+KernelAnswer compare(const ToldBounds &first, const ToldBounds &second, const LaunchPoint *point,
+                     bool all) {
+  KernelAnswer answer{
+      fmt::format("{} and {}:", demangled(first.bounds.name), demangled(second.bounds.name)),
+      "",
+      {}};
   answer.json["second"] = second.bounds.name;
   for (std::size_t m = 0; m < first.bounds.metrics.size(); ++m) {
     const std::string lower = ranking(first, second, m, point);
@@ -255,7 +259,7 @@ KernelAnswer compare(const ToldBounds &first, const ToldBounds &second, const La
       const Bound &bound = told.bounds.metrics[m].launch;
       return !bound.most ? "no bound"
              : point     ? scope_json(told, bound, point).get<std::string>()
-                         : text_of(told, *bound.most);
+                         : shortened(text_of(told, *bound.most), all);
     };
     answer.text +=
         fmt::format("  {:<10} {:<8} {}  |  {}\n", name, lower, text(first), text(second));

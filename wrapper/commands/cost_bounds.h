@@ -25,7 +25,8 @@ std::optional<Unanswered> not_at(const ToldBounds &told, const LaunchPoint *poin
 /// Numbers at a launch, or formulas; `all`: nothing is cut. Without a heading.
 KernelAnswer answer_of(const ToldBounds &told, const LaunchPoint *point, bool all);
 
-/// For each metric which of two kernels has the lower bound.
-KernelAnswer compare(const ToldBounds &first, const ToldBounds &second, const LaunchPoint *point);
+/// For each metric which of two kernels has the lower bound; `all`: nothing is cut.
+KernelAnswer compare(const ToldBounds &first, const ToldBounds &second, const LaunchPoint *point,
+                     bool all);
 
 } // namespace ptxasw::wrapper

@@ -13,6 +13,7 @@
 #include "wrapper/commands/words.h"
 #include "wrapper/lint/names.h"
 #include "wrapper/os/files.h"
+#include "wrapper/os/progress.h"
 #include "wrapper/os/terminal.h"
 
 #include <algorithm>
@@ -269,9 +270,11 @@ int run(const EmulateRequest &request, const Invocation &) {
     options.observer = &debugger;
   if (const auto chosen = choose_engine(*engine_called(request.engine)); !chosen)
     fmt::print(stderr, "ptxasw: {}: the interpreter runs the kernel\n", chosen.error());
-  const WarpOutcome outcome =
-      run_kernel(program, prepared->kernel, prepared->launch, memory, options);
   const Function &function = *program.function(prepared->kernel).function;
+  const WarpOutcome outcome = [&] {
+    const Elapsing elapsing(demangled(function.name), !request.quiet && !options.observer);
+    return run_kernel(program, prepared->kernel, prepared->launch, memory, options);
+  }();
   const Places places(*module);
   const ToldLaunch told{program, launch, *prepared, memory, places, sources};
   const int code = tell(outcome, told, request);
@@ -313,7 +316,7 @@ int run(const EmulateRequest &request, const Invocation &) {
   if (request.count)
     print_counts(outcome);
   if (!request.quiet)
-    fmt::print("{}: {} thread-instructions\n", function.name, outcome.steps);
+    fmt::print("{}: {} thread-instructions\n", demangled(function.name), outcome.steps);
   return code;
 }
 

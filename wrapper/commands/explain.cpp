@@ -162,8 +162,8 @@ KernelAnswer trace_of(const AnalysedKernel &one, const std::optional<BlockShape>
   Emulation emulation(one.module(), one.function, launch_facts(one.function, block));
   const unsigned undecided = emulation.undecided_branches();
   KernelAnswer answer;
-  answer.heading = fmt::format("{}: {} undecided branch{}", one.function.name, undecided,
-                               undecided == 1 ? "" : "es");
+  answer.heading =
+      fmt::format("{}: {} undecided branch{}", one.called(), undecided, undecided == 1 ? "" : "es");
   answer.json["complete"] = emulation.complete();
   answer.json["undecided_branches"] = undecided;
   answer.json["trace"] = Json::array();
@@ -235,7 +235,7 @@ int run(const ExplainRequest &request, const Invocation &) {
         const KernelExplanation &kernel =
             *std::find_if(explained.begin(), explained.end(),
                           [&](const auto &each) { return each.name == one.function.name; });
-        KernelAnswer answer{fmt::format("{}: {} global loads", kernel.name, kernel.loads.size()),
+        KernelAnswer answer{fmt::format("{}: {} global loads", one.called(), kernel.loads.size()),
                             to_text(kernel, *module, *places), to_json(kernel)};
         explain_siblings(one, answer);
         explain_in_kernel(one, block, answer);

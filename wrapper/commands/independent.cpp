@@ -87,7 +87,7 @@ int run(const IndependentRequest &request, const Invocation &) {
     KernelIndependence found = independence(one.module(), one.function);
     if (request.prove)
       prove_no_race(one.module(), one.function, found);
-    return {found.name + ":", to_text(found, one.function), to_json(found, one.function)};
+    return {one.called() + ":", to_text(found, one.function), to_json(found, one.function)};
   });
 }
 

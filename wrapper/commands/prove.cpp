@@ -338,7 +338,7 @@ answer_for(const ProveRequest &request, const AskedLaunch &asked, const Paramete
   if (!race_file || !barrier_file)
     return tl::unexpected(race_file ? barrier_file.error() : race_file.error());
   add_sarif(sarif, module, places, file, answer);
-  KernelAnswer told{fmt::format("{}:", answer.kernel), "", {}};
+  KernelAnswer told{demangled(answer.kernel) + ":", "", {}};
   struct Property {
     const char *name, *key;
     const PropertyProof &proof;

@@ -133,7 +133,7 @@ int run(const SiblingsRequest &request, const Invocation &) {
     const KernelSiblings &kernel = *std::find_if(
         result.kernels.begin(), result.kernels.end(),
         [&](const KernelSiblings &other) { return other.kernel == one.function.name; });
-    KernelAnswer told{kernel.kernel + ":", to_text(kernel, all ? ~std::size_t{0} : named),
+    KernelAnswer told{one.called() + ":", to_text(kernel, all ? ~std::size_t{0} : named),
                       to_json(kernel)};
     if (request.prove && !kernel.written.empty()) {
       const NoRace answer = no_race(one.module(), one.function);

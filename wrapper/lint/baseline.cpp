@@ -3,6 +3,7 @@
 #include "wrapper/lint/baseline.h"
 
 #include "analysis/occupancy.h"
+#include "wrapper/lint/names.h"
 
 #include <algorithm>
 #include <charconv>
@@ -115,6 +116,7 @@ void compare_costs(const std::string &what, const std::vector<std::uint64_t> &be
 
 void compare_kernel(const KernelState &before, const KernelState &now, bool resources,
                     BaselineChanges &changes) {
+  const std::string name = demangled(now.name);
   std::map<std::pair<std::string, std::string>, int> keys;
   for (const auto *findings : {&before.findings, &now.findings})
     for (const auto &[where, costs] : *findings)
@@ -124,27 +126,28 @@ void compare_kernel(const KernelState &before, const KernelState &now, bool reso
     return found == state.findings.end() ? std::vector<std::uint64_t>() : found->second;
   };
   for (const auto &[where, unused] : keys)
-    compare_costs(fmt::format("{}: -W{} in {}", now.name, where.first,
+    compare_costs(fmt::format("{}: -W{} in {}", name, where.first,
                               where.second.empty() ? "the PTX" : where.second),
                   costs_at(before, where), costs_at(now, where), changes);
   for (const std::string &code : now.advisories)
     if (!before.advisories.contains(code))
       changes.worse.push_back(
-          fmt::format("{}: ptxas advises {}: {}", now.name, code, explain_advisory(code)));
+          fmt::format("{}: ptxas advises {}: {}", name, code, explain_advisory(code)));
   if (before.resources && now.resources)
-    each_resource(*now.resources, [&](std::string_view name, unsigned value) {
-      if (!resources && (name == "registers" || name == "shared"))
+    each_resource(*now.resources, [&](std::string_view resource, unsigned value) {
+      if (!resources && (resource == "registers" || resource == "shared"))
         return;
       unsigned old = 0;
-      each_resource(*before.resources,
-                    [&](std::string_view other, unsigned was) { old = other == name ? was : old; });
+      each_resource(*before.resources, [&](std::string_view other, unsigned was) {
+        old = other == resource ? was : old;
+      });
       if (value != old)
         (value > old ? changes.worse : changes.better)
-            .push_back(fmt::format("{}: {}: {} before, {} now", now.name, name, old, value));
+            .push_back(fmt::format("{}: {}: {} before, {} now", name, resource, old, value));
     });
   if (before.warps && now.warps && *before.warps != *now.warps)
     (*now.warps < *before.warps ? changes.worse : changes.better)
-        .push_back(fmt::format("{}: theoretical active warps: {} before, {} now", now.name,
+        .push_back(fmt::format("{}: theoretical active warps: {} before, {} now", name,
                                *before.warps, *now.warps));
 }
 

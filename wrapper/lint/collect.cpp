@@ -15,6 +15,8 @@
 #include <algorithm>
 #include <fmt/core.h>
 #include <limits>
+#include <map>
+#include <tuple>
 
 namespace ptxasw::inline wrapper {
 namespace {
@@ -105,8 +107,12 @@ void add_races(const Module &module, const Places &places, const LintQuery &quer
   }
 }
 
-bool same_place(const Told &a, const Told &b) {
-  return a.code == b.code && (a.source ? a.source == b.source : !b.source && a.line == b.line);
+/// The same for all warnings of one code about one place.
+using PlaceKey = std::tuple<lint::Code, std::string, std::uint32_t, std::uint32_t>;
+PlaceKey place_of(const Told &told) {
+  if (told.source)
+    return {told.code, told.source->file, told.source->line, told.source->column};
+  return {told.code, "", told.line, 0};
 }
 
 /// Returns true if a block's threads are those along x.
@@ -127,9 +133,8 @@ std::string resized_note(const Module &module, const Function &function, std::ui
              : "";
 }
 
-/// Why warnings about a kernel may be missing: it, or something in it, is not understood.
-std::string why_unchecked(const facts::KernelFacts &facts) {
-  const Module &module = facts.module();
+/// Why warnings about all kernels of a module may be missing: something in it is not understood.
+std::string why_unchecked(const Module &module) {
   if (module.version_major > newest_major)
     return fmt::format("PTX {}.{} is newer than any that is known here", module.version_major,
                        module.version_minor);
@@ -141,19 +146,20 @@ std::string why_unchecked(const facts::KernelFacts &facts) {
       if (const Opcode &opcode = module.opcode(instruction); !is_known(opcode))
         return fmt::format("line {}: `{}` is no instruction that is known", instruction.line,
                            opcode.text);
-  return facts.complete() ? "" : "it is too large, or its control flow is not understood";
+  return "";
 }
 
 /// Unrolled copies and instances of one place: the costliest is reported.
 void keep_worst(std::vector<Told> &warnings) {
   std::vector<Told> kept;
+  std::map<PlaceKey, std::size_t> places;
   for (Told &told : warnings) {
-    const auto found = std::find_if(kept.begin(), kept.end(),
-                                    [&](const Told &other) { return same_place(told, other); });
-    if (found == kept.end()) {
+    const auto [at, is_new] = places.try_emplace(place_of(told), kept.size());
+    if (is_new) {
       kept.push_back(std::move(told));
       continue;
     }
+    Told *const found = &kept[at->second];
     const std::uint32_t copies = found->copies + 1;
     const double weight = found->weight + told.weight, share = found->share + told.share;
     if (told.cost > found->cost)
@@ -334,6 +340,7 @@ std::vector<KernelLint> lint_module(const Module &module, const Places &places,
                                     const LintQuery &query) {
   const LintChoices &choices = query.choices;
   std::vector<KernelLint> kernels;
+  const std::string unchecked = why_unchecked(module);
   for (const Function &function : module.functions) {
     if (!function.is_entry || !function.has_body || !wanted(query, function.name))
       continue;
@@ -346,7 +353,9 @@ std::vector<KernelLint> lint_module(const Module &module, const Places &places,
                            .parameters = query.parameters ? query.parameters(function)
                                                           : std::map<std::string, std::int64_t>(),
                            .index_is_positive = true});
-    kernel.unchecked = why_unchecked(*kernel.facts);
+    kernel.unchecked = unchecked;
+    if (unchecked.empty() && !kernel.facts->complete())
+      kernel.unchecked = "it is too large, or its control flow is not understood";
     add_warnings(places, choices, kernel);
     kernels.push_back(std::move(kernel));
   }

@@ -12,6 +12,7 @@
 #include <fmt/core.h>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -327,18 +328,43 @@ private:
       text_ += "</ul>\n";
   }
 
+  /// A row of the table of accesses, for all copies that are told alike.
+  struct AccessRow {
+    std::string place, what, cost, stride;
+    unsigned loops = 0, times = 1;
+    bool operator<(const AccessRow &other) const {
+      return std::tie(place, what, cost, stride, loops) <
+             std::tie(other.place, other.what, other.cost, other.stride, other.loops);
+    }
+
+    std::string text() const {
+      return fmt::format("<tr><td><code>{}</code></td><td>{}{}</td><td>{}</td><td>{}</td><td>{}"
+                         "</td></tr>\n",
+                         place, what, times > 1 ? fmt::format(" ({} times)", times) : "", cost,
+                         stride, loops);
+    }
+  };
+
   void add_accesses(const KernelLint &kernel, const KernelExplanation *explained) {
     const KernelFacts &facts = *kernel.facts;
     text_ += "<h3>Accesses</h3>\n";
-    std::string rows = "<table><tr><th>place</th><th>what</th><th>cost per warp</th><th>bytes to "
-                       "the next lane</th><th>loops</th></tr>\n";
+    std::vector<AccessRow> table;
+    std::map<AccessRow, std::size_t> copies; // by the row, as it is with none
+    std::set<std::uint32_t> warned;
+    for (const Told &told : kernel.warnings)
+      warned.insert(told.line);
+    std::multimap<std::uint32_t, const LoadExplanation *> loads; // by line
+    if (explained)
+      for (const LoadExplanation &load : explained->loads)
+        loads.emplace(load.line, &load);
     std::string details;
+    std::size_t size = 0;
     for (const Access &access : facts.accesses()) {
       const Instruction &instruction = facts.function().instructions[access.site.instruction];
       if (access.space != StateSpace::global && access.space != StateSpace::shared &&
           access.space != StateSpace::local)
         continue;
-      if (is_full(rows.size() + details.size())) {
+      if (is_full(size + details.size())) {
         ++left_out_;
         continue;
       }
@@ -352,24 +378,33 @@ private:
               ? "sectors " + text_of(traffic.sectors, traffic.ideal_sectors)
               : std::string("interleaved by thread");
       const std::string stride = lint::stride_text(facts, access);
-      rows += fmt::format("<tr><td><code>{}</code></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
-                          "</tr>\n",
-                          where(instruction), what, cost, in_words(stride.empty() ? "-" : stride),
-                          access.loop_depth);
-      const bool is_warned =
-          std::any_of(kernel.warnings.begin(), kernel.warnings.end(),
-                      [&](const Told &told) { return told.line == instruction.line; });
-      const std::string one = detail(facts, access, instruction, what, explained, is_warned);
-      if (is_full(rows.size() + details.size() + one.size()))
+      AccessRow row{where(instruction), what, cost, in_words(stride.empty() ? "-" : stride),
+                    access.loop_depth};
+      const auto [known, is_new] = copies.try_emplace(row, table.size());
+      if (is_new) {
+        size += row.text().size();
+        table.push_back(std::move(row));
+      } else {
+        ++table[known->second].times;
+      }
+      const std::string one =
+          detail(facts, access, instruction, what, loads, warned.contains(instruction.line));
+      if (is_full(size + details.size() + one.size()))
         ++left_out_;
       else
         details += one;
     }
+    std::string rows = "<table><tr><th>place</th><th>what</th><th>cost per warp</th><th>bytes to "
+                       "the next lane</th><th>loops</th></tr>\n";
+    for (const AccessRow &row : table)
+      rows += row.text();
     text_ += wide("accesses", rows + "</table>") + '\n' + details;
   }
 
   std::string detail(const KernelFacts &facts, const Access &access, const Instruction &instruction,
-                     const std::string &what, const KernelExplanation *explained, bool open) {
+                     const std::string &what,
+                     const std::multimap<std::uint32_t, const LoadExplanation *> &loads,
+                     bool open) {
     std::string text = fmt::format("<details{}><summary><code>{}</code> {}</summary>\n",
                                    open ? " open" : "", where(instruction), what);
     if (const auto place = places_.of(instruction))
@@ -381,10 +416,9 @@ private:
                           in_words(lint::readable(facts.emulation().pool(), access.address)));
     if (const std::string picture = access_picture(facts, access); !picture.empty())
       text += wide("picture", picture) + '\n';
-    if (explained)
-      for (const LoadExplanation &load : explained->loads)
-        if (load.line == instruction.line)
-          text += fmt::format("<p>reuse: {}</p>\n", escape_html(reuse_text(load)));
+    const auto [first, last] = loads.equal_range(instruction.line);
+    for (auto load = first; load != last; ++load)
+      text += fmt::format("<p>reuse: {}</p>\n", escape_html(reuse_text(*load->second)));
     return text + "</details>\n";
   }
 

@@ -151,6 +151,16 @@ std::string KernelNames::in_words(std::string text) const {
     for (std::size_t at = find_name(text, one.ptx); at != std::string::npos;
          at = find_name(text, one.ptx, at + one.shown.size()))
       text.replace(at, one.ptx.size(), one.shown);
+  for (std::size_t at = text.find("_Z"); at != std::string::npos; at = text.find("_Z", at)) {
+    std::size_t end = at;
+    while (end < text.size() && is_of_a_name(text[end]))
+      ++end;
+    const bool whole = at == 0 || !is_of_a_name(text[at - 1]);
+    const std::string shown = short_name(text.substr(at, end - at));
+    if (whole)
+      text.replace(at, end - at, shown);
+    at += whole ? shown.size() : end - at;
+  }
   return text;
 }
 

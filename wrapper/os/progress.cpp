@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <utility>
 
 namespace ptxasw::inline wrapper {
 namespace {
@@ -61,6 +62,29 @@ void Progress::clear() {
   if (shown_)
     write_all("\r\033[K");
   shown_ = false;
+}
+
+Elapsing::Elapsing(std::string what, bool wanted) {
+  if (wanted && Progress().is_on())
+    shower_ = std::thread([this, what = std::move(what)] { show(what); });
+}
+
+Elapsing::~Elapsing() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_over_ = true;
+  }
+  over_.notify_one();
+  if (shower_.joinable())
+    shower_.join();
+}
+
+void Elapsing::show(const std::string &what) {
+  Progress progress;
+  std::unique_lock lock(mutex_);
+  for (unsigned seconds = 1;
+       !over_.wait_for(lock, std::chrono::seconds(1), [this] { return is_over_; }); ++seconds)
+    progress.show(what + ", " + std::to_string(seconds) + " s");
 }
 
 } // namespace ptxasw::wrapper

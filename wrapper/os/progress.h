@@ -1,7 +1,10 @@
 #pragma once
 
+#include <condition_variable>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 
 namespace ptxasw::inline wrapper {
 
@@ -19,11 +22,32 @@ public:
   void show(std::string_view text);
   /// Takes the line away, for something else to be written.
   void clear();
+  /// Returns true if anything can be seen.
+  bool is_on() const { return on_; }
 
 private:
   bool on_;
   bool shown_ = false;
   long long next_ = 0; ///< milliseconds; before then nothing is shown
+};
+
+/// Shows what is under way and for how long it has been, beyond its first second and until the
+/// object is destroyed: the progress of work that cannot say how far it is.
+class Elapsing {
+public:
+  /// Does nothing unless it is `wanted`.
+  explicit Elapsing(std::string what, bool wanted = true);
+  ~Elapsing();
+  Elapsing(const Elapsing &) = delete;
+  Elapsing &operator=(const Elapsing &) = delete;
+
+private:
+  void show(const std::string &what);
+
+  std::mutex mutex_;
+  std::condition_variable over_;
+  bool is_over_ = false;
+  std::thread shower_;
 };
 
 } // namespace ptxasw::wrapper

@@ -5,9 +5,12 @@
 #include "analysis/occupancy.h"
 #include "grammar/liveness.h"
 #include "grammar/roles.h"
+#include "wrapper/lint/names.h"
+#include "wrapper/os/progress.h"
 #include "wrapper/runtime/stream.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <fmt/core.h>
 
@@ -110,8 +113,13 @@ cudaError_t run(const KernelCall &call) {
   launch.dynamic_shared = call.shared;
   launch.parameters = call.parameters;
   launch.cluster = call.cluster;
-  const WarpOutcome outcome = run_kernel(program, *find_in_program(*call.kernel), launch,
-                                         device().memory(), device().options());
+  const WarpOutcome outcome = [&] {
+    // `ptxasw check` asks for it; a program on its own has the terminal for itself.
+    const Elapsing elapsing(demangled(function_of(*call.kernel).function->name),
+                            std::getenv("PTXASW_RUNTIME_PROGRESS") != nullptr);
+    return run_kernel(program, *find_in_program(*call.kernel), launch, device().memory(),
+                      device().options());
+  }();
   std::fwrite(outcome.output.data(), 1, outcome.output.size(), stdout);
   tell(*call.kernel, outcome);
   if (!outcome.fault)

@@ -141,10 +141,13 @@ void planes() {
           };
           double wanted = element(x, y);
           if (filter == cudaFilterModeLinear) {
-            const double fx = std::round((x - 0.5 - std::floor(x - 0.5)) * 256) / 256,
-                         fy = std::round((y - 0.5 - std::floor(y - 0.5)) * 256) / 256;
-            wanted = (1 - fx) * (1 - fy) * element(x - 0.5, y - 0.5) + fx * (1 - fy) * element(x + 0.5, y - 0.5) +
-                     (1 - fx) * fy * element(x - 0.5, y + 0.5) + fx * fy * element(x + 0.5, y + 0.5);
+            // In 256ths, and so are products (filtering.cu).
+            const int fx = static_cast<int>(std::round((x - 0.5 - std::floor(x - 0.5)) * 256)),
+                      fy = static_cast<int>(std::round((y - 0.5 - std::floor(y - 0.5)) * 256));
+            const int near = ((256 - fx) * (256 - fy) + 128) / 256, far = (fx * fy + 128) / 256;
+            wanted = (near * element(x - 0.5, y - 0.5) + (fx - far) * element(x + 0.5, y - 0.5) +
+                      (256 - fx - near) * element(x - 0.5, y + 0.5) + far * element(x + 0.5, y + 0.5)) /
+                     256;
           }
           wrong += found[i] != static_cast<float>(wanted);
         }

@@ -83,6 +83,8 @@ class Answers(unittest.TestCase):
         self.assertEqual([[found.kernel for found in ptxasw.lint(two, kernel)] for kernel in (None, "other")], [["column", "other"], ["other"]])
         self.assertEqual(ptxasw.lint(SAXPY, launch={"block": 256, "p_n": 1024}), [])
         with self.assertRaisesRegex(ptxasw.Error, r"(?s)an instruction outside of a function.*\^"):
+            ptxasw.lint(HEAD + "rubbish {")
+        with self.assertRaisesRegex(ptxasw.Error, "neither PTX"):
             ptxasw.lint("rubbish {")
         with self.assertRaisesRegex(ptxasw.Error, "nonsense"):
             ptxasw.lint(COLUMN, warn=["nonsense"])

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "emulator/symbolic/emulate.h"
+
+namespace ptxasw::inline analysis::cost {
+
+/// What a register holds where flows meet, written out with the conditions that decide by which
+/// edge a lane comes there; of a loop that was left, its symbols stand for the last iteration. Null
+/// if the symbol is no such register, or if that is not understood.
+Expr value_at_join(Emulation &emulation, Expr symbol);
+
+} // namespace ptxasw::analysis::cost
