@@ -74,8 +74,8 @@ tl::expected<Promotion, Refusal> promotion_of(const Module &module, const Functi
                                               const ControlFlowGraph &cfg, LoopId loop,
                                               Atoms &atoms, Wanted wanted);
 
-/// Why a loop is none that the law speaks of, which is entered in one place only, with nothing in it
-/// that calls or synchronises.
+/// Why a loop is none that the law speaks of, which is entered in one place only, with nothing in
+/// it that calls or synchronises.
 std::optional<Refusal> order_in(const Module &module, const Function &function,
                                 const ControlFlowGraph &cfg, LoopId loop);
 

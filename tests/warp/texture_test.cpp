@@ -32,7 +32,8 @@ std::vector<std::pair<int, double>> along_x(const TextureMap &map, double x) {
   std::vector<std::pair<int, double>> result;
   for (unsigned i = 0; i < count; ++i)
     if (all[i].weight != 0)
-      result.emplace_back(all[i].at ? static_cast<int>((*all[i].at)[0]) : -1, all[i].weight / 256.0);
+      result.emplace_back(all[i].at ? static_cast<int>((*all[i].at)[0]) : -1,
+                          all[i].weight / 256.0);
   return result;
 }
 
