@@ -24,7 +24,7 @@ namespace ptxasw::inline analysis {
 namespace {
 
 /// Multiples of one number that are compared with each other.
-constexpr std::size_t most_multiples = 12;
+constexpr std::size_t most_products = 12;
 
 __extension__ typedef __int128 Wide;
 
@@ -291,7 +291,7 @@ std::vector<Expr> ProductAbstraction::axioms() {
   for (const auto &[id, all] : multiples_) {
     const Expr by = by_.at(id), zero = pool_.constant(by->width, 0);
     const Expr positive = pool_.sle(zero, by);
-    for (std::size_t i = 0; i < all.size() && i < most_multiples; ++i) {
+    for (std::size_t i = 0; i < all.size() && i < most_products; ++i) {
       const Multiple &a = all[i];
       const Expr holds = pool_.bit_and(a.valid, positive);
       axioms.push_back(implies(pool_.eq(a.factor, zero), pool_.eq(a.value, zero)));

@@ -221,11 +221,11 @@ Expr SafetyProof::number(const std::vector<LaunchRelation::Product> &sum) {
   const bool is_plain = sum.size() == 1 && sum[0].coefficient == 1 && sum[0].names.size() == 1;
   double most = 0;
   for (const LaunchRelation::Product &product : sum) {
-    double one = std::abs(static_cast<double>(product.coefficient));
+    double largest = std::abs(static_cast<double>(product.coefficient));
     for (const std::string &name : product.names)
       if (const Expr factor = named(name))
-        one *= std::ldexp(1.0, static_cast<int>(factor->width) - 1);
-    most += one;
+        largest *= std::ldexp(1.0, static_cast<int>(factor->width) - 1);
+    most += largest;
   }
   if (!is_plain && most > std::ldexp(1.0, 62))
     return nullptr;
