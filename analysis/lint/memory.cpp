@@ -10,6 +10,8 @@
 #include <bit>
 #include <cstdlib>
 #include <fmt/core.h>
+#include <optional>
+#include <span>
 
 namespace ptxasw::inline analysis::lint {
 namespace {
@@ -256,15 +258,66 @@ void find_bank_conflicts(Context &context) {
   }
 }
 
+/// Accesses to local memory that the compiler makes of printf and of trigonometric functions, which
+/// no change of the source avoids: an argument of vprintf is stored before it is called; sin() and
+/// its like reduce large arguments, where hardly anybody comes by, with a table of 2/pi.
+class MadeByCompiler {
+public:
+  explicit MadeByCompiler(const Context &context)
+      : module_(context.facts.module()), function_(context.facts.function()),
+        cfg_(context.facts.cfg()) {
+    for (BlockId block = 0; cfg_.well_formed() && block < cfg_.blocks().size(); ++block)
+      if (names(cfg_.blocks()[block].first, block, "__cudart_i2opi_"))
+        reductions_.push_back(block);
+  }
+
+  bool made(std::uint32_t access) const {
+    if (!cfg_.well_formed())
+      return false;
+    const BlockId block = cfg_.block_of(access);
+    return names(access, block, "vprintf") ||
+           std::any_of(reductions_.begin(), reductions_.end(),
+                       [&](BlockId table) { return cfg_.dominates(table, block); });
+  }
+
+private:
+  // A name that begins so, from an instruction of a block to its end.
+  bool names(std::uint32_t from, BlockId block, std::string_view beginning) const {
+    for (std::uint32_t i = from; i < cfg_.blocks()[block].end; ++i)
+      if (has_name(module_.operands(function_.instructions[i]), beginning))
+        return true;
+    return false;
+  }
+
+  bool has_name(std::span<const Operand> operands, std::string_view beginning) const {
+    return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
+      return (operand.kind == Operand::Kind::symbol &&
+              module_.symbol(operand).name.starts_with(beginning)) ||
+             has_name(module_.children(operand), beginning);
+    });
+  }
+
+  const Module &module_;
+  const Function &function_;
+  const ControlFlowGraph &cfg_;
+  std::vector<BlockId> reductions_;
+};
+
 void find_local_memory(Context &context) {
-  for (const Access &access : context.facts.accesses())
-    if (access.space == StateSpace::local)
+  std::optional<MadeByCompiler> by_compiler;
+  for (const Access &access : context.facts.accesses()) {
+    if (access.space != StateSpace::local)
+      continue;
+    if (!by_compiler)
+      by_compiler.emplace(context);
+    if (!by_compiler->made(access.site.instruction))
       context.warnings.push_back(
           {Code::local_memory, access.site.instruction,
            fmt::format("this {} goes to local memory{}", verb(access.site.kind),
                        access.loop_depth > 0 ? ", in a loop" : ""),
            "an array that is indexed by what the compiler does not know cannot be in registers: "
            "unroll the loop that indexes it, choose by comparisons, or use shared memory"});
+  }
 }
 
 /// Of 32-bit integers ptxas has one lane update for all (seen in what ptxas 13.0 makes for sm_90).

@@ -536,8 +536,12 @@ private:
     }
   }
 
+  // The thread's number in its block, modulo 32, is the lane, whatever the rows are.
   void restrict(std::vector<bool> &threads, Expr condition, bool holds) {
-    if (const auto *values = lanes_(condition))
+    const auto *values = lanes_(condition);
+    if (!values)
+      values = lanes_(emulation_.by_lane(condition));
+    if (values)
       for (std::size_t t = 0; t < threads.size(); ++t)
         threads[t] = threads[t] && ((*values)[t] != 0) == holds;
   }

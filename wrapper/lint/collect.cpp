@@ -314,7 +314,8 @@ void add_warnings(const Places &places, const LintChoices &choices, KernelLint &
     told.line = instruction.line;
     told.source = places.of(instruction);
     told.cost = warning.cost;
-    if (silenced) {
+    // As compilers have it, of headers that the user does not write nothing is told.
+    if (silenced || (!choices.toolkit && told.source && is_toolkits(told.source->file))) {
       hidden.push_back(std::move(told));
       continue;
     }

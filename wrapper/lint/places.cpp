@@ -9,9 +9,7 @@
 
 namespace ptxasw::inline wrapper {
 
-/// Returns true for a header of the CUDA toolkit: by where it lies, as it may have been compiled on
-/// another machine, or by what lies beside it.
-static bool is_toolkits(const std::string &file) {
+bool is_toolkits(const std::string &file) {
   constexpr std::string_view headers = "/include/";
   const std::size_t at = file.rfind(headers);
   return at != file.npos &&

@@ -18,6 +18,10 @@ struct Place {
 /// `file:line:column`, without a column that is not known.
 std::string to_string(const Place &place);
 
+/// Returns true for a header of the CUDA toolkit: by where it lies, as it may have been compiled on
+/// another machine, or by what lies beside it.
+bool is_toolkits(const std::string &file);
+
 /// Where the instructions of a module come from, by its `.loc` lines.
 class Places {
 public:

@@ -24,6 +24,7 @@ bool LintChoices::warn(std::string_view word) {
       on[static_cast<std::size_t>(info.code)] = word == "all" && !info.by_name;
       named[static_cast<std::size_t>(info.code)] = true;
     }
+    toolkit = word == "all";
     silenced.clear();
     return true;
   }
@@ -35,6 +36,7 @@ bool LintChoices::warn(std::string_view word) {
   if (off)
     word.remove_prefix(3);
   if (word == "pedantic") {
+    toolkit = !off;
     for (const lint::CodeInfo &info : lint::codes())
       if (const auto i = static_cast<std::size_t>(info.code); !info.on && !info.by_name) {
         on[i] = !off;

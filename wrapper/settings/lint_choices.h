@@ -29,6 +29,7 @@ struct LintChoices {
   std::array<bool, lint::code_count> on = by_default(); ///< by code
   std::array<bool, lint::code_count> error = {};        ///< by code
   std::array<bool, lint::code_count> named = {};        ///< by code: somebody spoke of it
+  bool toolkit = false; ///< also of code that is all in headers of the CUDA toolkit
   std::vector<Silence> silenced;
   std::vector<AllowedFile> allowed_files;
   lint::Options options;
