@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <fmt/core.h>
 #include <optional>
+#include <set>
 #include <span>
 
 namespace ptxasw::inline analysis::lint {
@@ -169,6 +170,42 @@ std::string coalescing_note(const facts::KernelFacts &facts, Access access,
 
 } // namespace
 
+/// Returns true if two accesses differ at most in where they begin.
+bool is_beside(const Access &a, const Access &b) {
+  const auto same = [](const std::vector<facts::Term> &one, const std::vector<facts::Term> &two) {
+    return std::equal(one.begin(), one.end(), two.begin(), two.end(),
+                      [](const facts::Term &x, const facts::Term &y) {
+                        return x.atom == y.atom && x.factor == y.factor;
+                      });
+  };
+  return a.site.kind == b.site.kind && a.site.bytes == b.site.bytes && a.space == b.space &&
+         std::equal(std::begin(a.form.tid), std::end(a.form.tid), std::begin(b.form.tid)) &&
+         same(a.form.loops, b.form.loops) && same(a.form.uniform, b.form.uniform);
+}
+
+/// Returns true if an access is one part of what the threads of a warp read or write together
+/// without a gap, in as many of the widest instructions as it takes: each fetches what the next
+/// ones want.
+bool is_part_of_wide(const facts::KernelFacts &facts, const Access &access) {
+  constexpr std::int64_t widest = 16;
+  const auto &form = access.form;
+  if (access.site.bytes != widest || !facts.cfg().well_formed() || !form.is_linear() ||
+      form.tid[0] <= widest || form.tid[1] != 0 || form.tid[2] != 0 || form.laneid != 0 ||
+      !form.of_lane.empty() || !form.strides.empty())
+    return false;
+  const BlockId block = facts.cfg().block_of(access.site.instruction);
+  std::set<std::int64_t> parts;
+  for (const Access &other : facts.accesses())
+    if (facts.cfg().block_of(other.site.instruction) == block && is_beside(access, other))
+      parts.insert(other.form.constant);
+  std::int64_t begin = form.constant, end = form.constant + widest;
+  while (parts.contains(begin - widest))
+    begin -= widest;
+  while (parts.contains(end))
+    end += widest;
+  return end - begin == form.tid[0];
+}
+
 void find_uncoalesced(Context &context) {
   for (const Access &access : context.facts.accesses()) {
     if (access.space != StateSpace::global)
@@ -198,7 +235,8 @@ void find_uncoalesced(Context &context) {
     if (!beyond(context.options, cost, traffic.ideal_sectors) &&
         beyond(context.options, sectors.most, traffic.ideal_sectors))
       cost = context.facts.certain_sectors(access);
-    if (!beyond(context.options, cost, traffic.ideal_sectors))
+    if (!beyond(context.options, cost, traffic.ideal_sectors) ||
+        is_part_of_wide(context.facts, access))
       continue;
     const bool exact = sectors.least == sectors.most;
     context.warnings.push_back(
