@@ -201,7 +201,12 @@ std::string share_of(const Told &told) {
 
 /// Where else the same is found.
 std::string where_else(const Finding &finding) {
-  std::string text = fmt::format("in {}", finding.kernels[0]);
+  // Of instances of templates what comes first says enough.
+  constexpr std::size_t widest = 80;
+  std::string kernel = finding.kernels[0];
+  if (kernel.size() > widest)
+    kernel = kernel.substr(0, widest - 3) + "...";
+  std::string text = fmt::format("in {}", kernel);
   if (finding.kernels.size() > 1)
     text += fmt::format(" and {} more kernel{}", finding.kernels.size() - 1,
                         finding.kernels.size() > 2 ? "s" : "");
