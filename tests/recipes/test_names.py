@@ -24,7 +24,7 @@ for name in sorted(names):
         if not (source / name).exists():
             missing.append(name)
         continue
-    words = re.findall(r"[A-Za-z_]\w{2,}", name)
+    words = re.findall(r"[A-Za-z_]\w{2,}", name.removeprefix("-D"))
     known = (source / name).exists() or f": {name}\n" in listed or all(re.search(rf"\b{re.escape(word)}\b", code) for word in words)
     if not known:
         missing.append(name)
