@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace ptxasw::inline emulator {
 namespace {
@@ -129,7 +130,7 @@ std::array<TextureSample, 8> samples(const TextureMap &map, std::span<const doub
     double at = axis < map.axes ? coordinates[axis] : 0;
     if (map.is_normalized || map.is_cube)
       at *= static_cast<double>(extent_of(axis));
-    const bool is_number = std::isfinite(static_cast<float>(at));
+    const bool is_number = std::abs(at) <= std::numeric_limits<float>::max();
     if (std::isnan(at) || (!is_number && mode_of(axis) == AddressMode::wrap))
       at = 0;
     if (filtered)
