@@ -8,7 +8,7 @@
 namespace ptxasw::inline analysis::lint {
 namespace {
 
-constexpr std::int64_t most_shared_bytes = 228 * 1024; ///< of a multiprocessor, sm_90 and sm_100
+constexpr std::int64_t most_shared_bytes = 228 << 10; ///< of a multiprocessor, sm_90 and sm_100
 constexpr unsigned most_rounds = 64;
 
 /// The only register of a loop that an expression depends on; null: there is none, or are several.
