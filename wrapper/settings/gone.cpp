@@ -51,8 +51,7 @@ std::string former_extents(std::string_view words) {
             (is_comma(words[end]) && end + 1 < words.size() && is_digit(words[end + 1]))))
       ++end;
     const bool is_name = end < words.size() && !is_comma(words[end]); // `3d=1`
-    if (std::string text = with_x(words.substr(begin, end - begin));
-        !text.empty() && !is_name)
+    if (std::string text = with_x(words.substr(begin, end - begin)); !text.empty() && !is_name)
       return text;
   }
   return "";
