@@ -71,7 +71,8 @@ std::uint64_t choices(Emulation &emulation, Expr expr, BlockId block, unsigned d
 
 /// Returns true if each lane's address comes from what it has loaded itself, or where that led it,
 /// and no more is known. A few places that all lanes share, of which data chooses one
-/// (`v > 3 ? 7 : 0`), are not that.
+/// (`v > 3 ? 7 : 0`), are not that. What is loaded of memory that nobody writes is a function of
+/// the lane's address.
 bool is_indirect(const facts::KernelFacts &facts, const Access &access) {
   Emulation &emulation = facts.emulation();
   const auto comes_from_data = [&](const facts::Term &term) {
@@ -83,11 +84,12 @@ bool is_indirect(const facts::KernelFacts &facts, const Access &access) {
     return loaded;
   };
   constexpr std::uint64_t few = 4;
-  const auto &varying = access.form.varying;
+  std::vector<facts::Term> terms = access.form.varying;
+  terms.insert(terms.end(), access.form.mixed.begin(), access.form.mixed.end());
   PrivateData is_private(facts);
-  return access.address && access.in_step && access.form.mixed.empty() && !varying.empty() &&
-         std::all_of(varying.begin(), varying.end(), comes_from_data) &&
-         std::any_of(varying.begin(), varying.end(), [&](const facts::Term &term) {
+  return access.address && access.in_step && !terms.empty() &&
+         std::all_of(terms.begin(), terms.end(), comes_from_data) &&
+         std::any_of(terms.begin(), terms.end(), [&](const facts::Term &term) {
            return choices(emulation, term.atom, access.block) > few && is_private(term.atom);
          });
 }
