@@ -163,6 +163,11 @@ class Emulate(Scratch):
                 self.assertEqual((done.returncode, done.stdout), (2, ""), words)
                 self.assertEqual(done.stderr, f"bad.ptx:14:3: error: `{word}` is no instruction that is known\n"
                                               f"    {word} %f1, [%rd4];\n    ^\n")
+            for words in (["bad.ptx"], ["k.ptx", "--compare", "bad.ptx"]):
+                done = run([PTXASW, "cost", *words, "--only", "bounds"])
+                self.assertEqual((done.returncode, "sectors" in done.stdout), (2, False), words)
+                self.assertIn(f"error: `{word}` is no instruction that is known\n", done.stderr)
+        self.assertEqual(run([PTXASW, "cost", "k.ptx", "--only", "bounds"]).returncode, 0)
 
 
 if __name__ == "__main__":
