@@ -14,6 +14,8 @@
 namespace ptxasw::inline synth {
 namespace {
 
+constexpr std::string_view code_of_kernel = "kernel"; ///< the member `code` of own_code
+
 using Json = nlohmann::ordered_json;
 
 void append_number(std::string &bytes, std::uint32_t number) {
@@ -39,7 +41,9 @@ Json sibling_json(const Sibling &sibling) {
   if (sibling.extent != std::array<std::uint32_t, 3>{})
     json["extent"] = sibling.extent;
   if (sibling.own_code)
-    json["code"] = "kernel";
+    json["code"] = code_of_kernel;
+  else if (!sibling.code_of.empty())
+    json["code"] = sibling.code_of;
   for (const char axis : sibling.appended)
     json["append"].push_back(fmt::format("grid.{}", axis));
   for (const char axis : sibling.appended_blocks)
@@ -173,6 +177,14 @@ SiblingNeeds read_needs(const Json &json, const SiblingTable &table,
   return needs;
 }
 
+/// Returns true if the kernel in blocks of `extent` has as many threads as before.
+bool spares_no_thread(const Sibling &sibling) {
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (sibling.needs.extent_multiple[axis] % std::max(1u, sibling.extent[axis]) != 0)
+      return false;
+  return true;
+}
+
 /// Returns true if a launch that differs in that way has the kernel's threads and parameters.
 bool is_own_code(const Sibling &sibling) {
   for (std::size_t axis = 0; axis < 3; ++axis)
@@ -200,9 +212,9 @@ Sibling read_sibling(const Json &json, const SiblingTable &table,
     } else if (name == "extent") {
       sibling.extent = numbers<3>(value, 0);
     } else if (name == "code") {
-      if (text(value) != "kernel")
-        refuse("whose code is launched is not known");
-      sibling.own_code = true;
+      sibling.own_code = text(value) == code_of_kernel;
+      if (!sibling.own_code)
+        sibling.code_of = text(value);
     } else if (name == "append") {
       for (const Json &one : list(value)) {
         const std::string word = text(one), what = word.substr(0, word.find('.') + 1);
@@ -223,10 +235,13 @@ Sibling read_sibling(const Json &json, const SiblingTable &table,
   for (const char *name : {"name", "family", "kind", "grid", "append", "needs"})
     member(json, name);
   for (std::size_t axis = 0; axis < 3; ++axis)
-    if (sibling.extent[axis] != 0 && (sibling.grid[axis] != 1 || sibling.block[axis] != 1))
+    if (sibling.extent[axis] != 0 && sibling.code_of.empty() &&
+        (sibling.grid[axis] != 1 || sibling.block[axis] != 1))
       refuse("an extent that is both given and divided");
   if (sibling.own_code && !is_own_code(sibling))
     refuse("the kernel's code would get other threads or parameters than the kernel");
+  if (!sibling.code_of.empty() && !spares_no_thread(sibling))
+    refuse("a sibling's code would get other threads than the kernel");
   return sibling;
 }
 

@@ -86,6 +86,9 @@ struct Sibling {
   /// What is launched is the kernel itself, in blocks of `extent`, and none of its threads to
   /// spare; `name` is no entry then.
   bool own_code = false;
+  /// What is launched is the sibling of this name, for the kernel in blocks of `extent`, and none
+  /// of its threads to spare: the rest here is said of that launch. Empty: the sibling is its own.
+  std::string code_of;
   /// Parameters behind the kernel's own, 32 bits each, aligned to 4: `x`, `y`, `z` for the extents
   /// of the grid that the kernel would have been launched with.
   std::vector<char> appended;
@@ -102,6 +105,16 @@ struct SiblingTable {
   std::vector<Sibling> siblings;
   bool operator==(const SiblingTable &) const = default;
 };
+
+/// The entry that is launched for a sibling.
+inline const std::string &entry_of(const Sibling &sibling, const SiblingTable &table) {
+  return sibling.own_code ? table.kernel : sibling.code_of.empty() ? sibling.name : sibling.code_of;
+}
+
+/// True for the code of the kernel or of another sibling in blocks of another shape.
+inline bool only_reshapes(const Sibling &sibling) {
+  return sibling.own_code || !sibling.code_of.empty();
+}
 
 /// What must hold for a launch, as the member `needs` of the table says it.
 nlohmann::ordered_json needs_json(const SiblingNeeds &needs);

@@ -3,7 +3,9 @@
 // the kernel computes the same in both, to the letter, since it knows of the axis only the global
 // index and N (extent_obstacle(), resize/prove.cpp). The code is the same, so nothing is left to
 // prove. Several axes change one after the other: after each step, the launch is one of the kernel
-// with the same threads, whatever its shape.
+// with the same threads, whatever its shape. Such a launch of the kernel has versions like any
+// other, so a version in blocks of other shapes is one, too (in_other_blocks()): the launch in
+// these blocks computes the same, and what the version does for that launch is proved.
 //
 // Which shapes: what differs between two of them is how the threads of a warp lie, and so how many
 // sectors its accesses touch (32x8 threads of a naive transpose read four sectors and write 32,
@@ -21,6 +23,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/core.h>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -130,6 +133,29 @@ std::vector<Sibling> reshapes(const KernelContext &context, std::size_t most) {
         if (result.size() < most && std::find(result.begin(), result.end(), one) == result.end())
           result.push_back(std::move(one));
       }
+  return result;
+}
+
+std::vector<Sibling> in_other_blocks(const std::vector<Sibling> &versions,
+                                     const std::vector<Sibling> &shapes, std::size_t most) {
+  std::vector<Sibling> result;
+  for (const Sibling &shape : shapes)
+    for (const Sibling &version : versions) {
+      if (result.size() == most || version.extent != Sibling{}.extent)
+        continue;
+      Sibling one = version;
+      one.code_of = version.name;
+      one.name += fmt::format("_in_{}", shape.kind);
+      one.kind += fmt::format(" in {}", shape.kind);
+      one.extent = shape.extent;
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        auto &multiple = one.needs.extent_multiple[axis];
+        multiple = std::lcm(multiple, std::max(1u, shape.extent[axis]));
+        one.needs.max_extent[axis] =
+            std::min(one.needs.max_extent[axis], shape.needs.max_extent[axis]);
+      }
+      result.push_back(std::move(one));
+    }
   return result;
 }
 

@@ -26,4 +26,9 @@ Sibling reshaped(const KernelContext &context, const std::array<std::uint32_t, 3
 /// do to memory.
 std::vector<Sibling> reshapes(const KernelContext &context, std::size_t most);
 
+/// Each of these versions of a kernel in blocks of these shapes of its own, as far as that can be
+/// said of both; `most` at most. Those of the first shape come first.
+std::vector<Sibling> in_other_blocks(const std::vector<Sibling> &versions,
+                                     const std::vector<Sibling> &shapes, std::size_t most);
+
 } // namespace ptxasw::synth

@@ -50,6 +50,38 @@ TEST_CASE("the fastest version wins") {
   }
 }
 
+TEST_CASE("a winner is tried in other blocks") {
+  // The fourth is the third's code, the fifth the second's.
+  const std::vector<Prior> priors = {{}, {}, {}, {0.5, 0, 2}, {0.5, 0, 1}};
+  for (const ChoiceRules &rules : {ChoiceRules{}, eager()}) {
+    Chooser better(5, rules, priors);
+    run(better, {1, 0.9, 0.7, 0.6, 0.1}, 2000);
+    CHECK(better.decided());
+    CHECK(better.best() == 3);
+    CHECK(better.samples(4).empty()); // its version did not win
+    Chooser worse(5, rules, priors);
+    run(worse, {1, 0.9, 0.7, 0.8, 0.1}, 2000);
+    CHECK(worse.decided());
+    CHECK(worse.best() == 2);
+    Chooser none(5, rules, priors);
+    run(none, {1, 1.1, 1.2, 0.5, 0.5}, 2000);
+    CHECK(none.decided());
+    CHECK(none.best() == 0);
+    CHECK(none.samples(3).empty());
+  }
+  // The next process goes on with them.
+  Chooser first(5, {}, priors);
+  int launches = 0;
+  while (first.samples(3).empty() && ++launches < 5000)
+    run(first, {1, 0.9, 0.7, 0.6, 0.1}, 1, static_cast<unsigned>(launches));
+  REQUIRE_FALSE(first.decided());
+  Chooser second(5, {}, priors);
+  second.resume(first.state());
+  run(second, {1, 0.9, 0.7, 0.6, 0.1}, 2000);
+  CHECK(second.decided());
+  CHECK(second.best() == 3);
+}
+
 TEST_CASE("two versions of equal code come out equal") {
   for (unsigned seed = 0; seed < 300; ++seed) {
     Chooser chooser(3, eager());

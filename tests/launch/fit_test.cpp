@@ -314,3 +314,61 @@ TEST_CASE("the kernel's own code in blocks of another shape") {
   l.block = {32, 32, 1};
   CHECK(outcome() == Outcome::grid);
 }
+
+TEST_CASE("a version in blocks of another shape") {
+  Values values;
+  SiblingTable t = table(); // the grid is divided by 4 and 2, and appended: y, x
+  Sibling &one = t.siblings[0];
+  one.code_of = "s";
+  one.name = "s_in_8x32";
+  one.extent = {8, 32, 0};
+  one.needs.extent_multiple = {8, 32, 1};
+  CHECK(entry_of(one, t) == "s");
+  Launch l = launch_of(values);
+  l.grid = {5, 6, 2};
+  l.block = {32, 16, 1};
+  Arguments arguments;
+  REQUIRE(find_arguments(l, t, arguments));
+  const auto outcome = [&] { return fit(l, arguments, t, one, {}); };
+  CHECK(outcome() == Outcome::sibling);
+  CHECK(blocks_of(l, one) == 20);
+  CHECK(threads_of_block(l, one) == 256);
+  SiblingLaunch made;
+  REQUIRE(made.prepare(l, arguments, t, one));
+  // The kernel's launch has 20x3x2 blocks of 8x32 threads; that is what the version is one of.
+  CHECK(made.grid == Extents{5, 2, 2});
+  CHECK(made.block == Extents{8, 32, 1});
+  CHECK(*static_cast<std::uint32_t *>(made.parameters[2]) == 3);
+  CHECK(*static_cast<std::uint32_t *>(made.parameters[3]) == 20);
+  // What it needs is asked of that launch, too.
+  one.needs.min_grid = {20, 3, 1};
+  CHECK(outcome() == Outcome::sibling);
+  one.needs.min_grid = {21, 3, 1};
+  CHECK(outcome() == Outcome::grid);
+  CHECK(explain(Outcome::grid, l, arguments, t, one, {}) ==
+        "the grid is 20x3x2, and must be at least 21x3x1");
+  one.needs.min_grid = {1, 1, 1};
+  one.needs.blocks = {{8, 32, 1}};
+  CHECK(outcome() == Outcome::sibling);
+  one.needs.blocks = {{32, 16, 1}};
+  CHECK(outcome() == Outcome::block_shape);
+  one.needs.blocks.clear();
+  // A version whose blocks have fewer threads.
+  one.block = {1, 4, 1};
+  REQUIRE(made.prepare(l, arguments, t, one));
+  CHECK(made.block == Extents{8, 8, 1});
+  one.block = {1, 1, 1};
+  // None may be to spare.
+  l.grid.y = 5;
+  CHECK(outcome() == Outcome::grid);
+  l.grid.y = 6;
+  l.block = {8, 32, 1};
+  CHECK(outcome() == Outcome::block_shape); // it is that version already
+  // The kernel's launch must be one that the driver would take.
+  l.block = {32, 2, 8};
+  l.grid.y = 48;
+  CHECK(outcome() == Outcome::block_size);
+  l.block = {32, 16, 1};
+  l.grid = {1, 65536 * 2, 1};
+  CHECK(outcome() == Outcome::grid);
+}

@@ -78,6 +78,10 @@ TEST_CASE("what won most often promises most") {
   CHECK(promise(rows, takes(64), plane) > promise(rows, takes(128), plane));
   CHECK(promise(rows, takes(128), plane) > promise(rows, takes(128, 400), plane));
   CHECK(promise(unheard, takes(32)) == 0);
+  Sibling reshaped = apart; // the same code in other blocks
+  reshaped.name += "_in_128x1";
+  reshaped.code_of = apart.name;
+  CHECK(promise(reshaped, takes(32), row) == promise(apart, takes(32), row));
   // A name that says nothing.
   CHECK(promise(joined(1, 4), takes(32)) == 0);
 }

@@ -208,3 +208,29 @@ TEST_CASE("what the table says of it") {
   CHECK(one.needs.extent_multiple == std::array<std::uint32_t, 3>{8, 32, 1});
   CHECK(one.needs.max_extent == std::array<std::uint32_t, 3>{0x7fffffff, 0x7fffffff, ~0u});
 }
+
+TEST_CASE("versions in blocks of other shapes") {
+  const auto module = parsed(transpose);
+  const Sibling shape = reshaped({*module, only(*module)}, {128, 1, 0});
+  Sibling wide;
+  wide.name = "k__ptxasw_wide_x4";
+  wide.family = "wide";
+  wide.kind = "x4";
+  wide.grid = {4, 1, 1};
+  wide.appended = {'x'};
+  wide.needs.extent_multiple = {96, 1, 1};
+  wide.needs.max_extent = {1000, ~0u, ~0u};
+  Sibling resized = wide; // has blocks of its own
+  resized.extent = {64, 0, 0};
+  const auto made = in_other_blocks({wide, resized}, {shape}, 5);
+  REQUIRE(made.size() == 1);
+  CHECK(made[0].name == "k__ptxasw_wide_x4_in_128x1");
+  CHECK(made[0].code_of == wide.name);
+  CHECK(made[0].kind == "x4 in 128x1");
+  CHECK(made[0].grid == wide.grid);
+  CHECK(made[0].appended == wide.appended);
+  CHECK(made[0].extent == std::array<std::uint32_t, 3>{128, 1, 0});
+  CHECK(made[0].needs.extent_multiple == std::array<std::uint32_t, 3>{384, 1, 1});
+  CHECK(made[0].needs.max_extent == std::array<std::uint32_t, 3>{1000, 0x7fffffff, ~0u});
+  CHECK(in_other_blocks({wide, wide}, {shape, shape}, 3).size() == 3);
+}

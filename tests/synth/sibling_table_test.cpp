@@ -50,7 +50,12 @@ SiblingTable example() {
   reshaped.own_code = true;
   reshaped.extent = {8, 32, 0};
   reshaped.needs.extent_multiple = {8, 32, 1};
-  table.siblings = {apart, wide, neighbours, resized, reshaped};
+  Sibling both = wide;
+  both.name += "_in_128x1";
+  both.code_of = wide.name;
+  both.extent = {128, 1, 0};
+  both.needs.extent_multiple = {128, 1, 1};
+  table.siblings = {apart, wide, neighbours, resized, reshaped, both};
   return table;
 }
 
@@ -181,6 +186,11 @@ TEST_CASE("a sibling with needs that are not understood does not exist") {
         0);
   CHECK(left_with(R"({"extent_multiple": [64, 2, 1]})",
                   R"("code": "kernel", "extent": [0, 2, 0],)") == 0);
+  // Another sibling's may divide what is given, but it has no threads to spare either.
+  const char *const others = R"("grid": [4, 1, 1], "code": "b", "extent": [64, 2, 0],)";
+  CHECK(left_with(R"({"extent_multiple": [128, 2, 3]})", others) == 1);
+  CHECK(left_with(R"({"extent_multiple": [32, 2, 1]})", others) == 0);
+  CHECK(left_with("{}", others) == 0);
   CHECK(left_with("{}", R"("gain": 1.5,)") == 0);
   CHECK(left_with("{}", R"("gain": 1.5,)", R"("gain")") == 1);
   CHECK(left_with(R"({"gain": 1.5})", "", R"("gain")") == 1);

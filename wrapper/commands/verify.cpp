@@ -255,7 +255,7 @@ SecondLaunch launch_of(const SiblingTable &table, const Sibling &sibling,
     result.why = "only some blocks of the grid are launched";
   if (!result.why.empty())
     return result;
-  result.launch.kernel = sibling.own_code ? table.kernel : sibling.name;
+  result.launch.kernel = entry_of(sibling, table);
   result.launch.shared = to.shared_bytes;
   for (std::size_t i = 0; i < sibling.appended.size() + sibling.appended_blocks.size(); ++i) {
     const auto *const extent = static_cast<const std::uint8_t *>(to.parameters[count + i]);

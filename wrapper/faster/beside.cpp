@@ -46,6 +46,7 @@ namespace {
 
 constexpr std::string_view address_name = "ptxasw_address";
 constexpr std::size_t most_shapes = 6; ///< of blocks, besides the versions with code of their own
+constexpr std::size_t most_reshaped = 16; ///< versions with code of their own in blocks of these
 
 /// Every operand of an instruction, parts included.
 template <typename Visit>
@@ -434,6 +435,25 @@ tl::expected<BesideText, Kept> with_code(const Module &whole, const Function &fu
   return made;
 }
 
+/// Of these shapes those in which other versions are tried, too, where they have won: small blocks,
+/// as versions leave a multiprocessor fewer threads, of one row and of several.
+std::vector<Sibling> shapes_of_versions(const std::vector<Sibling> &shapes) {
+  constexpr std::uint32_t small = 128;
+  std::vector<Sibling> result;
+  const Sibling *rows = nullptr, *several = nullptr;
+  for (const Sibling &shape : shapes) {
+    const bool has_rows = shape.extent[1] > 1 || shape.extent[2] > 1;
+    if (has_rows && !several)
+      several = &shape;
+    if (!has_rows && shape.extent[0] <= small && !rows)
+      rows = &shape;
+  }
+  for (const Sibling *const one : {rows, several})
+    if (one)
+      result.push_back(*one);
+  return result;
+}
+
 } // namespace
 
 tl::expected<BesideText, Kept> beside(const std::string &ptx, const std::string &kernel,
@@ -450,7 +470,10 @@ tl::expected<BesideText, Kept> beside(const std::string &ptx, const std::string 
     return made;
   if (!made)
     made = BesideText{"", "", empty_table(**whole, *function), {}, made.error().words};
-  made->table.siblings.insert(made->table.siblings.end(), shapes.begin(), shapes.end());
+  std::vector<Sibling> &all = made->table.siblings;
+  const std::vector<Sibling> both = in_other_blocks(all, shapes_of_versions(shapes), most_reshaped);
+  all.insert(all.end(), shapes.begin(), shapes.end());
+  all.insert(all.end(), both.begin(), both.end());
   return made;
 }
 

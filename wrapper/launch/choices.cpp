@@ -101,6 +101,14 @@ Prior prior_with(const KernelCode &code, const Choice &choice, unsigned sibling,
   return {std::max(any, std::exp(-promise) - 1), promise};
 }
 
+/// Which version of a choice a sibling is; 0 if it is none, and for no name.
+std::size_t version_of(const KernelCode &code, const Choice &choice, std::string_view name) {
+  for (std::size_t i = 0; i < choice.siblings.size(); ++i)
+    if (code.table.siblings[choice.siblings[i]].name == name)
+      return i + 1;
+  return 0;
+}
+
 /// The siblings of the table that a choice is among, one bit each.
 void set_siblings(const KernelCode &code, Choice &choice, std::uint32_t bits,
                   const std::vector<Prior> &priors) {
@@ -111,6 +119,7 @@ void set_siblings(const KernelCode &code, Choice &choice, std::uint32_t bits,
     if (bits >> i & 1) {
       choice.siblings.push_back(i);
       of_versions.push_back(prior_with(code, choice, i, priors.at(i)));
+      of_versions.back().after = version_of(code, choice, code.table.siblings[i].code_of);
       choice.key.among.push_back(code.table.siblings[i].name);
     }
   std::sort(choice.key.among.begin(), choice.key.among.end());

@@ -13,7 +13,8 @@
 // measured often enough. Only a version whose whole interval lies below `win` beats the original.
 // Looking again and again, at several versions, finds such an interval by chance sooner or later;
 // so the winner must win a second time, against the original alone and with fresh samples: two
-// versions of equal code rate as equal.
+// versions of equal code rate as equal. Before that, versions join the race that are the winner's
+// code in blocks of other shapes.
 
 #include "wrapper/launch/chooser.h"
 
@@ -27,6 +28,13 @@ Chooser::Chooser(std::size_t versions, const ChoiceRules &rules, std::vector<Pri
       first_(samples_.size()), under_way_(samples_.size()), dropped_(samples_.size()),
       won_(samples_.size()), decided_(versions <= 1) {
   priors_.resize(samples_.size());
+  leave_all_but(0);
+}
+
+/// What is in the race: one version besides the original, or all that come after no other (0).
+void Chooser::leave_all_but(std::size_t version) {
+  for (std::size_t one = 1; one < samples_.size(); ++one)
+    dropped_[one] = version != 0 ? one != version : priors_[one].after != 0;
 }
 
 /// A small generator: all it must give is an order that has no period in common with the program's.
@@ -90,8 +98,7 @@ void Chooser::resume(const OpenRace &race) {
       most = std::max(most, samples_[version].size());
   samples_[0].resize(std::min(samples_[0].size(), most));
   candidate_ = race.candidate;
-  for (std::size_t version = 1; version < samples_.size(); ++version)
-    dropped_[version] = candidate_ != 0 && version != candidate_;
+  leave_all_but(candidate_);
   original_ = samples_[0].empty() ? 0 : time(0);
   saved_up_ = race.budget;
   in_runs_ = race.in_runs;
@@ -313,7 +320,7 @@ void Chooser::judge() {
       best = version;
   }
   lead(best);
-  if (open || (best != 0 && confirm(best)))
+  if (open || (best != 0 && (admit_after(best) || confirm(best))))
     return;
   decided_ = true;
   best_ = best;
@@ -345,13 +352,27 @@ void Chooser::lead(std::size_t won) {
   }
 }
 
+/// Takes those into the race that come after the version that has won it, once; false if there are
+/// none. They are expected to take as long.
+bool Chooser::admit_after(std::size_t version) {
+  if (candidate_ != 0 || admitted_)
+    return false;
+  for (std::size_t other = 1; other < samples_.size(); ++other)
+    if (priors_[other].after == version) {
+      admitted_ = true;
+      dropped_[other] = false;
+      priors_[other].promise = std::log(time(0) / time(version));
+      priors_[other].fear = 0;
+    }
+  return admitted_;
+}
+
 /// Begins the second race; false if this was it.
 bool Chooser::confirm(std::size_t version) {
   if (candidate_ != 0)
     return false;
   candidate_ = version;
-  for (std::size_t other = 0; other < samples_.size(); ++other)
-    dropped_[other] = other != 0 && other != version;
+  leave_all_but(version);
   samples_[0].clear();
   samples_[version].clear();
   won_[version] = false;

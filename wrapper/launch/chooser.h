@@ -40,6 +40,9 @@ struct ChoiceRules {
 struct Prior {
   double fear = 0.5;  ///< by what share of the original's time a launch of it may take longer
   double promise = 0; ///< the logarithm of how many times as fast it is expected to be
+  /// It joins the race only when this version has won: it is the same code in other blocks. 0: at
+  /// once.
+  std::size_t after = 0;
 };
 
 /// A race that has not ended: what a later process needs to go on with it.
@@ -105,6 +108,8 @@ private:
   void time_in_runs(bool in_runs);
   bool is_too_slow(std::size_t version) const;
   void lead(std::size_t won);
+  void leave_all_but(std::size_t version);
+  bool admit_after(std::size_t version);
   bool confirm(std::size_t version);
   double missing(std::size_t version) const;
   double extra(std::size_t version) const;
@@ -133,6 +138,7 @@ private:
   double leads_by_ = 0;       ///< by at least this share of the original's time
   double lacking_ = 0;        ///< what was missing for the next trial when there was none, ms
   bool decided_ = false;
+  bool admitted_ = false;  ///< versions that came after the winner
   bool on_credit_ = false; ///< a trial was
   bool in_runs_ = false;   ///< samples are of runs
   bool alone_ = false;     ///< samples are of single launches, however short

@@ -74,29 +74,52 @@ std::uint32_t along(const Extents &extents, std::size_t axis) {
   return axis == 0 ? extents.x : axis == 1 ? extents.y : extents.z;
 }
 
-/// The launch's threads along an axis.
-std::uint64_t all_along(const Launch &launch, std::size_t axis) {
+/// A launch's threads along an axis.
+template <class SomeLaunch> std::uint64_t all_along(const SomeLaunch &launch, std::size_t axis) {
   return std::uint64_t{along(launch.grid, axis)} * along(launch.block, axis);
 }
 
-std::uint32_t block_along(const Launch &launch, const Sibling &sibling, std::size_t axis) {
-  return sibling.extent[axis] != 0 ? sibling.extent[axis]
-                                   : along(launch.block, axis) / sibling.block[axis];
+/// A launch of the kernel: the program's, or that one in blocks of the extents that the sibling has
+/// for them, of which its sibling is launched. Those divide its threads (SiblingNeeds).
+struct KernelLaunch {
+  Extents grid, block;
+};
+
+KernelLaunch kernel_launch(const Launch &launch, const Sibling &sibling) {
+  std::array<std::uint32_t, 3> grid{}, block{};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const bool given = !sibling.code_of.empty() && sibling.extent[axis] != 0;
+    block[axis] = given ? sibling.extent[axis] : along(launch.block, axis);
+    grid[axis] = given ? static_cast<std::uint32_t>(std::min(
+                             all_along(launch, axis) / sibling.extent[axis], std::uint64_t{~0u}))
+                       : along(launch.grid, axis);
+  }
+  return {{grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}};
 }
 
-std::uint64_t grid_along(const Launch &launch, const Sibling &sibling, std::size_t axis) {
-  const std::uint64_t given = sibling.extent[axis];
+/// The extent that a sibling's blocks have whatever the kernel's have; 0: that depends on them.
+std::uint32_t given_extent(const Sibling &sibling, std::size_t axis) {
+  return sibling.code_of.empty() ? sibling.extent[axis] : 0;
+}
+
+std::uint32_t block_along(const KernelLaunch &launch, const Sibling &sibling, std::size_t axis) {
+  const std::uint32_t given = given_extent(sibling, axis);
+  return given != 0 ? given : along(launch.block, axis) / sibling.block[axis];
+}
+
+std::uint64_t grid_along(const KernelLaunch &launch, const Sibling &sibling, std::size_t axis) {
+  const std::uint64_t given = given_extent(sibling, axis);
   return given != 0 ? (all_along(launch, axis) + given - 1) / given
                     : divide_up(along(launch.grid, axis), sibling.grid[axis]);
 }
 
 /// A sibling's block and grid.
-Extents block_of(const Launch &launch, const Sibling &sibling) {
+Extents block_of(const KernelLaunch &launch, const Sibling &sibling) {
   return {block_along(launch, sibling, 0), block_along(launch, sibling, 1),
           block_along(launch, sibling, 2)};
 }
 
-Extents grid_of(const Launch &launch, const Sibling &sibling) {
+Extents grid_of(const KernelLaunch &launch, const Sibling &sibling) {
   return {static_cast<std::uint32_t>(grid_along(launch, sibling, 0)),
           static_cast<std::uint32_t>(grid_along(launch, sibling, 1)),
           static_cast<std::uint32_t>(grid_along(launch, sibling, 2))};
@@ -174,14 +197,18 @@ Outcome own_fault(const Launch &launch, const SiblingLimits &limits) {
 Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable &table,
             const Sibling &sibling, const SiblingLimits &limits) {
   const SiblingNeeds &needs = sibling.needs;
-  const Extents &grid = launch.grid, &block = launch.block;
+  const KernelLaunch kernel = kernel_launch(launch, sibling);
+  const Extents &grid = kernel.grid, &block = kernel.block;
+  // What the proof is about is a launch that the driver takes.
+  if (const Outcome fault = own_fault({nullptr, grid, block}, {}); fault != Outcome::sibling)
+    return fault;
   if (grid.x < std::max(1u, needs.min_grid[0]) || grid.y < std::max(1u, needs.min_grid[1]) ||
       grid.z < std::max(1u, needs.min_grid[2]))
     return Outcome::grid;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::uint64_t all = all_along(launch, axis);
     if ((needs.max_extent[axis] != ~0u && all > needs.max_extent[axis]) ||
-        all % needs.extent_multiple[axis] || grid_along(launch, sibling, axis) > largest_grid[axis])
+        all % needs.extent_multiple[axis] || grid_along(kernel, sibling, axis) > largest_grid[axis])
       return Outcome::grid;
     if (along(block, axis) % sibling.block[axis])
       return Outcome::block_shape;
@@ -189,7 +216,7 @@ Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable
   if (!is_reshaped(launch, sibling)) // the kernel's own launch, and nothing to be gained
     return Outcome::block_shape;
   const std::uint64_t size = threads_of_block(launch, sibling);
-  if (size == 0 || block_along(launch, sibling, 2) > largest_z || size > limits.max_threads ||
+  if (size == 0 || block_along(kernel, sibling, 2) > largest_z || size > limits.max_threads ||
       (needs.max_block && size > *needs.max_block))
     return Outcome::block_size;
   if (!needs.blocks.empty() &&
@@ -225,10 +252,11 @@ std::string explain(Outcome outcome, const Launch &launch, const Arguments &argu
                     const SiblingTable &table, const Sibling &sibling,
                     const SiblingLimits &limits) {
   const SiblingNeeds &needs = sibling.needs;
+  const KernelLaunch kernel = kernel_launch(launch, sibling);
   switch (outcome) {
   case Outcome::grid:
-    if (launch.grid.x >= needs.min_grid[0] && launch.grid.y >= needs.min_grid[1] &&
-        launch.grid.z >= needs.min_grid[2])
+    if (kernel.grid.x >= needs.min_grid[0] && kernel.grid.y >= needs.min_grid[1] &&
+        kernel.grid.z >= needs.min_grid[2])
       return needs.extent_multiple == SiblingNeeds{}.extent_multiple
                  ? fmt::format("the grid is {} of {} threads, which may be {}x{}x{} together",
                                text(launch.grid), text(launch.block), needs.max_extent[0],
@@ -238,7 +266,7 @@ std::string explain(Outcome outcome, const Launch &launch, const Arguments &argu
                                text(launch.grid), text(launch.block), needs.max_extent[0],
                                needs.max_extent[1], needs.max_extent[2], needs.extent_multiple[0],
                                needs.extent_multiple[1], needs.extent_multiple[2]);
-    return fmt::format("the grid is {}, and must be at least {}x{}x{}", text(launch.grid),
+    return fmt::format("the grid is {}, and must be at least {}x{}x{}", text(kernel.grid),
                        needs.min_grid[0], needs.min_grid[1], needs.min_grid[2]);
   case Outcome::block_size:
     return fmt::format("the block has {} threads, and may have {}",
@@ -248,13 +276,13 @@ std::string explain(Outcome outcome, const Launch &launch, const Arguments &argu
     if (!is_reshaped(launch, sibling))
       return fmt::format("the block is {} already", text(launch.block));
     if (needs.blocks.empty())
-      return fmt::format("the block is {}, and must be a multiple of {}x{}x{}", text(launch.block),
+      return fmt::format("the block is {}, and must be a multiple of {}x{}x{}", text(kernel.block),
                          sibling.block[0], sibling.block[1], sibling.block[2]);
     std::string shapes;
     for (const auto &shape : needs.blocks)
       shapes +=
           fmt::format("{}{}x{}x{}", shapes.empty() ? "" : " or ", shape[0], shape[1], shape[2]);
-    return fmt::format("the block is {}, and must be {}", text(launch.block), shapes);
+    return fmt::format("the block is {}, and must be {}", text(kernel.block), shapes);
   }
   case Outcome::dynamic_shared:
     return needs.dynamic_shared == 0
@@ -268,8 +296,8 @@ std::string explain(Outcome outcome, const Launch &launch, const Arguments &argu
   case Outcome::few_blocks:
     return fmt::format("a grid of {}x{}x{} would leave multiprocessors without a block; only "
                        "`ptxasw tune` tries that",
-                       grid_along(launch, sibling, 0), grid_along(launch, sibling, 1),
-                       grid_along(launch, sibling, 2));
+                       grid_along(kernel, sibling, 0), grid_along(kernel, sibling, 1),
+                       grid_along(kernel, sibling, 2));
   case Outcome::alignment:
     for (const ArgumentAlignment &need : needs.aligned)
       if (const std::uint64_t value = read(arguments, table, need.parameter, need.offset, 8);
@@ -316,17 +344,18 @@ bool harmless_attributes(const LaunchConfig &config) {
 }
 
 std::uint64_t blocks_of(const Launch &launch, const Sibling &sibling) {
-  return threads(grid_of(launch, sibling));
+  return threads(grid_of(kernel_launch(launch, sibling), sibling));
 }
 
 std::uint64_t threads_of_block(const Launch &launch, const Sibling &sibling) {
-  return threads(block_of(launch, sibling));
+  return threads(block_of(kernel_launch(launch, sibling), sibling));
 }
 
 bool SiblingLaunch::prepare(const Launch &launch, const Arguments &arguments,
                             const SiblingTable &table, const Sibling &sibling) {
-  grid = grid_of(launch, sibling);
-  block = block_of(launch, sibling);
+  const KernelLaunch kernel = kernel_launch(launch, sibling);
+  grid = grid_of(kernel, sibling);
+  block = block_of(kernel, sibling);
   shared_bytes = static_cast<unsigned>(shared_of(launch, sibling));
   const std::size_t count = table.parameters.size(), grids = sibling.appended.size(),
                     added = grids + sibling.appended_blocks.size();
@@ -334,8 +363,8 @@ bool SiblingLaunch::prepare(const Launch &launch, const Arguments &arguments,
     return false;
   for (std::size_t i = 0; i < added; ++i)
     extents_[i] = i < grids
-                      ? along(launch.grid, static_cast<std::size_t>(sibling.appended[i] - 'x'))
-                      : along(launch.block,
+                      ? along(kernel.grid, static_cast<std::size_t>(sibling.appended[i] - 'x'))
+                      : along(kernel.block,
                               static_cast<std::size_t>(sibling.appended_blocks[i - grids] - 'x'));
   if (!arguments.buffer) {
     if (count > most_parameters)

@@ -82,8 +82,8 @@ bool is_admitted(const std::string &name, const std::string &only) {
   return false;
 }
 
-void load_sibling(const Home &home, Handle own, const Sibling &sibling, const Kernel &kernel,
-                  LoadedSibling &loaded) {
+void load_sibling(const Home &home, Handle own, const SiblingTable &table, const Sibling &sibling,
+                  const Kernel &kernel, LoadedSibling &loaded) {
   if (!is_admitted(sibling.name, configuration().only))
     return;
   if (sibling.own_code) {
@@ -93,9 +93,9 @@ void load_sibling(const Home &home, Handle own, const Sibling &sibling, const Ke
   }
   const Driver &d = driver();
   Handle function = nullptr;
-  const Result found = home.in_library
-                           ? d.library_kernel(&function, home.owner, sibling.name.c_str())
-                           : d.module_function(&function, home.owner, sibling.name.c_str());
+  const char *const entry = entry_of(sibling, table).c_str();
+  const Result found = home.in_library ? d.library_kernel(&function, home.owner, entry)
+                                       : d.module_function(&function, home.owner, entry);
   if (found == success && read_limits(home, function, loaded.limits))
     loaded.function = function;
 }
@@ -169,7 +169,7 @@ bool load_siblings(const Home &home, Handle function, const SiblingTable &table,
   kernel.siblings = std::make_unique<LoadedSibling[]>(table.siblings.size());
   bool any = false;
   for (std::size_t i = 0; i < std::min(table.siblings.size(), most_siblings); ++i) {
-    load_sibling(home, function, table.siblings[i], kernel, kernel.siblings[i]);
+    load_sibling(home, function, table, table.siblings[i], kernel, kernel.siblings[i]);
     any = any || kernel.siblings[i].function;
   }
   return any;

@@ -282,7 +282,7 @@ Result trial(const Redirection &r, Choice &choice) {
 Result idle(const Redirection &r, Choice &choice) {
   bool ran = true;
   const std::size_t version = choice.idle_version.load(std::memory_order_relaxed);
-  if (version != 0 && r.table().siblings[choice.siblings[version - 1]].own_code &&
+  if (version != 0 && only_reshapes(r.table().siblings[choice.siblings[version - 1]]) &&
       is_captured(r.launch))
     return original(r.launch, Outcome::captured);
   return try_version(r, choice, version, ran);
@@ -361,7 +361,7 @@ Result redirect(const Redirection &r) {
                                   : Outcome::original_chosen);
   const unsigned index = static_cast<unsigned>(decided) - 1;
   // What a graph's node is, nothing but the name of its function tells (graph.cpp).
-  if (r.table().siblings[index].own_code && is_captured(r.launch))
+  if (only_reshapes(r.table().siblings[index]) && is_captured(r.launch))
     return original(r.launch, Outcome::captured);
   // After a while one in so many is timed; which version, has no period in common with the
   // program's launches.

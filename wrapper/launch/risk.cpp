@@ -71,9 +71,9 @@ double threads_left(const Launch &launch, const Sibling &sibling, const SiblingL
 double gain_of(const Sibling &sibling, bool has_one_axis) {
   if (sibling.own_code)
     return another_shape;
-  const std::size_t at = sibling.name.rfind("__ptxasw_");
-  const std::string_view kind =
-      at == std::string::npos ? "" : std::string_view(sibling.name).substr(at + 9);
+  const std::string_view name = sibling.code_of.empty() ? sibling.name : sibling.code_of;
+  const std::size_t at = name.rfind("__ptxasw_");
+  const std::string_view kind = at == std::string_view::npos ? "" : name.substr(at + 9);
   for (const Gain &gain : gains)
     if (gain.kind == kind)
       return has_one_axis ? gain.one_axis : gain.several;

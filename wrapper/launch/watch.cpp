@@ -572,7 +572,7 @@ bool watched_origin(Handle function, Origin &origin) {
     const Kernel &kernel = *one.kernel;
     const SiblingTable &table = kernel.code.table;
     for (std::size_t i = 0; i < table.siblings.size(); ++i)
-      if (kernel.siblings[i].function == function && !table.siblings[i].own_code) {
+      if (kernel.siblings[i].function == function && !only_reshapes(table.siblings[i])) {
         origin = {one.function, &table, &table.siblings[i],
                   table.parameters.size() - kernel.addresses.size()};
         return true;
