@@ -89,12 +89,13 @@ def derived(under, lines):
 
 def module(lines, bases):
     """The module that lines make of the base that they name; without one, of nothing."""
+    nothing = Module([], [], 0)
     if not lines or not lines[0].startswith("// base: "):
-        return derived(Module([], [], 0), lines)
+        return derived(nothing, lines)
     path = bases / (lines[0].partition(": ")[2] + ".ptx")
     if not path.exists():
         raise BadTrap(f"no such base: {path.name}")
-    return derived(module(path.read_text().splitlines(), bases)._replace(place=None), lines[1:])
+    return derived(derived(nothing, path.read_text().splitlines())._replace(place=None), lines[1:])
 
 
 def traps(stem, text, bases):
