@@ -8,9 +8,9 @@
 //   // has: text that the result contains
 //   // lacks: text that it does not contain
 //
-// The file beside it that ends in .expected has all lines that the rewrite takes out and puts in,
-// so that the whole text is compared. With WRITE_GOLDEN=1 in the environment these files are
-// written anew, for review.
+// rewritten/ has a file of the same name for each that is changed: all lines that the rewrite takes
+// out and puts in, so that the whole text is compared. With WRITE_GOLDEN=1 in the environment these
+// files are written anew, for review.
 
 #include "golden_file.h"
 #include "synth/rewrite.h"
