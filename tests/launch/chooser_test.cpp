@@ -58,7 +58,11 @@ TEST_CASE("a winner is tried in other blocks") {
     run(better, {1, 0.9, 0.7, 0.6, 0.1}, 2000);
     CHECK(better.decided());
     CHECK(better.best() == 3);
-    CHECK(better.samples(4).empty()); // its version did not win
+    CHECK(better.samples(4).empty()); // its version did not come close
+    Chooser close(5, rules, priors);
+    run(close, {1, 0.8, 0.7, 0.75, 0.6}, 2000);
+    CHECK(close.decided());
+    CHECK(close.best() == 4);
     Chooser worse(5, rules, priors);
     run(worse, {1, 0.9, 0.7, 0.8, 0.1}, 2000);
     CHECK(worse.decided());

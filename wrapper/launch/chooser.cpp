@@ -13,8 +13,8 @@
 // measured often enough. Only a version whose whole interval lies below `win` beats the original.
 // Looking again and again, at several versions, finds such an interval by chance sooner or later;
 // so the winner must win a second time, against the original alone and with fresh samples: two
-// versions of equal code rate as equal. Before that, versions join the race that are the winner's
-// code in blocks of other shapes.
+// versions of equal code rate as equal. Before that, versions join the race that are
+// the code of the winner, or of what comes close to it, in blocks of other shapes.
 
 #include "wrapper/launch/chooser.h"
 
@@ -320,7 +320,7 @@ void Chooser::judge() {
       best = version;
   }
   lead(best);
-  if (open || (best != 0 && (admit_after(best) || confirm(best))))
+  if (open || (best != 0 && (admit_others(best) || confirm(best))))
     return;
   decided_ = true;
   best_ = best;
@@ -352,18 +352,21 @@ void Chooser::lead(std::size_t won) {
   }
 }
 
-/// Takes those into the race that come after the version that has won it, once; false if there are
-/// none. They are expected to take as long.
-bool Chooser::admit_after(std::size_t version) {
+/// When a version has won, takes those into the race that come after it or after one that takes
+/// little longer; once. They are expected to take as long. False if there are none.
+bool Chooser::admit_others(std::size_t winner) {
   if (candidate_ != 0 || admitted_)
     return false;
-  for (std::size_t other = 1; other < samples_.size(); ++other)
-    if (priors_[other].after == version) {
-      admitted_ = true;
-      dropped_[other] = false;
-      priors_[other].promise = std::log(time(0) / time(version));
-      priors_[other].fear = 0;
-    }
+  for (std::size_t version = 1; version < samples_.size(); ++version) {
+    const std::size_t other = priors_[version].after;
+    const double known = samples_[other].empty() ? first_[other] : time(other);
+    if (other == 0 || known <= 0 || known > rules_.near * time(winner))
+      continue;
+    admitted_ = true;
+    dropped_[version] = false;
+    priors_[version].promise = std::log(original_ / known);
+    priors_[version].fear = 0;
+  }
   return admitted_;
 }
 

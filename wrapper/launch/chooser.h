@@ -17,6 +17,7 @@ struct ChoiceRules {
   double resolution = 0.0005;      ///< of the clock, ms: it must also save this much
   std::size_t fewest = 6;          ///< samples of a version before it is judged
   std::size_t most = 24;           ///< and then the best so far is taken
+  double near = 1.2;               ///< this much slower than the winner, or less, is close to it
   double hopeless = 1.15;          ///< after three samples, this much slower than the original, or
                                    ///< if eager than the fastest, ends it
   std::size_t patience = 12;       ///< launches before the first trial, if not eager
@@ -40,8 +41,8 @@ struct ChoiceRules {
 struct Prior {
   double fear = 0.5;  ///< by what share of the original's time a launch of it may take longer
   double promise = 0; ///< the logarithm of how many times as fast it is expected to be
-  /// It joins the race only when this version has won: it is the same code in other blocks. 0: at
-  /// once.
+  /// It joins the race only when a version has won and this one is not much slower: it is the same
+  /// code in other blocks. 0: at once.
   std::size_t after = 0;
 };
 
@@ -109,7 +110,7 @@ private:
   bool is_too_slow(std::size_t version) const;
   void lead(std::size_t won);
   void leave_all_but(std::size_t version);
-  bool admit_after(std::size_t version);
+  bool admit_others(std::size_t winner);
   bool confirm(std::size_t version);
   double missing(std::size_t version) const;
   double extra(std::size_t version) const;
@@ -138,7 +139,7 @@ private:
   double leads_by_ = 0;       ///< by at least this share of the original's time
   double lacking_ = 0;        ///< what was missing for the next trial when there was none, ms
   bool decided_ = false;
-  bool admitted_ = false;  ///< versions that came after the winner
+  bool admitted_ = false;  ///< versions that come after others
   bool on_credit_ = false; ///< a trial was
   bool in_runs_ = false;   ///< samples are of runs
   bool alone_ = false;     ///< samples are of single launches, however short
