@@ -39,6 +39,19 @@ TEST_CASE("what is written is read back, in an order of its own") {
   CHECK(parse_profile(to_toml({}), "p")->entries.empty());
 }
 
+TEST_CASE("graphs may run another version") {
+  ProfileEntry one = entry("k", 20, "b");
+  one.in_graphs = "a";
+  auto read = parse_profile(to_toml({{one}}), "p");
+  REQUIRE(read);
+  CHECK(read->entries[0].in_graphs == "a");
+  CHECK(parse_profile(to_toml({{entry("k", 20, "b")}}), "p")->entries[0].in_graphs == "original");
+  one.in_graphs = "c";
+  read = parse_profile(to_toml({{one}}), "p");
+  REQUIRE_FALSE(read);
+  CHECK(read.error().find("`c` is chosen and not in `among`") != std::string::npos);
+}
+
 TEST_CASE("a module that lacks what lost is found all the same") {
   const auto find = [](const Profile &profile, std::vector<std::string> among,
                        const std::vector<std::string> &siblings) {

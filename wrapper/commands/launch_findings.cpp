@@ -81,6 +81,7 @@ launch::Profile profile_of(const LaunchFindings &findings, bool with_open) {
     entry.shape.threads = choice.at("threads").get<std::uint32_t>();
     entry.shape.among = choice.at("among").get<std::vector<std::string>>();
     entry.chosen = choice.at("chosen").get<std::string>();
+    entry.in_graphs = choice.value("in_graphs", std::string(launch::original_word));
     if (is_open) {
       entry.chosen = choice.at("candidate").get<std::string>();
       entry.budget_us = choice.at("budget_us").get<double>();

@@ -156,9 +156,13 @@ void follow_profile(KernelCode &code, Choice &choice) {
   choice.may_check = may_be_checked(entry->chosen_us);
   choice.saves = (entry->original_us - entry->chosen_us) / 1000;
   int decided = 0;
-  for (const unsigned sibling : choice.siblings)
-    if (code.table.siblings[sibling].name == entry->chosen)
+  for (const unsigned sibling : choice.siblings) {
+    const std::string &name = code.table.siblings[sibling].name;
+    if (name == entry->chosen)
       decided = static_cast<int>(sibling) + 1;
+    if (name == entry->in_graphs && !only_reshapes(code.table.siblings[sibling]))
+      choice.in_graphs = static_cast<int>(sibling) + 1;
+  }
   choice.decided.store(decided, std::memory_order_relaxed);
 }
 
@@ -176,6 +180,13 @@ std::string_view name_of_version(const Choice &choice, const SiblingTable &table
                                  std::size_t version) {
   return version == 0 ? original_word
                       : std::string_view(table.siblings[choice.siblings[version - 1]].name);
+}
+
+/// The name of what is decided: 0, the original, or n: sibling n - 1 of the table.
+std::string_view name_of_decision(const SiblingTable &table, int decided) {
+  return decided <= 0
+             ? original_word
+             : std::string_view(table.siblings[static_cast<std::size_t>(decided) - 1].name);
 }
 
 std::string results_text() {
@@ -210,16 +221,15 @@ std::string results_text() {
           "{}\n{{\"kernel\":{},\"hash\":{},\"gpu\":{},\"block\":[{},{},{}],\"threads\":{},"
           "\"among\":[{}],\"decided\":{},\"candidate\":{},\"budget_us\":{:.3f},\"in_runs\":{},"
           "\"from_profile\":{},"
-          "\"chosen\":{},\"original_us\":{:.3f},"
+          "\"chosen\":{},\"in_graphs\":{},\"original_us\":{:.3f},"
           "\"chosen_us\":{:.3f},\"launches\":{},\"redirected\":{},\"versions\":[{}]}}",
           list.empty() ? "" : ",", json_text(table.kernel), json_text(table.hash),
           json_text(choice->gpu), choice->key.block[0], choice->key.block[1], choice->key.block[2],
           choice->key.threads, among, decided >= 0,
           json_text(name_of_version(*choice, table, race.candidate)), race.budget * 1000,
-          race.in_runs, choice->from_profile,
-          json_text(decided > 0 ? table.siblings[static_cast<std::size_t>(decided) - 1].name
-                                : original_word),
-          choice->original_us, choice->chosen_us, choice->launches.load(std::memory_order_relaxed),
+          race.in_runs, choice->from_profile, json_text(name_of_decision(table, decided)),
+          json_text(name_of_decision(table, choice->in_graphs)), choice->original_us,
+          choice->chosen_us, choice->launches.load(std::memory_order_relaxed),
           choice->redirected.load(std::memory_order_relaxed), versions);
     }
   return list;
@@ -325,25 +335,40 @@ Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<Prio
   return result;
 }
 
+namespace {
+
+/// The fastest version in the program's own blocks that is faster than the original; as
+/// Choice::in_graphs.
+int best_for_graphs(const KernelCode &code, const Choice &choice) {
+  const ChoiceRules of;
+  std::size_t best = 0;
+  for (std::size_t version = 1; version <= choice.siblings.size(); ++version)
+    if (!only_reshapes(code.table.siblings[choice.siblings[version - 1]]) &&
+        choice.chooser.samples(version).size() >= of.fewest &&
+        choice.chooser.against_original(version).high < of.win &&
+        (best == 0 || choice.chooser.time(version) < choice.chooser.time(best)))
+      best = version;
+  return best == 0 ? 0 : static_cast<int>(choice.siblings[best - 1]) + 1;
+}
+
+} // namespace
+
 void settle(KernelCode &code, Choice &choice) {
   const std::size_t best = choice.chooser.best();
   const int decided = best == 0 ? 0 : static_cast<int>(choice.siblings[best - 1]) + 1;
+  if (decided != 0 && only_reshapes(code.table.siblings[choice.siblings[best - 1]]))
+    choice.in_graphs = best_for_graphs(code, choice);
   choice.may_check = may_be_checked(choice.chooser.time(best) * 1000);
   choice.saves = choice.chooser.time(0) - choice.chooser.time(best);
   choice.decided.store(decided, std::memory_order_release);
   const auto &block = choice.key.block;
-  log_line(
-      "choice",
-      fmt::format(
-          "\"kernel\":{},\"hash\":{},\"gpu\":{},\"block\":[{},{},{}],\"threads\":{},"
-          "\"chosen\":{},\"original_us\":{:.3f},\"chosen_us\":{:.3f}",
-          json_text(code.table.kernel), json_text(code.table.hash), json_text(choice.gpu), block[0],
-          block[1], block[2], choice.key.threads,
-          json_text(decided == 0
-                        ? original_word
-                        : std::string_view(
-                              code.table.siblings[static_cast<std::size_t>(decided) - 1].name)),
-          choice.chooser.time(0) * 1000, choice.chooser.time(best) * 1000));
+  log_line("choice",
+           fmt::format("\"kernel\":{},\"hash\":{},\"gpu\":{},\"block\":[{},{},{}],\"threads\":{},"
+                       "\"chosen\":{},\"original_us\":{:.3f},\"chosen_us\":{:.3f}",
+                       json_text(code.table.kernel), json_text(code.table.hash),
+                       json_text(choice.gpu), block[0], block[1], block[2], choice.key.threads,
+                       json_text(name_of_decision(code.table, decided)),
+                       choice.chooser.time(0) * 1000, choice.chooser.time(best) * 1000));
 }
 
 void check_again(KernelCode &code, Choice &choice, std::size_t version, double milliseconds) {

@@ -71,6 +71,9 @@ struct Choice {
   std::vector<unsigned> siblings; ///< of the table, those that fit; the chooser's versions 1, ...
   /// 0: the original; n: sibling n - 1 of the table; negative: not yet decided.
   std::atomic<int> decided{-1};
+  /// The same of launches that are captured, where that is a version in blocks of another shape:
+  /// set before it.
+  int in_graphs = 0;
   std::atomic<std::uint64_t> launches{0}, redirected{0};
   bool from_profile = false; ///< the profile knew it, and these times:
   double original_us = 0, chosen_us = 0;

@@ -353,20 +353,25 @@ void Chooser::lead(std::size_t won) {
 }
 
 /// When a version has won, takes those into the race that come after it or after one that takes
-/// little longer; once. They are expected to take as long. False if there are none.
+/// little longer; once, and not many. They are expected to take as long. False if there are none.
 bool Chooser::admit_others(std::size_t winner) {
   if (candidate_ != 0 || admitted_)
     return false;
+  std::vector<std::pair<double, std::size_t>> others; // expected times
   for (std::size_t version = 1; version < samples_.size(); ++version) {
     const std::size_t other = priors_[version].after;
     const double known = samples_[other].empty() ? first_[other] : time(other);
-    if (other == 0 || known <= 0 || known > rules_.near * time(winner))
-      continue;
-    admitted_ = true;
+    if (other != 0 && known > 0 && known <= rules_.near * time(winner))
+      others.emplace_back(known, version);
+  }
+  std::sort(others.begin(), others.end());
+  others.resize(std::min(others.size(), rules_.most_others));
+  for (const auto &[expected, version] : others) {
     dropped_[version] = false;
-    priors_[version].promise = std::log(original_ / known);
+    priors_[version].promise = std::log(original_ / expected);
     priors_[version].fear = 0;
   }
+  admitted_ = !others.empty();
   return admitted_;
 }
 

@@ -18,6 +18,7 @@ struct ChoiceRules {
   std::size_t fewest = 6;          ///< samples of a version before it is judged
   std::size_t most = 24;           ///< and then the best so far is taken
   double near = 1.2;               ///< this much slower than the winner, or less, is close to it
+  std::size_t most_others = 6;     ///< versions that join the race then
   double hopeless = 1.15;          ///< after three samples, this much slower than the original, or
                                    ///< if eager than the fastest, ends it
   std::size_t patience = 12;       ///< launches before the first trial, if not eager

@@ -137,6 +137,8 @@ struct Reader {
     result.chosen = text(table, "chosen");
     result.original_us = time(table, "original_us");
     result.chosen_us = time(table, "chosen_us");
+    if (table.contains("in_graphs"))
+      result.in_graphs = text(table, "in_graphs");
     if (const toml::node *samples = table.get("samples_us")) {
       result.open = times(*samples, result.shape.among.size() + 1);
       const auto budget = table["budget_us"].value<double>();
@@ -146,9 +148,9 @@ struct Reader {
       result.in_runs = table["in_runs"].value_or(false);
     }
     const auto &among = result.shape.among;
-    if (result.chosen != original_word &&
-        std::find(among.begin(), among.end(), result.chosen) == among.end())
-      complain(table, fmt::format("`{}` is chosen and not in `among`", result.chosen));
+    for (const std::string &name : {result.chosen, result.in_graphs})
+      if (name != original_word && std::find(among.begin(), among.end(), name) == among.end())
+        complain(table, fmt::format("`{}` is chosen and not in `among`", name));
     return result;
   }
 };
@@ -224,6 +226,8 @@ std::string to_toml(const Profile &profile) {
                         block[0], block[1], block[2], entry->shape.threads,
                         in_quotes(entry->shape.among), in_quotes(entry->chosen), entry->original_us,
                         entry->chosen_us);
+    if (entry->in_graphs != original_word)
+      text += fmt::format("in_graphs = {}\n", in_quotes(entry->in_graphs));
     if (entry->open.empty())
       continue;
     std::string lists;

@@ -36,6 +36,9 @@ struct ProfileEntry {
   std::string chosen = std::string(original_word); ///< a sibling's name, or "original"
   double original_us = 0;                          ///< typical time of the original, microseconds
   double chosen_us = 0;
+  /// What launches run instead that are captured into a graph, if what is chosen has blocks of
+  /// another shape than the program's: a sibling's name, or "original".
+  std::string in_graphs = std::string(original_word);
   /// Nothing is decided yet: what was measured so far of the original and of each of `shape.among`,
   /// microseconds. `chosen` then is the one that has won once, or "original". Empty: it is decided.
   std::vector<std::vector<double>> open;

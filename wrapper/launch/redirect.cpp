@@ -360,14 +360,15 @@ Result redirect(const Redirection &r) {
                                   ? Outcome::not_in_profile
                                   : Outcome::original_chosen);
   const unsigned index = static_cast<unsigned>(decided) - 1;
+  bool ran = false;
   // What a graph's node is, nothing but the name of its function tells (graph.cpp).
   if (only_reshapes(r.table().siblings[index]) && is_captured(r.launch))
-    return original(r.launch, Outcome::captured);
+    return choice->in_graphs == 0 ? original(r.launch, Outcome::captured)
+                                  : sibling(r, static_cast<unsigned>(choice->in_graphs) - 1, ran);
   // After a while one in so many is timed; which version, has no period in common with the
   // program's launches.
   constexpr std::uint64_t first_check = 1000, between_checks = 251, spread = 0x9e3779b97f4a7c15u;
   const bool checks = choice->may_check && number >= first_check && number % between_checks == 0;
-  bool ran = false;
   const Result result =
       checks ? check(r, *choice, index, number * spread >> 63 != 0, ran) : sibling(r, index, ran);
   constexpr std::uint64_t at_once = 16;
