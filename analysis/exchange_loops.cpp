@@ -34,6 +34,20 @@ struct Origin {
   bool operator==(const Origin &) const = default;
 };
 
+/// Returns true if an opcode has no words but its type and some of these.
+bool has_only(const Opcode &opcode, std::initializer_list<std::string_view> words) {
+  return std::all_of(opcode.modifiers.begin(), opcode.modifiers.end(), [&](std::string_view one) {
+    return one == to_string(opcode.type) ||
+           std::find(words.begin(), words.end(), one) != words.end();
+  });
+}
+
+bool same(const Operand &a, const Operand &b) {
+  return a.kind == b.kind && a.negated == b.negated && a.selector == b.selector &&
+         (a.kind == Operand::Kind::reg ? a.reg == b.reg
+                                       : a.kind == Operand::Kind::integer && a.value == b.value);
+}
+
 bool is_whole_register(const Operand &operand) {
   return operand.kind == Operand::Kind::reg && operand.selector == 0 && !operand.negated;
 }
@@ -237,20 +251,6 @@ private:
            type == ScalarType::u64;
   }
 
-  /// Returns true if an opcode has no words but its type and some of these.
-  static bool has_only(const Opcode &opcode, std::initializer_list<std::string_view> words) {
-    return std::all_of(opcode.modifiers.begin(), opcode.modifiers.end(), [&](std::string_view one) {
-      return one == to_string(opcode.type) ||
-             std::find(words.begin(), words.end(), one) != words.end();
-    });
-  }
-
-  static bool same(const Operand &a, const Operand &b) {
-    return a.kind == b.kind && a.negated == b.negated && a.selector == b.selector &&
-           (a.kind == Operand::Kind::reg ? a.reg == b.reg
-                                         : a.kind == Operand::Kind::integer && a.value == b.value);
-  }
-
   // The loop that is over when there is nothing to do.
   bool is_improvement(ExchangeLoop &loop, const Origin &old) const {
     const auto operands = operands_of(loop.exchange);
@@ -356,11 +356,12 @@ private:
     const Instruction &instruction = kernel_.instructions[load];
     const Opcode &at = opcode(load);
     const auto operands = operands_of(load);
-    if (at.op != Op::ld || !has_only(at, {"global", "weak", "volatile", "relaxed", "gpu", "sys"}) ||
-        !instruction.well_formed || instruction.guard != no_register ||
-        at.space != opcode(exchange).space || is_float(at.type) || bit_width(at.type) != width ||
-        operands.size() != 2 || !is_whole_register(operands[0]) ||
-        operands[1].kind != Operand::Kind::address ||
+    const bool loads =
+        at.op == Op::ld && has_only(at, {"global", "weak", "volatile", "relaxed", "gpu", "sys"});
+    if (!(loads || reads_by_atomic(module_, instruction)) || !instruction.well_formed ||
+        instruction.guard != no_register || at.space != opcode(exchange).space ||
+        is_float(at.type) || bit_width(at.type) != width || operands.size() < 2 ||
+        !is_whole_register(operands[0]) || operands[1].kind != Operand::Kind::address ||
         bit_width(kernel_.registers[operands[0].reg].type) != width)
       return false;
     const Operand &place = operands_of(exchange)[1];
@@ -401,6 +402,18 @@ private:
 };
 
 } // namespace
+
+bool reads_by_atomic(const Module &module, const Instruction &instruction) {
+  const Opcode &opcode = module.opcode(instruction);
+  const auto operands = module.operands(instruction);
+  if (opcode.op != Op::atom || is_float(opcode.type) || operands.size() < 3 ||
+      !has_only(opcode, {"cas", "add", "or", "xor", "global", "relaxed", "gpu", "sys"}))
+    return false;
+  if (opcode.has(Modifier::cas))
+    return operands.size() == 4 && same(operands[2], operands[3]);
+  return operands.size() == 3 && operands[2].kind == Operand::Kind::integer &&
+         operands[2].value == 0;
+}
 
 std::vector<ExchangeLoop> exchange_loops(const Module &module, const Function &kernel,
                                          const ControlFlowGraph &cfg) {

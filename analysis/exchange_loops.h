@@ -36,6 +36,10 @@ struct ExchangeLoop {
   ScalarType type = ScalarType::none; ///< of the operation
 };
 
+/// Returns true if an atomic only reads: it leaves what is there, be it what it may, as
+/// `atomicCAS(p, 0, 0)` and `atomicAdd(p, 0)` of whole numbers do.
+bool reads_by_atomic(const Module &module, const Instruction &instruction);
+
 /// All of a kernel whose control flow is well-formed.
 std::vector<ExchangeLoop> exchange_loops(const Module &module, const Function &kernel,
                                          const ControlFlowGraph &cfg);

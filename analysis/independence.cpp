@@ -22,6 +22,7 @@
 #include "analysis/plain_calls.h"
 #include "analysis/shape_algebra.h"
 #include "emulator/facts/unread.h"
+#include "emulator/facts/writers.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
 #include "grammar/cfg.h"
@@ -88,6 +89,8 @@ bool atomics_commute(const Module &module, const Function &kernel,
     const Opcode &opcode = module.opcode(kernel.instructions[i]);
     if ((opcode.op != Op::red && opcode.op != Op::atom) || opcode.space == StateSpace::shared)
       continue;
+    if (reads_by_atomic(module, kernel.instructions[i]))
+      continue;
     std::string operation;
     for (const ExchangeLoop &loop : loops)
       if (loop.exchange == i)
@@ -120,9 +123,22 @@ std::vector<bool> blocks_from(const ControlFlowGraph &cfg, BlockId start, bool f
   return reached;
 }
 
+/// By instruction: a load of what no store of the kernel writes, by its own promise, as of arrays
+/// that are `const` and `__restrict__`; no store says otherwise.
+std::vector<bool> loads_apart(const Module &module, const Function &kernel) {
+  std::vector<bool> result(kernel.instructions.size(), false);
+  facts::Writers writers(module, kernel);
+  for (std::uint32_t i = 0; !writers.unknown() && i < kernel.instructions.size(); ++i) {
+    const Opcode &opcode = module.opcode(kernel.instructions[i]);
+    result[i] =
+        effect_of(opcode) == Effect::load && reads_constant_memory(opcode) && !writers.conflict(i);
+  }
+  return result;
+}
+
 /// Returns true if a barrier is for the whole block, on every way through the kernel once, and what
-/// lies before it and what lies behind it could not conflict: there are no stores on either side,
-/// or no accesses on one.
+/// lies before it and what lies behind it could not conflict: what is loaded on one side is stored
+/// on no other, and only one side stores.
 bool orders_nothing(const Module &module, const Function &kernel, std::uint32_t barrier) {
   const Instruction &instruction = kernel.instructions[barrier];
   const Opcode &opcode = module.opcode(instruction);
@@ -143,13 +159,14 @@ bool orders_nothing(const Module &module, const Function &kernel, std::uint32_t 
     if (around[block] && block != here && cfg.blocks()[block].successors.empty())
       return false; // a way past it
   bool loads[2] = {}, stores[2] = {};
+  const std::vector<bool> apart = loads_apart(module, kernel);
   for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
     const BlockId block = cfg.block_of(i);
     const Opcode &at = module.opcode(kernel.instructions[i]);
     const bool is_end = at.op == Op::ret || at.op == Op::exit;
     if (is_end && (block == here ? i < barrier : around[block]))
       return false; // another one, under a guard
-    if (i == barrier || at.op == Op::bar || at.op == Op::barrier)
+    if (i == barrier || at.op == Op::bar || at.op == Op::barrier || apart[i])
       continue;
     const Effect effect = effect_of(at);
     for (const bool is_behind : {false, true}) {
@@ -523,6 +540,47 @@ private:
     return nullptr;
   }
 
+  /// The address of an access, or of what an atomic changes.
+  Polynomial place_of(const Instruction &instruction, std::size_t operand) {
+    return value(module_.operands(instruction)[operand], instruction.line);
+  }
+
+  /// Returns true if an address has a part for each thread, along this axis or another one.
+  bool goes_along(const Polynomial &place) const {
+    return place.contains({global_index}) ||
+           std::any_of(symbols_.begin(), symbols_.end(), [&](const auto &symbol) {
+             return symbol.first.starts_with("%tid.") && place.contains({symbol.second});
+           });
+  }
+
+  // Plain accesses of places that atomics of other threads change: races, whatever they read. Where
+  // the place goes along with the thread, nobody else need be there.
+  void find_plain_accesses(std::vector<Finding> &findings) {
+    std::vector<Polynomial> changed;
+    for (const Instruction &instruction : kernel_.instructions) {
+      const Opcode &opcode = module_.opcode(instruction);
+      const std::size_t operand = opcode.op == Op::atom ? 1 : 0;
+      if (is_one_of(opcode.op, {Op::atom, Op::red}) && opcode.space != StateSpace::shared &&
+          module_.operands(instruction).size() > operand && !reads_by_atomic(module_, instruction))
+        if (Polynomial place = place_of(instruction, operand); !goes_along(place))
+          changed.push_back(std::move(place));
+    }
+    for (const Instruction &instruction : kernel_.instructions) {
+      const Opcode &opcode = module_.opcode(instruction);
+      const Effect effect = effect_of(opcode);
+      const bool is_access = effect == Effect::load || effect == Effect::store;
+      if (changed.empty() || !is_access || module_.operands(instruction).size() < 2 ||
+          (opcode.space != StateSpace::global && opcode.space != StateSpace::generic))
+        continue;
+      const Polynomial place = place_of(instruction, effect == Effect::load ? 1 : 0);
+      if (std::find(changed.begin(), changed.end(), place) != changed.end())
+        findings.push_back(
+            {instruction.line,
+             fmt::format("`{}`: a race with the atomics of other threads there", opcode.text),
+             false});
+    }
+  }
+
   AxisIndependence judge() {
     std::vector<Finding> findings;
     for (std::uint32_t index = 0; index < kernel_.instructions.size(); ++index) {
@@ -593,6 +651,7 @@ private:
               : op == Op::call                   ? "a call"
                                                  : "not followed");
     }
+    find_plain_accesses(findings);
     const auto certain =
         std::find_if(findings.begin(), findings.end(), [](const Finding &f) { return f.certain; });
     if (certain != findings.end())

@@ -17,6 +17,20 @@ bool within(std::uint64_t address, std::uint64_t window) {
   return address >= window && address < window + window::size;
 }
 
+/// If a store leaves the real number that is there, however either was rounded; nothing: it is not
+/// known of both.
+std::optional<bool> leaves_real(ExactReal before, ExactReal stored, const std::uint8_t *bytes,
+                                unsigned size) {
+  if (!stored.known() || bit_width(stored.type()) != 8 * size)
+    return std::nullopt;
+  if (before.type() != stored.type()) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, bytes, size);
+    before = ExactReal::of(stored.type(), bits);
+  }
+  return before.known() ? std::optional(stored.equals(before)) : std::nullopt;
+}
+
 } // namespace
 
 StateSpace space_of(std::uint64_t address) {
@@ -32,11 +46,12 @@ void MemoryView::refuse(const WarpContext &context, unsigned lane, FaultKind kin
                         const std::string &message, std::uint64_t address) {
   if (!run_.options.go_on)
     context.fail(kind, lane, message, address);
-  note(context, kind, 0, [&] { return context.place(kind, lane, message, address); });
+  note(context, kind, 0, [&] { return place(context, kind, lane, message, address); });
 }
 
 std::uint8_t *MemoryView::locate(const WarpContext &context, unsigned lane, std::uint64_t address,
-                                 unsigned size, StateSpace space, const std::uint64_t *stored) {
+                                 unsigned size, StateSpace space, const std::uint64_t *stored,
+                                 ExactReal real) {
   const bool is_store = stored != nullptr;
   const char *const what = is_store ? "store" : "load";
   const auto wrong = [&](FaultKind kind, const std::string &message) {
@@ -62,7 +77,7 @@ std::uint8_t *MemoryView::locate(const WarpContext &context, unsigned lane, std:
     if (!run_.options.go_on_uninitialized)
       wrong(FaultKind::uninitialized, message);
     else if (!run_.outcome.uninitialized)
-      run_.outcome.uninitialized = context.place(FaultKind::uninitialized, lane, message, address);
+      run_.outcome.uninitialized = place(context, FaultKind::uninitialized, lane, message, address);
   };
   // Reads of what was never written; stores record what was.
   const auto note_written = [&](std::vector<std::uint8_t> &written, std::uint64_t offset) {
@@ -74,8 +89,12 @@ std::uint8_t *MemoryView::locate(const WarpContext &context, unsigned lane, std:
              written.data() + offset + size)
       never_written();
   };
-  if (run_.options.reals && is_store)
-    run_.options.reals->store(context.real_space(lane, address), address, size, {});
+  ExactReal before;
+  if (ExactMemory *const reals = run_.options.reals; reals && is_store) {
+    const ExactMemory::Space of = context.real_space(lane, address);
+    before = reals->load(of, address, size);
+    reals->store(of, address, size, real);
+  }
   switch (actual) {
   case StateSpace::shared: {
     const auto [block, offset] = run_.shared_place(*context.warp->block, address);
@@ -90,7 +109,8 @@ std::uint8_t *MemoryView::locate(const WarpContext &context, unsigned lane, std:
     note_written(block->shared_written, offset);
     if (run_.races)
       check_race(context, lane, window::shared + offset, bytes, size, block->index + 1,
-                 reinterpret_cast<const std::uint8_t *>(stored));
+                 reinterpret_cast<const std::uint8_t *>(stored),
+                 leaves_real(before, real, bytes, size));
     return bytes;
   }
   case StateSpace::local: {
@@ -142,7 +162,8 @@ std::uint8_t *MemoryView::locate(const WarpContext &context, unsigned lane, std:
   memory_.track(address, size, is_store);
   if (run_.races)
     check_race(context, lane, address, bytes, size, 0,
-               reinterpret_cast<const std::uint8_t *>(stored));
+               reinterpret_cast<const std::uint8_t *>(stored),
+               leaves_real(before, real, bytes, size));
   return bytes;
 }
 
@@ -308,13 +329,13 @@ RaceDetector::Access MemoryView::access_of(const WarpContext &context, unsigned 
 
 void MemoryView::check_race(const WarpContext &context, unsigned lane, std::uint64_t address,
                             const std::uint8_t *bytes, unsigned size, std::uint32_t memory,
-                            const std::uint8_t *stored) {
+                            const std::uint8_t *stored, std::optional<bool> same) {
   const bool is_store = stored != nullptr;
   RaceDetector::Access access = access_of(context, lane, memory != 0, is_store);
   std::uint32_t same_bytes = 0; // of which two stores may overlap in part, and agree there
   for (unsigned i = 0; is_store && i < std::min(size, 32u); ++i)
-    same_bytes |= std::uint32_t{bytes[i] == stored[i]} << i;
-  access.unchanging = is_store && std::memcmp(bytes, stored, size) == 0;
+    same_bytes |= std::uint32_t{same.value_or(bytes[i] == stored[i])} << i;
+  access.unchanging = is_store && same.value_or(std::memcmp(bytes, stored, size) == 0);
   if (const Opcode &opcode = *context.instruction->opcode; !context.instruction->weak && is_store)
     run_.races->release(access, {memory, address}, access.scope,
                         context.instruction->action == WarpAction::atomic,
@@ -330,11 +351,11 @@ void MemoryView::check_race(const WarpContext &context, unsigned lane, std::uint
   const FaultKind kind = changes ? FaultKind::race : FaultKind::same_value_race;
   const auto found = [&] {
     WarpFault other = place(*earlier);
-    WarpFault fault = context.place(kind, lane,
-                                    fmt::format("{} of {:#x} and the {} at {} are not ordered",
-                                                is_store ? "store" : "load", address, other.message,
-                                                format_place(other)),
-                                    address);
+    WarpFault fault =
+        place(context, kind, lane,
+              fmt::format("{} of {:#x} and the {} at {} are not ordered",
+                          is_store ? "store" : "load", address, other.message, format_place(other)),
+              address);
     fault.others.push_back(std::move(other));
     return fault;
   };
@@ -365,8 +386,8 @@ std::uint64_t MemoryView::read(const WarpContext &context, unsigned lane, std::u
 }
 
 void MemoryView::write(const WarpContext &context, unsigned lane, std::uint64_t address,
-                       unsigned size, StateSpace space, std::uint64_t bits) {
-  std::memcpy(locate(context, lane, address, size, space, &bits), &bits, size);
+                       unsigned size, StateSpace space, std::uint64_t bits, ExactReal real) {
+  std::memcpy(locate(context, lane, address, size, space, &bits, real), &bits, size);
 }
 
 // Sectors of 32 bytes of global memory, and passes beyond the first of shared memory.
@@ -399,6 +420,13 @@ void MemoryView::note_access(const WarpContext &context, LaneMask mask, unsigned
     count.sectors += sectors.size();
     count.conflicts += conflicts_with(Pairing::never); // as docs/cost.md defines them
   }
+}
+
+WarpFault MemoryView::place(const WarpContext &context, FaultKind kind, unsigned lane,
+                            std::string message, std::uint64_t address) const {
+  WarpFault fault = context.place(kind, lane, std::move(message), address);
+  fault.memory_changes = memory_.changes();
+  return fault;
 }
 
 WarpFault MemoryView::place(const RaceDetector::Access &access) const {

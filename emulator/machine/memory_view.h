@@ -24,8 +24,9 @@ public:
 
   std::uint64_t read(const WarpContext &context, unsigned lane, std::uint64_t address,
                      unsigned size, StateSpace space);
+  /// `real`: the number behind the bits, if such are followed and there is one.
   void write(const WarpContext &context, unsigned lane, std::uint64_t address, unsigned size,
-             StateSpace space, std::uint64_t bits);
+             StateSpace space, std::uint64_t bits, ExactReal real = {});
   /// Says what is wrong with an access: a fault, unless the run goes on; then it is not to be done.
   void refuse(const WarpContext &context, unsigned lane, FaultKind kind, const std::string &message,
               std::uint64_t address);
@@ -80,10 +81,12 @@ private:
   }
   /// `stored`: what is about to be written; null: it is a load.
   std::uint8_t *locate(const WarpContext &context, unsigned lane, std::uint64_t address,
-                       unsigned size, StateSpace space, const std::uint64_t *stored);
+                       unsigned size, StateSpace space, const std::uint64_t *stored,
+                       ExactReal real = {});
+  /// `same`: if a store leaves what is there; nothing: the bytes say it.
   void check_race(const WarpContext &context, unsigned lane, std::uint64_t address,
                   const std::uint8_t *bytes, unsigned size, std::uint32_t memory,
-                  const std::uint8_t *stored);
+                  const std::uint8_t *stored, std::optional<bool> same = {});
   RaceDetector::Access access_of(const WarpContext &context, unsigned lane, bool shared,
                                  bool is_store) const;
   void check_races(const WarpContext &context, unsigned lane, std::uint64_t address, unsigned size,
@@ -92,6 +95,9 @@ private:
   /// Counts what the run goes on after; `make` describes it if it is the first at its lines.
   template <class Make>
   void note(const WarpContext &context, FaultKind kind, std::uint32_t other_line, const Make &make);
+  /// A fault of the context's instruction, with its place and moment.
+  WarpFault place(const WarpContext &context, FaultKind kind, unsigned lane, std::string message,
+                  std::uint64_t address) const;
   /// The place of an earlier access.
   WarpFault place(const RaceDetector::Access &access) const;
 

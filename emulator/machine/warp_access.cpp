@@ -110,13 +110,9 @@ void store_lane(WarpContext &context, MemoryView &memory, unsigned lane, std::ui
   const std::size_t count = in.inputs.size();
   if (!memory.is_aligned(context, lane, address, size * count, "store"))
     return;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < count; ++i)
     memory.write(context, lane, address + i * size, size, in.space,
-                 context.value(in.inputs[i], lane));
-    if (context.run.options.reals)
-      context.run.options.reals->store(context.real_space(lane, address), address + i * size, size,
-                                       context.real_of(in.inputs[i], lane));
-  }
+                 context.value(in.inputs[i], lane), context.real_of(in.inputs[i], lane));
 }
 
 } // namespace
@@ -264,9 +260,8 @@ void execute_atomic(WarpContext &context, MemoryView &memory, LaneMask mask) {
       const ExactReal after =
           context.run.options.reals ? atomic_real(context, before, i, lane) : ExactReal();
       memory.write(context, lane, at, in.element, in.space,
-                   atomic_result(in.atomic, in.opcode->type, in.form.mode, old, b, c, shared));
-      if (context.run.options.reals)
-        context.run.options.reals->store(context.real_space(lane, at), at, in.element, after);
+                   atomic_result(in.atomic, in.opcode->type, in.form.mode, old, b, c, shared),
+                   after);
       if (in.outputs.empty())
         continue;
       context.assign(in.outputs[i], lane, old, in.width, in.sign_extends);

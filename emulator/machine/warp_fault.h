@@ -34,13 +34,6 @@ enum class FaultKind : std::uint8_t {
 
 std::string_view to_string(FaultKind kind);
 
-/// True if what was accessed was memory when it was accessed. Such a fault does not end the run, so
-/// what is told after it may have been freed since.
-inline bool was_memory(FaultKind kind) {
-  return kind == FaultKind::race || kind == FaultKind::same_value_race ||
-         kind == FaultKind::uninitialized;
-}
-
 /// Something that went wrong, and where.
 struct WarpFault {
   FaultKind kind = FaultKind::unsupported;
@@ -51,6 +44,9 @@ struct WarpFault {
   std::uint32_t thread[3] = {};
   unsigned lane = 0;
   std::uint64_t address = 0; ///< of memory faults
+  /// GlobalMemory::changes() at the access, if the run went on after it: what is told at its end
+  /// may have been allocated or released since.
+  std::uint64_t memory_changes = ~std::uint64_t{0};
   /// The other side of a fault between two: for a race, the earlier access; `message` says which.
   std::vector<WarpFault> others;
 };

@@ -134,10 +134,8 @@ void move_fragment(WarpContext &context, MemoryView &memory, bool is_store) {
         const std::uint64_t address = base + element * width / 8;
         if (is_store) {
           memory.write(context, lane, address, piece / 8, in.space,
-                       word >> i * piece & mask64(piece));
-          if (context.run.options.reals && per_register == 1)
-            context.run.options.reals->store(context.real_space(lane, address), address, piece / 8,
-                                             context.real_of(in.inputs[r], lane));
+                       word >> i * piece & mask64(piece),
+                       per_register == 1 ? context.real_of(in.inputs[r], lane) : ExactReal());
           continue;
         }
         word |= memory.read(context, lane, address, piece / 8, in.space) << i * piece;

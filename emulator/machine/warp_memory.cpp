@@ -62,8 +62,8 @@ std::size_t GlobalMemory::add(Allocation allocation) {
       [&](std::uint64_t base, std::uint32_t other) { return base < allocations_[other].base; });
   by_base_.insert(above, index);
   allocations_[index] = std::move(allocation);
+  allocations_[index].made = ++changes_;
   last_found_ = nullptr;
-  ++changes_;
   return index;
 }
 
@@ -93,11 +93,11 @@ void GlobalMemory::release(std::uint64_t base) {
   if (found == by_base_.end())
     return;
   allocations_[*found].size = 0;
+  allocations_[*found].released = ++changes_;
   if (allocations_[*found].is_host)
     free_.push_back(*found);
   by_base_.erase(found);
   last_found_ = nullptr;
-  ++changes_;
 }
 
 void GlobalMemory::select_page(std::uint64_t number) {

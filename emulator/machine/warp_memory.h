@@ -66,6 +66,8 @@ public:
     bool is_host = false; ///< the address is one of this process
     /// Of host memory: one bit per byte, in words; null: all of it counts as written.
     std::uint64_t *defined = nullptr;
+    /// What changes() was from when on it was there, and no longer was.
+    std::uint64_t made = 0, released = ~std::uint64_t{0};
   };
 
   static constexpr std::uint64_t page_size = 4096;
@@ -128,7 +130,7 @@ public:
     });
   }
   bool has_host() const { return has_host_; }
-  /// Differs from what it was if an allocation has been added or released since.
+  /// Counts allocations that are added or released.
   std::uint64_t changes() const { return base_ ? base_->changes_ : changes_; }
   /// Of the page of the last bytes(): where accesses are to be noted; null: nowhere.
   Tracks *last_tracks() const { return last_page_->tracks.get(); }

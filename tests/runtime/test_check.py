@@ -119,6 +119,22 @@ int main() { int *p; cudaMalloc(&p, 4); k<<<1, %d>>>(p); cudaDeviceSynchronize()
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertIn(words, done.stderr)
 
+    def test_memory_of_a_kernel_was_freed_only_if_it_was_by_then(self):
+        program = """__global__ void k(int *to) {
+  int *const p = static_cast<int *>(malloc(64));
+  %s
+}
+int main() { int *to; cudaMalloc(&to, 4); k<<<1, 1>>>(to); cudaDeviceSynchronize(); }
+"""
+        for body, kind, where in (("*to = p[2]; free(p);", "uninitialized", "byte 8 of malloc of line \\d+"),
+                                  ("p[2] = 1; free(p); *to = p[2];", "out of bounds", "byte 8 of malloc of line \\d+, which was freed")):
+            self.write("p.cu", program % body)
+            self.assertEqual(run(["o/bin/nvcc", "--no-gpu", "-arch=sm_90", "-o", "p", "p.cu"]).returncode, 0)
+            done = run([PTXASW, "check", "--json", "--tool", "memcheck,initcheck", "--", "./p"])
+            (finding,) = json.loads(done.stdout)["findings"]
+            self.assertEqual(finding["kind"], kind)
+            self.assertRegex(finding["memory"], f"^{where}$")
+
     def test_copies_that_reach_too_far(self):
         for call, said in (("cudaMemcpy(p, h, 104, cudaMemcpyHostToDevice)", "104 bytes are not within memory of the device"),
                            ("cudaMemset(p, 0, 104)", "104 bytes are not within memory of the device"),

@@ -5,6 +5,7 @@
 #include "emulator/machine/exact_real.h"
 #include "emulator/semantics/floating.h"
 
+#include <algorithm>
 #include <cmath>
 #include <doctest/doctest.h>
 #include <fmt/core.h>
@@ -162,6 +163,60 @@ TEST_CASE("real numbers go where numbers go") {
     CHECK(compared_reals(sum_of_four, second + "add.f32 %f9, %f9, %f0;", true, same) ==
           Kind::differ);
   }
+}
+
+// All blocks add to the same place. Whether that changes anything, so that they race, is about real
+// numbers here, as everything is.
+TEST_CASE("stores of the same real number do not race, and others do") {
+  const auto verdict_of = [](std::string_view first, std::string_view second, bool reassociate) {
+    const auto module_of = [](std::string_view added) {
+      return parse_module(fmt::format(R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out)
+{{
+  .reg .b32 %r<2>; .reg .b64 %d<4>; .reg .f32 %f<8>;
+  ld.param.u64 %d0, [in]; ld.param.u64 %d1, [out];
+  mov.u32 %r0, %tid.x; mul.wide.u32 %d2, %r0, 4; add.u64 %d1, %d1, %d2;
+  ld.global.f32 %f0, [%d0]; ld.global.f32 %f1, [%d0+4];
+  ld.global.f32 %f7, [%d1];
+  {}
+  add.f32 %f7, %f7, %f6;
+  st.global.f32 [%d1], %f7;
+  ret;
+}})",
+                                      added));
+    };
+    VerifyOptions options;
+    options.reassociate = reassociate;
+    options.no_alias = true;
+    options.runs = 12;
+    options.search = 20;
+    const auto a = module_of(first), b = module_of(second);
+    return verify(*a, *b, options)[0];
+  };
+  const auto races = [](const KernelVerdict &verdict) {
+    return std::any_of(verdict.unusable.begin(), verdict.unusable.end(), [](const auto &one) {
+      return one.first.starts_with("race in the original");
+    });
+  };
+  // 0 in any order; rounded, what the second adds is none.
+  const std::string nothing =
+      "add.f32 %f2, %f0, %f1; add.f32 %f3, %f1, %f0; sub.f32 %f6, %f2, %f3;";
+  const std::string rounded =
+      "add.f32 %f2, %f0, %f1; sub.f32 %f3, %f2, %f1; sub.f32 %f6, %f3, %f0;";
+  KernelVerdict verdict = verdict_of(nothing, rounded, true);
+  CHECK(verdict.kind == Kind::agree);
+  CHECK_FALSE(races(verdict));
+  CHECK(verdict_of(rounded, nothing, true).kind == Kind::agree);
+  CHECK(verdict_of(nothing, rounded, false).kind == Kind::differ);
+  // A part of 2^-100 is lost at once, and is there all the same: launches of several blocks are
+  // left out.
+  const std::string little = "mul.f32 %f6, %f7, 0f0D800000;";
+  verdict = verdict_of(little, little, true);
+  CHECK(verdict.kind == Kind::agree);
+  CHECK(races(verdict));
+  CHECK(verdict_of(nothing, "mov.f32 %f6, %f0;", true).kind == Kind::differ);
 }
 
 TEST_CASE("what was changed bit by bit is what its bits say") {

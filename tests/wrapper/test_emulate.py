@@ -65,7 +65,10 @@ class Emulate(Scratch):
         self.assertIn("a load and an earlier store there are not ordered\n", race)
         self.assertIn("    and step.cu:4:3: block 0,0,0 thread 1,0,0, PTX line 17\n", race)
 
-    def test_memory_that_was_freed(self):
+    def of_heap(self, body):
+        """What is said of a kernel that has 64 bytes of malloc in %rd2, which free() and again() release and allocate."""
+        release = "st.param.b64 [one], %rd2;\n  call.uni free, (one);"
+        again = "st.param.b64 [one], %rd1;\n  call.uni (back), malloc, (one);"
         self.write("k.ptx", """.version 8.0
 .target sm_80
 .address_size 64
@@ -79,41 +82,31 @@ class Emulate(Scratch):
   st.param.b64 [one], %rd1;
   call.uni (back), malloc, (one);
   ld.param.b64 %rd2, [back];
-  mov.u32 %r1, 7;
-  st.u32 [%rd2], %r1;
-  st.param.b64 [one], %rd2;
-  call.uni free, (one);
-  ld.u32 %r1, [%rd2+8];
+  """ + body.replace("free();", release).replace("again();", again) + """
   ret;
 }
 """)
-        done = self.emulate("block=1,out=zeros:4")
-        self.assertIn("out of bounds: load of 4 bytes", done.stderr)
-        self.assertIn("    8 bytes from the beginning of `malloc of line 12`, which was freed\n", done.stderr)
+        return self.emulate("block=1,out=zeros:4").stderr
+
+    def test_memory_that_was_freed(self):
+        said = self.of_heap("st.u32 [%rd2], 7; free(); ld.u32 %r1, [%rd2+8];")
+        self.assertIn("out of bounds: load of 4 bytes", said)
+        self.assertIn("    8 bytes from the beginning of `malloc of line 12`, which was freed\n", said)
 
     def test_memory_that_is_freed_after_the_access(self):
-        self.write("k.ptx", """.version 8.0
-.target sm_80
-.address_size 64
-.extern .func (.param .b64 back) malloc (.param .b64 size);
-.extern .func free (.param .b64 p);
-.visible .entry step(.param .u64 out)
-{
-  .reg .b64 %rd<3>; .reg .b32 %r<2>;
-  .param .b64 one; .param .b64 back;
-  mov.u64 %rd1, 64;
-  st.param.b64 [one], %rd1;
-  call.uni (back), malloc, (one);
-  ld.param.b64 %rd2, [back];
-  ld.u32 %r1, [%rd2+8];
-  st.param.b64 [one], %rd2;
-  call.uni free, (one);
-  ret;
-}
-""")
-        done = self.emulate("block=1,out=zeros:4")
-        self.assertIn("uninitialized: load of 4 bytes", done.stderr)
-        self.assertIn("    8 bytes from the beginning of `malloc of line 12`\n", done.stderr)
+        for kind, at in (("uninitialized: load", 8), ("out of bounds: load", 72)):
+            said = self.of_heap(f"ld.u32 %r1, [%rd2+{at}]; free();")
+            self.assertIn(kind, said)
+            self.assertIn(f"    {at} bytes from the beginning of `malloc of line 12`\n", said)
+        said = self.of_heap("st.u32 [%rd2+72], 7; free(); st.u32 [%rd2+8], 7;")
+        self.assertIn("    72 bytes from the beginning of `malloc of line 12`\n", said)
+        self.assertIn("    8 bytes from the beginning of `malloc of line 12`, which was freed\n", said)
+
+    def test_memory_that_is_allocated_after_the_access(self):
+        said = self.of_heap("ld.u32 %r1, [%rd2+0x200000]; again();")
+        self.assertIn("out of bounds: load of 4 bytes", said)
+        self.assertNotIn("malloc of line", said)
+        self.assertIn("    byte 0 of `malloc of line 15`, 64 bytes\n", self.of_heap("again(); ld.u32 %r1, [%rd2+0x200000];"))
 
     def test_what_is_asked_for(self):
         for check, found in (("bounds", {"out of bounds"}), ("races", {"race", "out of bounds"}), ("none", {"out of bounds"})):

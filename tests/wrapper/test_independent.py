@@ -38,7 +38,8 @@ class Independent(Scratch):
         self.assertIn("bounded by .maxntid 256, 1, 1", run([PTXASW, "independent", "a.ptx"]).stdout)
 
     def test_no_race_is_proved_or_assumed(self):
-        for name, says in (("guarded-copy.ptx", "no race (proved)"), ("sum-by-exchange.ptx", "no race (assumed)")):
+        for name, says in (("guarded-copy.ptx", "no race (proved)"), ("sum-by-exchange.ptx", "no race (proved)"),
+                           ("calls-what-computes.ptx", "no race (assumed)")):
             file = ROOT / "tests" / "analysis" / "independence" / name
             self.assertIn(f"  if: {says}\n", run([PTXASW, "independent", file, "--prove"]).stdout)
             self.assertIn("  if: no race\n", run([PTXASW, "independent", file]).stdout)

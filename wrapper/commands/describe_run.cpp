@@ -26,12 +26,15 @@ std::optional<Place> source_of(const ToldLaunch &told, std::uint32_t line) {
   return source_of(told.program.module(), told.places, line);
 }
 
-/// Where an address is in or beside one of several stretches of memory; empty if none is near.
+/// Memory that has a name. What a kernel has released by the end of the run has no size.
 struct Stretch {
   std::string name;
   std::uint64_t begin = 0, size = 0;
+  bool was_freed = false; ///< before the access
 };
-std::string beside(std::uint64_t address, const std::vector<Stretch> &all, FaultKind kind) {
+
+/// Where an address is in or beside one of several stretches of memory; empty if none is near.
+std::string beside(std::uint64_t address, const std::vector<Stretch> &all) {
   constexpr std::uint64_t near = 1 << 20;
   std::string text;
   std::uint64_t least = near;
@@ -43,9 +46,9 @@ std::string beside(std::uint64_t address, const std::vector<Stretch> &all, Fault
     if (distance >= least)
       continue;
     least = distance;
-    if (one.size == 0 && one.name.starts_with("`malloc of")) // by a kernel, and released by it
+    if (one.size == 0 && one.name.starts_with("`malloc of"))
       text = fmt::format("{} bytes from the beginning of {}{}", distance, one.name,
-                         was_memory(kind) ? "" : ", which was freed");
+                         one.was_freed ? ", which was freed" : "");
     else
       text = fmt::format("{} {} {}, {} bytes",
                          distance == 0 ? "right" : fmt::format("{} bytes", distance),
@@ -65,9 +68,11 @@ std::string memory_at(const WarpFault &fault, const ToldLaunch &told) {
                      window::shared + one.begin, one.end - one.begin});
     if (told.program.has_dynamic_shared())
       all.push_back({"the dynamic shared memory", window::shared + dynamic, told.launch.shared});
-    return beside(address, all, fault.kind);
+    return beside(address, all);
   }
   for (const GlobalMemory::Allocation &one : told.memory.allocations()) {
+    if (one.made > fault.memory_changes)
+      continue;
     std::string name = fmt::format("`{}`", one.name);
     for (std::size_t i = 0; i < told.launch.arguments.size(); ++i)
       for (const FieldDescription &field : told.launch.arguments[i].fields)
@@ -75,9 +80,9 @@ std::string memory_at(const WarpFault &fault, const ToldLaunch &told) {
           name = fmt::format("argument {} `{}`", i, one.name);
           break;
         }
-    all.push_back({std::move(name), one.base, one.size});
+    all.push_back({std::move(name), one.base, one.size, one.released <= fault.memory_changes});
   }
-  return beside(address, all, fault.kind);
+  return beside(address, all);
 }
 
 } // namespace

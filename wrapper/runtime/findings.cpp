@@ -166,14 +166,14 @@ std::string Checks::memory_at(const WarpFault &fault,
   // What kernels have allocated; released ones have no size.
   const GlobalMemory::Allocation *inside = nullptr;
   for (const GlobalMemory::Allocation &one : device().memory().allocations())
-    if (one.name.starts_with("malloc") && !one.is_host && one.base <= address &&
-        address - one.base < std::max(one.size, near) && (!inside || inside->base < one.base))
+    if (one.name.starts_with("malloc") && !one.is_host && one.made <= fault.memory_changes &&
+        one.base <= address && address - one.base < std::max(one.size, near) &&
+        (!inside || inside->base < one.base))
       inside = &one;
   if (inside && (inside->size == 0 || address - inside->base < inside->size))
-    return told(
-        fmt::format("byte {} of {}{}", address - inside->base, inside->name,
-                    inside->size == 0 && !was_memory(fault.kind) ? ", which was freed" : ""),
-        {});
+    return told(fmt::format("byte {} of {}{}", address - inside->base, inside->name,
+                            inside->released <= fault.memory_changes ? ", which was freed" : ""),
+                {});
   const auto &blocks = allocations.all();
   const auto above = blocks.upper_bound(address);
   const auto *before = above == blocks.begin() ? nullptr : &*std::prev(above);
