@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace ptxasw::inline synth {
 namespace {
@@ -262,6 +263,13 @@ SiblingTable read_table(const Json &json) {
       table.siblings.push_back(read_sibling(one, table, optional));
     } catch (const NotUnderstood &) { // written by a later version: not for us
     }
+  std::set<std::string> with_code;
+  for (const Sibling &sibling : table.siblings)
+    if (!only_reshapes(sibling))
+      with_code.insert(sibling.name);
+  std::erase_if(table.siblings, [&](const Sibling &sibling) {
+    return !sibling.code_of.empty() && !with_code.contains(sibling.code_of);
+  });
   return table;
 }
 

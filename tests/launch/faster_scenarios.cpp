@@ -418,7 +418,7 @@ const Scenario brief_runs("faster-short", [] {
 
 const Scenario tuned("faster-tuned", [] {
   const FatBinary image(ptx(), 90, 90);
-  Launches(function(load_by("cuModuleLoadData", image.wrapper()), "add")).versions_of(100);
+  Launches(function(load_by("cuModuleLoadData", image.wrapper()), "add")).versions_of(200);
 });
 
 const Scenario late_reason("faster-late-reason", [] {

@@ -187,10 +187,17 @@ TEST_CASE("a sibling with needs that are not understood does not exist") {
   CHECK(left_with(R"({"extent_multiple": [64, 2, 1]})",
                   R"("code": "kernel", "extent": [0, 2, 0],)") == 0);
   // Another sibling's may divide what is given, but it has no threads to spare either.
-  const char *const others = R"("grid": [4, 1, 1], "code": "b", "extent": [64, 2, 0],)";
-  CHECK(left_with(R"({"extent_multiple": [128, 2, 3]})", others) == 1);
-  CHECK(left_with(R"({"extent_multiple": [32, 2, 1]})", others) == 0);
-  CHECK(left_with("{}", others) == 0);
+  SiblingTable table = example();
+  const std::size_t all = table.siblings.size();
+  Sibling &both = table.siblings.back();
+  both.needs.extent_multiple = {64, 1, 1}; // in blocks of 128
+  CHECK(decode(encode(table))->siblings.size() == all - 1);
+  both.needs.extent_multiple = {384, 1, 3};
+  CHECK(decode(encode(table))->siblings.size() == all);
+  for (const Sibling &none : {both, table.siblings[all - 2]}) { // neither has code of its own
+    both.code_of = none.name;
+    CHECK(decode(encode(table))->siblings.size() == all - 1);
+  }
   CHECK(left_with("{}", R"("gain": 1.5,)") == 0);
   CHECK(left_with("{}", R"("gain": 1.5,)", R"("gain")") == 1);
   CHECK(left_with(R"({"gain": 1.5})", "", R"("gain")") == 1);

@@ -352,8 +352,8 @@ void Chooser::lead(std::size_t won) {
   }
 }
 
-/// When a version has won, takes those into the race that come after it or after one that takes
-/// little longer; once, and not many. They are expected to take as long. False if there are none.
+/// When a version has won, those that come after it or after one that takes little longer race
+/// against it; once, and not many. They are expected to take as long. False if there are none.
 bool Chooser::admit_others(std::size_t winner) {
   if (candidate_ != 0 || admitted_)
     return false;
@@ -364,15 +364,17 @@ bool Chooser::admit_others(std::size_t winner) {
     if (other != 0 && known > 0 && known <= rules_.near * time(winner))
       others.emplace_back(known, version);
   }
+  if (others.empty())
+    return false;
   std::sort(others.begin(), others.end());
   others.resize(std::min(others.size(), rules_.most_others));
+  leave_all_but(winner);
   for (const auto &[expected, version] : others) {
     dropped_[version] = false;
     priors_[version].promise = std::log(original_ / expected);
     priors_[version].fear = 0;
   }
-  admitted_ = !others.empty();
-  return admitted_;
+  return admitted_ = true;
 }
 
 /// Begins the second race; false if this was it.
