@@ -143,17 +143,11 @@ private:
   /// The blocks between a branch and where its ways meet.
   bool add_between(BlockId branch) {
     bool more = false;
-    std::set<BlockId> seen;
-    std::vector<BlockId> open = cfg_.blocks()[branch].successors;
-    while (!open.empty()) {
-      const BlockId block = open.back();
-      open.pop_back();
-      if (block == meeting_[branch] || ends_iteration(block) || !seen.insert(block).second)
-        continue;
+    for (const BlockId block : reached_from(cfg_, branch, [&](BlockId, BlockId to) {
+           return to != meeting_[branch] && !ends_iteration(to);
+         })) {
       more = more || !blocks_[block];
       blocks_[block] = true;
-      const std::vector<BlockId> &next = cfg_.blocks()[block].successors;
-      open.insert(open.end(), next.begin(), next.end());
     }
     return more;
   }

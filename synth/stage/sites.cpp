@@ -290,24 +290,17 @@ private:
 
   /// Returns true if there is no way through a round on which nobody loads what a candidate does.
   bool is_read_in_each_round(const Candidate &one) const {
-    std::set<BlockId> readers, seen{cfg_.block_of(staging_.round)};
+    std::set<BlockId> readers;
     for (const Candidate &other : candidates_)
       if (other.address.first == one.address.first && other.step == one.step &&
           other.bytes == one.bytes)
         readers.insert(cfg_.block_of(other.instruction));
-    std::vector<BlockId> open(seen.begin(), seen.end());
-    while (!open.empty()) {
-      const BlockId block = open.back();
-      open.pop_back();
-      if (readers.contains(block))
-        continue;
-      if (std::find(loop_.latches.begin(), loop_.latches.end(), block) != loop_.latches.end())
-        return false;
-      for (const BlockId to : cfg_.blocks()[block].successors)
-        if (seen.insert(to).second)
-          open.push_back(to);
-    }
-    return true;
+    const BlockId begin = cfg_.block_of(staging_.round);
+    const auto without =
+        reached_from(cfg_, begin, [&](BlockId from, BlockId) { return !readers.contains(from); });
+    return std::none_of(loop_.latches.begin(), loop_.latches.end(), [&](BlockId latch) {
+      return !readers.contains(latch) && (latch == begin || without.contains(latch));
+    });
   }
 
   void add(const Candidate &one) {
