@@ -48,11 +48,8 @@ namespace {
 class Writer {
 public:
   Writer(const Module &module, const Function &function, unsigned iterations)
-      : module_(module), function_(function), cfg_(module, function), iterations_(iterations) {
-    unsigned serial = 0;
-    do
-      name_ = fmt::format("ahead{}_", serial++);
-    while (module.text().find(name_) != std::string_view::npos);
+      : module_(module), function_(function), cfg_(module, function), iterations_(iterations),
+        name_(unused_prefix(module.text(), "ahead")) {
     for (const Register &reg : function.registers)
       own_.emplace_back(reg.name);
   }

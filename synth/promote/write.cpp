@@ -50,11 +50,8 @@ class LoopWriter {
 public:
   LoopWriter(const Module &module, const Function &function, const ControlFlowGraph &cfg,
              const Promotion &promotion, Atoms &atoms)
-      : module_(module), function_(function), cfg_(cfg), promotion_(promotion), atoms_(atoms) {
-    unsigned serial = 0;
-    do
-      name_ = fmt::format("{}{}_", prefix_of(promotion.wanted), serial++);
-    while (module.text().find(name_) != std::string_view::npos);
+      : module_(module), function_(function), cfg_(cfg), promotion_(promotion), atoms_(atoms),
+        name_(unused_prefix(module.text(), prefix_of(promotion.wanted))) {
     for (BlockId block = 0; block < cfg.blocks().size(); ++block)
       if (cfg.reachable(block) && cfg.contains(promotion.loop, block))
         blocks_.push_back(block);
@@ -258,7 +255,8 @@ private:
   const ControlFlowGraph &cfg_;
   const Promotion &promotion_;
   Atoms &atoms_;
-  std::string name_, added_;
+  const std::string name_;
+  std::string added_;
   std::vector<BlockId> blocks_;
   BlockId header_ = 0;
   Edits edits_;
