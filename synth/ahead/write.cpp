@@ -119,7 +119,7 @@ private:
           results = {names.registers[one.guard]};
         if (loop.steps[i].early == Early::no || loop.steps[i].early > kind)
           continue;
-        const std::vector<RegisterId> written = written_by(one);
+        const std::vector<RegisterId> written = written_registers(module_, one);
         if (loop.steps[i].early == kind) {
           for (const RegisterId reg : written)
             results.push_back(names.written[reg] = fresh(reg));
@@ -128,15 +128,6 @@ private:
         for (std::size_t j = 0; j < written.size(); ++j)
           names.registers[written[j]] = results[j];
       }
-  }
-
-  std::vector<RegisterId> written_by(const Instruction &one) const {
-    std::vector<RegisterId> written;
-    for_each_register(module_, one, [&](RegisterId reg, RegisterUse use) {
-      if (use != RegisterUse::read)
-        written.push_back(reg);
-    });
-    return written;
   }
 
   /// One iteration by the kernel's registers: what was early is copied.
@@ -153,7 +144,7 @@ private:
       } else if (loop.steps[i].early == Early::no) {
         text_ += fmt::format("\t{}\n", module_.text(one.span));
       } else {
-        const std::vector<RegisterId> written = written_by(one);
+        const std::vector<RegisterId> written = written_registers(module_, one);
         for (std::size_t j = 0; j < written.size(); ++j)
           text_ += fmt::format("\tmov.{} {}, {};\n", copied_as(written[j]), own_[written[j]],
                                results_[k][i][j]);

@@ -36,6 +36,7 @@
 
 #include "grammar/edits.h"
 #include "grammar/next.h"
+#include "grammar/roles.h"
 #include "synth/test_writer.h"
 
 #include <algorithm>
@@ -92,14 +93,7 @@ private:
   }
 
   std::vector<RegisterId> destinations(std::uint32_t load) const {
-    const Operand &to = module_.operands(function_.instructions[load])[0];
-    std::vector<RegisterId> registers;
-    if (to.kind == Operand::Kind::reg)
-      registers.push_back(to.reg);
-    for (const Operand &part : module_.children(to))
-      if (part.kind == Operand::Kind::reg)
-        registers.push_back(part.reg);
-    return registers;
+    return written_registers(module_, function_.instructions[load]);
   }
 
   std::string fresh(const std::string &type) {
