@@ -447,17 +447,7 @@ private:
   void collect(const std::vector<Condition> &conditions, std::set<RegisterId> &leaves) const {
     for (const Condition &condition : conditions)
       for (const Polynomial *one : {&condition.value, &condition.way})
-        collect(*one, leaves);
-  }
-
-  void collect(const Polynomial &value, std::set<RegisterId> &leaves) const {
-    for (const auto &[product, factor] : value.terms())
-      for (const AtomId one : product) {
-        if (atoms_[one].kind == Atom::Kind::rounds)
-          collect(atoms_[one].distance, leaves);
-        else
-          leaves.insert(atoms_[one].leaf);
-      }
+        leaves.merge(atoms_.leaves(*one));
   }
 
   std::optional<Term> address_of(std::uint32_t at, const Knowledge &known) const {

@@ -415,23 +415,14 @@ private:
   /// What must be known before the kernel begins.
   std::set<RegisterId> entry_registers() const {
     std::set<RegisterId> result;
-    const facts::Atoms &atoms = atoms_;
-    const auto add = [&](const auto &self, const Polynomial &value) -> void {
-      for (const auto &[product, factor] : value.terms())
-        for (const facts::AtomId one : product) {
-          if (atoms[one].kind == facts::Atom::Kind::rounds)
-            self(self, atoms[one].distance);
-          else
-            result.insert(atoms[one].leaf);
-        }
-    };
-    add(add, staging_.around ? staging_.around->last : staging_.count);
+    const auto add = [&](const Polynomial &value) { result.merge(atoms_.leaves(value)); };
+    add(staging_.around ? staging_.around->last : staging_.count);
     if (!staging_.around)
       for (const StagedRange &range : staging_.ranges)
-        add(add, range.first);
+        add(range.first);
     for (const Condition &condition :
          staging_.around ? staging_.around->conditions : staging_.conditions)
-      add(add, condition.value);
+      add(condition.value);
     return result;
   }
 
