@@ -86,6 +86,9 @@ private:
   std::vector<bool> irreducible_;
 };
 
+/// The reachable blocks of a loop, in the order of the text.
+std::vector<BlockId> blocks_in(const ControlFlowGraph &cfg, LoopId loop);
+
 /// The blocks that ways lead to from one block, by edges of which `goes(from, to)` is true; the
 /// block itself is among them if a way leads back to it.
 template <typename Goes>

@@ -471,10 +471,7 @@ const std::vector<std::uint32_t> &Waits::written_meanwhile(LoopId loop) {
   std::vector<std::uint32_t> &all = entry->second;
   if (!is_new)
     return all;
-  std::vector<BlockId> body;
-  for (BlockId block = 0; block < cfg_.blocks().size(); ++block)
-    if (cfg_.reachable(block) && cfg_.contains(loop, block))
-      body.push_back(block);
+  const std::vector<BlockId> body = blocks_in(cfg_, loop);
   for (const BlockId block : body)
     for (std::uint32_t i = cfg_.blocks()[block].first; i < cfg_.blocks()[block].end; ++i)
       if (is_read(i))

@@ -52,12 +52,8 @@ public:
   LoopWriter(const Module &module, const Function &function, const ControlFlowGraph &cfg,
              const Promotion &promotion, Atoms &atoms)
       : module_(module), function_(function), cfg_(cfg), promotion_(promotion), atoms_(atoms),
-        name_(unused_prefix(module.text(), prefix_of(promotion.wanted))) {
-    for (BlockId block = 0; block < cfg.blocks().size(); ++block)
-      if (cfg.reachable(block) && cfg.contains(promotion.loop, block))
-        blocks_.push_back(block);
-    header_ = cfg.loops()[promotion.loop].header;
-  }
+        name_(unused_prefix(module.text(), prefix_of(promotion.wanted))),
+        blocks_(blocks_in(cfg, promotion.loop)), header_(cfg.loops()[promotion.loop].header) {}
 
   std::optional<std::string> run() {
     for (const RepeatedLoad &load : promotion_.loads)
@@ -250,9 +246,9 @@ private:
   const Promotion &promotion_;
   Atoms &atoms_;
   const std::string name_;
+  const std::vector<BlockId> blocks_;
+  const BlockId header_;
   std::string added_;
-  std::vector<BlockId> blocks_;
-  BlockId header_ = 0;
   Edits edits_;
   std::map<std::string, unsigned> count_;            ///< new registers by type
   std::map<std::uint32_t, std::string> behind_;      ///< by instruction, what follows it

@@ -182,10 +182,8 @@ private:
   void check_shape() {
     require(loop_.parent == no_index || cfg_.loops()[loop_.parent].parent == no_index,
             refusal::inner);
-    for (BlockId block = 0; block < cfg_.blocks().size(); ++block)
-      require(!cfg_.reachable(block) || !cfg_.contains(staging_.loop, block) ||
-                  cfg_.loop_of(block) == staging_.loop,
-              refusal::inner);
+    for (const BlockId block : blocks_in(cfg_, staging_.loop))
+      require(cfg_.loop_of(block) == staging_.loop, refusal::inner);
     end_ = end_of(staging_.loop);
     const BasicBlock &end = cfg_.blocks()[end_];
     const bool is_first_inside = cfg_.contains(staging_.loop, end.successors[0]);
