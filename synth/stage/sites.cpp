@@ -454,15 +454,11 @@ Sites<Staging> staging_of(const KernelContext &context, std::uint32_t bytes, fac
   const Module &module = context.module;
   const Function &kernel = context.kernel;
   Sites<Staging> answer;
-  if (const auto obstacle = obstacle_of(module, kernel)) {
-    answer.refusals.push_back(*obstacle);
-    return answer;
-  }
+  if (const auto obstacle = obstacle_of(module, kernel))
+    return {{}, {*obstacle}};
   const facts::KernelFacts &facts = context.facts();
-  if (!facts.complete() || !facts.cfg().well_formed()) {
-    answer.refusals.push_back(refusal::unknown);
-    return answer;
-  }
+  if (!facts.complete() || !facts.cfg().well_formed())
+    return {{}, {refusal::unknown}};
   for (LoopId loop = 0; loop < facts.cfg().loops().size() && answer.sites.empty(); ++loop)
     try {
       answer.sites.push_back(Loop(facts, loop, atoms).run(bytes));
