@@ -34,6 +34,13 @@ enum class FaultKind : std::uint8_t {
 
 std::string_view to_string(FaultKind kind);
 
+/// True if what was accessed was memory when it was accessed. Such a fault does not end the run, so
+/// what is told after it may have been freed since.
+inline bool was_memory(FaultKind kind) {
+  return kind == FaultKind::race || kind == FaultKind::same_value_race ||
+         kind == FaultKind::uninitialized;
+}
+
 /// Something that went wrong, and where.
 struct WarpFault {
   FaultKind kind = FaultKind::unsupported;

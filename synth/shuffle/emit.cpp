@@ -494,6 +494,15 @@ std::string fresh_prefix(const Module &module) {
   return prefix;
 }
 
+bool is_shuffled(const Module &module, const Function &function) {
+  return std::any_of(function.instructions.begin(), function.instructions.end(),
+                     [&](const Instruction &one) {
+                       const std::string_view text = module.text(one.span);
+                       return text.find("shfl.sync") != std::string_view::npos &&
+                              text.find("%ptxasw") != std::string_view::npos;
+                     });
+}
+
 void emit(const Module &module, const Function &function, const ShufflePlan &plan,
           const LaunchFacts &facts, const std::string &prefix, Edits &edits) {
   Emitter(module, function, plan, facts, prefix, edits).run();

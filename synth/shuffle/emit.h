@@ -12,6 +12,9 @@ namespace ptxasw::inline synth {
 /// A prefix for register names that occurs nowhere in the module.
 std::string fresh_prefix(const Module &module);
 
+/// True if `emit` wrote shuffles into the function: one has a register of such a prefix.
+bool is_shuffled(const Module &module, const Function &function);
+
 /// Writes the edits that carry out a kernel's plan (paper, section 5.2).
 void emit(const Module &module, const Function &function, const ShufflePlan &plan,
           const LaunchFacts &facts, const std::string &prefix, Edits &edits);

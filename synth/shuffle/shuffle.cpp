@@ -10,6 +10,7 @@
 #include "synth/proof/prove.h"
 #include "synth/rewrite.h"
 #include "synth/same_launch.h"
+#include "synth/shuffle/emit.h"
 #include "synth/shuffle/reuse.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace ptxasw::inline synth {
 namespace {
 
 constexpr Refusal nothing_reused{"no-source", "no load reads what a lane has already"};
-constexpr Refusal none_proved{"unproved", "of no load it is proved that a lane has its value"};
+constexpr Refusal in_place{"shuffled", "the kernel shuffles in its place already"};
 
 RewriteOptions rewriting(const Function &kernel, std::string_view variant) {
   RewriteOptions options;
@@ -81,6 +82,11 @@ const std::vector<std::string> &shuffle_variants() {
 FamilyAnswer propose_shuffle(const KernelContext &context) {
   const Function &kernel = context.kernel;
   FamilyAnswer answer;
+  // What is left to load there is what no lane has; a shuffle in its place would never be needed.
+  if (is_shuffled(context.module, kernel)) {
+    answer.refusals.push_back(in_place);
+    return answer;
+  }
   const Shuffled &all = shuffled(context, "all");
   if (all.replaced.empty())
     return {{}, {refusal_of(all.result, kernel)}};

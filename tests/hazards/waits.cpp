@@ -95,6 +95,7 @@ std::string fault_of_twin(const Trap &trap, unsigned runs) {
     how.stand_in = stand_in(proposal.sibling);
     how.no_alias = !proposal.promise.empty();
     how.runs = runs;
+    how.search = runs * 20; // launches that look for lines not run yet: most of the time
     how.schedules = 1;
     how.small = true;
     how.step_limit = 200'000;

@@ -85,6 +85,11 @@ TEST_CASE("a version has the body that its kernel gets in its place") {
         });
     REQUIRE(sibling != both->functions.end());
     CHECK(both->text(sibling->body) == after->text(only(*after).body));
+    if (in_place->text.find("shfl.sync") == std::string::npos)
+      continue;
+    const KernelSiblings again = with_shuffles(*after, {"all"}).kernels.back();
+    CHECK(again.written.empty());
+    CHECK(again.refusals.at(0).reason == "shuffled");
   }
   CHECK(written > 60);
 }

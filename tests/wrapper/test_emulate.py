@@ -91,6 +91,30 @@ class Emulate(Scratch):
         self.assertIn("out of bounds: load of 4 bytes", done.stderr)
         self.assertIn("    8 bytes from the beginning of `malloc of line 12`, which was freed\n", done.stderr)
 
+    def test_memory_that_is_freed_after_the_access(self):
+        self.write("k.ptx", """.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b64 back) malloc (.param .b64 size);
+.extern .func free (.param .b64 p);
+.visible .entry step(.param .u64 out)
+{
+  .reg .b64 %rd<3>; .reg .b32 %r<2>;
+  .param .b64 one; .param .b64 back;
+  mov.u64 %rd1, 64;
+  st.param.b64 [one], %rd1;
+  call.uni (back), malloc, (one);
+  ld.param.b64 %rd2, [back];
+  ld.u32 %r1, [%rd2+8];
+  st.param.b64 [one], %rd2;
+  call.uni free, (one);
+  ret;
+}
+""")
+        done = self.emulate("block=1,out=zeros:4")
+        self.assertIn("uninitialized: load of 4 bytes", done.stderr)
+        self.assertIn("    8 bytes from the beginning of `malloc of line 12`\n", done.stderr)
+
     def test_what_is_asked_for(self):
         for check, found in (("bounds", {"out of bounds"}), ("races", {"race", "out of bounds"}), ("none", {"out of bounds"})):
             done = self.emulate("block=64,out=zeros:256,in=random:f32:65", "--check", check)
@@ -139,6 +163,11 @@ class Emulate(Scratch):
                 self.assertEqual((done.returncode, done.stdout), (2, ""), words)
                 self.assertEqual(done.stderr, f"bad.ptx:14:3: error: `{word}` is no instruction that is known\n"
                                               f"    {word} %f1, [%rd4];\n    ^\n")
+            for words in (["bad.ptx"], ["k.ptx", "--compare", "bad.ptx"]):
+                done = run([PTXASW, "cost", *words, "--only", "bounds"])
+                self.assertEqual((done.returncode, "sectors" in done.stdout), (2, False), words)
+                self.assertIn(f"error: `{word}` is no instruction that is known\n", done.stderr)
+        self.assertEqual(run([PTXASW, "cost", "k.ptx", "--only", "bounds"]).returncode, 0)
 
 
 if __name__ == "__main__":

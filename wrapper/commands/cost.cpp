@@ -152,6 +152,9 @@ int run(const CostRequest &request, const Invocation &invocation) {
   const auto each = [&](const AnalysedKernel &one) -> Answer {
     KernelAnswer answer{one.called() + ":", "", {}};
     if (request.wants("bounds") || other) {
+      if (!are_known(one.module(), one.input.name) ||
+          (other && !are_known(*other, request.compare)))
+        return tl::unexpected(Unanswered{"no bound: an instruction is not known"});
       const ToldBounds told =
           told_bounds(one.module(), one.function, options, point, inputs->sources);
       if (auto why = not_at(told, at))

@@ -31,7 +31,7 @@ struct Stretch {
   std::string name;
   std::uint64_t begin = 0, size = 0;
 };
-std::string beside(std::uint64_t address, const std::vector<Stretch> &all) {
+std::string beside(std::uint64_t address, const std::vector<Stretch> &all, FaultKind kind) {
   constexpr std::uint64_t near = 1 << 20;
   std::string text;
   std::uint64_t least = near;
@@ -44,7 +44,8 @@ std::string beside(std::uint64_t address, const std::vector<Stretch> &all) {
       continue;
     least = distance;
     if (one.size == 0 && one.name.starts_with("`malloc of")) // by a kernel, and released by it
-      text = fmt::format("{} bytes from the beginning of {}, which was freed", distance, one.name);
+      text = fmt::format("{} bytes from the beginning of {}{}", distance, one.name,
+                         was_memory(kind) ? "" : ", which was freed");
     else
       text = fmt::format("{} {} {}, {} bytes",
                          distance == 0 ? "right" : fmt::format("{} bytes", distance),
@@ -53,8 +54,9 @@ std::string beside(std::uint64_t address, const std::vector<Stretch> &all) {
   return text;
 }
 
-/// What of a launch's memory is at an address: an argument, a variable.
-std::string memory_at(std::uint64_t address, const ToldLaunch &told) {
+/// What of a launch's memory is at the address of a fault: an argument, a variable.
+std::string memory_at(const WarpFault &fault, const ToldLaunch &told) {
+  const std::uint64_t address = fault.address;
   std::vector<Stretch> all;
   if (address >= window::shared && address < window::shared + window::size) {
     const std::uint32_t dynamic = told.program.dynamic_shared_offset();
@@ -63,7 +65,7 @@ std::string memory_at(std::uint64_t address, const ToldLaunch &told) {
                      window::shared + one.begin, one.end - one.begin});
     if (told.program.has_dynamic_shared())
       all.push_back({"the dynamic shared memory", window::shared + dynamic, told.launch.shared});
-    return beside(address, all);
+    return beside(address, all, fault.kind);
   }
   for (const GlobalMemory::Allocation &one : told.memory.allocations()) {
     std::string name = fmt::format("`{}`", one.name);
@@ -75,7 +77,7 @@ std::string memory_at(std::uint64_t address, const ToldLaunch &told) {
         }
     all.push_back({std::move(name), one.base, one.size});
   }
-  return beside(address, all);
+  return beside(address, all, fault.kind);
 }
 
 } // namespace
@@ -117,7 +119,7 @@ std::string told_fault(const WarpFault &fault, std::uint64_t count, const ToldLa
     if (const auto there = place ? source_of(told, other.line) : std::nullopt)
       text += fmt::format("    and {}: {}\n", to_string(*there), thread_of(other));
   if (fault.address != 0)
-    if (const std::string where = memory_at(fault.address, told); !where.empty())
+    if (const std::string where = memory_at(fault, told); !where.empty())
       text += fmt::format("    {}\n", where);
   if (count > 1)
     text += fmt::format("    and {} more like it\n", count - 1);

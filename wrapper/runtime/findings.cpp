@@ -142,9 +142,10 @@ void Checks::write(const std::string &line) {
   }
 }
 
-// Where an address is: in an allocation, in one that was freed, or beside the nearest one.
-std::string Checks::memory_at(std::uint64_t address,
+// Where a fault is: in an allocation, in one that was freed, or beside the nearest one.
+std::string Checks::memory_at(const WarpFault &fault,
                               const std::vector<VariableBytes> &shared) const {
+  const std::uint64_t address = fault.address;
   constexpr std::uint64_t near = 1 << 20;
   const Allocations &allocations = device().allocations();
   const auto told = [&](const std::string &what, const CallSite &made) {
@@ -169,9 +170,10 @@ std::string Checks::memory_at(std::uint64_t address,
         address - one.base < std::max(one.size, near) && (!inside || inside->base < one.base))
       inside = &one;
   if (inside && (inside->size == 0 || address - inside->base < inside->size))
-    return told(fmt::format("byte {} of {}{}", address - inside->base, inside->name,
-                            inside->size == 0 ? ", which was freed" : ""),
-                {});
+    return told(
+        fmt::format("byte {} of {}{}", address - inside->base, inside->name,
+                    inside->size == 0 && !was_memory(fault.kind) ? ", which was freed" : ""),
+        {});
   const auto &blocks = allocations.all();
   const auto above = blocks.upper_bound(address);
   const auto *before = above == blocks.begin() ? nullptr : &*std::prev(above);
@@ -198,7 +200,7 @@ void Checks::report(const Module &module, const std::string &kind, const WarpFau
   if (!fault.others.empty())
     line += fmt::format(",\"other\":{{{}}}", place_of(module, fault.others[0]));
   if (fault.address != 0)
-    line += memory_at(fault.address, shared);
+    line += memory_at(fault, shared);
   write(line + "}");
 }
 

@@ -57,7 +57,7 @@ public:
 private:
   void write(const std::string &line);
   std::string sites(const char *name, const CallSite &site) const;
-  std::string memory_at(std::uint64_t address, const std::vector<VariableBytes> &shared) const;
+  std::string memory_at(const WarpFault &fault, const std::vector<VariableBytes> &shared) const;
 
   int file_ = -1;
   std::uint64_t count_ = 0;
