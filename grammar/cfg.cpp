@@ -276,6 +276,14 @@ void ControlFlowGraph::find_irreducible(const std::vector<std::pair<BlockId, Blo
   }
 }
 
+std::vector<BlockId> blocks_in(const ControlFlowGraph &cfg, LoopId loop) {
+  std::vector<BlockId> result;
+  for (BlockId block = 0; block < cfg.blocks().size(); ++block)
+    if (cfg.reachable(block) && cfg.contains(loop, block))
+      result.push_back(block);
+  return result;
+}
+
 // Dominators of the reversed graph, whose root is one more node behind the ends.
 std::vector<BlockId> immediate_postdominators(const ControlFlowGraph &cfg,
                                               const std::vector<BlockEdge> &ends) {

@@ -2,6 +2,7 @@
 
 #include "grammar/module.h"
 
+#include <set>
 #include <vector>
 
 namespace ptxasw::inline ptx {
@@ -84,6 +85,40 @@ private:
   std::vector<std::uint32_t> loop_enter_, loop_leave_; // of a walk over the tree of loops
   std::vector<bool> irreducible_;
 };
+
+/// The reachable blocks of a loop, in the order of the text.
+std::vector<BlockId> blocks_in(const ControlFlowGraph &cfg, LoopId loop);
+
+/// The blocks that ways lead to from one block, by edges of which `goes(from, to)` is true; the
+/// block itself is among them if a way leads back to it.
+template <typename Goes>
+std::set<BlockId> reached_from(const ControlFlowGraph &cfg, BlockId start, Goes goes) {
+  std::set<BlockId> found;
+  std::vector<BlockId> open{start};
+  while (!open.empty()) {
+    const BlockId from = open.back();
+    open.pop_back();
+    for (const BlockId to : cfg.blocks()[from].successors)
+      if (goes(from, to) && found.insert(to).second)
+        open.push_back(to);
+  }
+  return found;
+}
+
+/// The same backwards: the reachable blocks from which ways lead to one block.
+template <typename Goes>
+std::set<BlockId> leading_to(const ControlFlowGraph &cfg, BlockId end, Goes goes) {
+  std::set<BlockId> found;
+  std::vector<BlockId> open{end};
+  while (!open.empty()) {
+    const BlockId to = open.back();
+    open.pop_back();
+    for (const BlockId from : cfg.blocks()[to].predecessors)
+      if (cfg.reachable(from) && goes(from, to) && found.insert(from).second)
+        open.push_back(from);
+  }
+  return found;
+}
 
 /// An edge of the graph; `to` is `no_index` where threads leave the function.
 struct BlockEdge {

@@ -69,4 +69,13 @@ std::vector<std::uint32_t> Edits::lines(std::string_view original) const {
   return result;
 }
 
+std::string unused_prefix(std::string_view text, std::string_view word) {
+  std::string prefix;
+  unsigned number = 0;
+  do
+    prefix = std::string(word) + std::to_string(number++) + "_";
+  while (text.find(prefix) != std::string_view::npos);
+  return prefix;
+}
+
 } // namespace ptxasw::ptx

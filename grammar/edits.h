@@ -42,4 +42,8 @@ private:
   std::vector<Edit> edits_;
 };
 
+/// What names of new registers and labels may begin with, as nothing in a text has it: the word and
+/// the first number for which that is so, "meld0_".
+std::string unused_prefix(std::string_view text, std::string_view word);
+
 } // namespace ptxasw::ptx

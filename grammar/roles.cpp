@@ -55,4 +55,13 @@ void for_each_register(const Module &module, const Instruction &instruction, con
   }
 }
 
+std::vector<RegisterId> written_registers(const Module &module, const Instruction &instruction) {
+  std::vector<RegisterId> written;
+  for_each_register(module, instruction, [&](RegisterId reg, RegisterUse use) {
+    if (use != RegisterUse::read)
+      written.push_back(reg);
+  });
+  return written;
+}
+
 } // namespace ptxasw::ptx

@@ -3,6 +3,7 @@
 #include "grammar/module.h"
 
 #include <functional>
+#include <vector>
 
 namespace ptxasw::inline ptx {
 
@@ -17,5 +18,8 @@ enum class RegisterUse : std::uint8_t { read, written, may_be_written };
 /// twice.
 void for_each_register(const Module &module, const Instruction &instruction,
                        const std::function<void(RegisterId, RegisterUse)> &visit);
+
+/// The registers that an instruction writes, or may write, in the order of the text.
+std::vector<RegisterId> written_registers(const Module &module, const Instruction &instruction);
 
 } // namespace ptxasw::ptx

@@ -1,10 +1,9 @@
-// What a line says of parameters and of a thread's place it says by name. So nothing else of the
-// version may have such a name.
+// What a line says of parameters and of a thread's place it says by name, and so does the kernel's
+// code, which stands in the version as it is. So nothing else of the version may have such a name.
 
 #include "synth/script.h"
 
-#include <algorithm>
-#include <set>
+#include "synth/prove/header.h"
 
 namespace ptxasw::inline synth {
 namespace {
@@ -42,13 +41,7 @@ std::string ScriptPrinter::filled(std::string_view pattern) {
 
 ScriptReader::ScriptReader(const Module &module, const Function &version, const Function &kernel)
     : reader(module, version, kernel), module_(module) {
-  std::set<std::string_view> names{"%tid", "%ntid", "%ctaid", "%nctaid"};
-  for (const Variable &parameter : version.parameters)
-    names.insert(parameter.name);
-  const auto hides = [&](const auto &one) { return names.contains(one.name); };
-  if (std::any_of(version.registers.begin(), version.registers.end(), hides) ||
-      std::any_of(version.variables.begin(), version.variables.end(), hides))
-    throw proof::NotProved{"a name stands for something else"};
+  proof::check_names(module, kernel, version);
 }
 
 } // namespace ptxasw::synth

@@ -149,21 +149,11 @@ bool LoopValues::precedes(std::uint32_t earlier, std::uint32_t later) const {
 }
 
 bool LoopValues::reaches(BlockId from, BlockId to) const {
-  std::set<BlockId> seen;
-  std::vector<BlockId> open{from};
-  while (!open.empty()) {
-    const BlockId one = open.back();
-    open.pop_back();
-    for (const BlockId next : cfg_.blocks()[one].successors) {
-      if (next == cfg_.loops()[loop_].header || !cfg_.contains(loop_, next) ||
-          !seen.insert(next).second)
-        continue;
-      if (next == to)
-        return true;
-      open.push_back(next);
-    }
-  }
-  return false;
+  return reached_from(cfg_, from,
+                      [&](BlockId, BlockId next) {
+                        return next != cfg_.loops()[loop_].header && cfg_.contains(loop_, next);
+                      })
+      .contains(to);
 }
 
 std::optional<Progress> LoopValues::value(RegisterId reg, std::uint32_t at, unsigned bits) {

@@ -143,17 +143,11 @@ private:
   /// The blocks between a branch and where its ways meet.
   bool add_between(BlockId branch) {
     bool more = false;
-    std::set<BlockId> seen;
-    std::vector<BlockId> open = cfg_.blocks()[branch].successors;
-    while (!open.empty()) {
-      const BlockId block = open.back();
-      open.pop_back();
-      if (block == meeting_[branch] || ends_iteration(block) || !seen.insert(block).second)
-        continue;
+    for (const BlockId block : reached_from(cfg_, branch, [&](BlockId, BlockId to) {
+           return to != meeting_[branch] && !ends_iteration(to);
+         })) {
       more = more || !blocks_[block];
       blocks_[block] = true;
-      const std::vector<BlockId> &next = cfg_.blocks()[block].successors;
-      open.insert(open.end(), next.begin(), next.end());
     }
     return more;
   }
@@ -477,10 +471,7 @@ const std::vector<std::uint32_t> &Waits::written_meanwhile(LoopId loop) {
   std::vector<std::uint32_t> &all = entry->second;
   if (!is_new)
     return all;
-  std::vector<BlockId> body;
-  for (BlockId block = 0; block < cfg_.blocks().size(); ++block)
-    if (cfg_.reachable(block) && cfg_.contains(loop, block))
-      body.push_back(block);
+  const std::vector<BlockId> body = blocks_in(cfg_, loop);
   for (const BlockId block : body)
     for (std::uint32_t i = cfg_.blocks()[block].first; i < cfg_.blocks()[block].end; ++i)
       if (is_read(i))

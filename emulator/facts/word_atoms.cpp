@@ -22,6 +22,17 @@ Polynomial Atoms::rounds(Polynomial distance, std::int64_t step) {
   return Polynomial::of(id({Atom::Kind::rounds, 0, std::move(distance), step}));
 }
 
+std::set<std::uint32_t> Atoms::leaves(const Polynomial &polynomial) const {
+  std::set<std::uint32_t> result;
+  for (const auto &[product, factor] : polynomial.terms())
+    for (const AtomId one : product)
+      if (atoms_[one].kind == Atom::Kind::rounds)
+        result.merge(leaves(atoms_[one].distance));
+      else
+        result.insert(atoms_[one].leaf);
+  return result;
+}
+
 double Atoms::magnitude(const Polynomial &polynomial) const {
   double sum = 0;
   for (const auto &[product, factor] : polynomial.terms()) {

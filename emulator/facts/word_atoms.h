@@ -5,6 +5,8 @@
 
 #include "emulator/facts/polynomial.h"
 
+#include <set>
+
 namespace ptxasw::facts {
 
 /// What a polynomial of words is made of.
@@ -37,6 +39,10 @@ public:
     return Polynomial::of(id({Atom::Kind::narrow, leaf, {}, 1}));
   }
   Polynomial rounds(Polynomial distance, std::int64_t step);
+
+  /// What the bits are of all words and numbers that a polynomial is made of, those of which it
+  /// has rounds among them.
+  std::set<std::uint32_t> leaves(const Polynomial &polynomial) const;
 
   /// A bound of the magnitude of the polynomial as an integer, factors taken as signed and rounds
   /// as at most most_rounds; infinite where a word is in it.

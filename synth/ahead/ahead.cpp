@@ -35,10 +35,8 @@ const std::vector<std::string> &ahead_variants() {
 
 FamilyAnswer propose_ahead(const KernelContext &context) {
   FamilyAnswer answer;
-  if (const auto obstacle = obstacle_of(context.module, context.kernel)) {
-    answer.refusals.push_back(*obstacle);
-    return answer;
-  }
+  if (const auto obstacle = obstacle_of(context.module, context.kernel))
+    return {{}, {*obstacle}};
   const Sites<ahead::AheadLoop> &found = ahead::ahead_loops(context);
   answer.refusals = found.refusals;
   if (!found.sites.empty())

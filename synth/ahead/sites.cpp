@@ -56,9 +56,7 @@ private:
 
   /// The blocks of an iteration, one behind the other.
   const Refusal *find_way(BlockId header) {
-    std::size_t blocks = 0;
-    for (BlockId block = 0; block < cfg_.blocks().size(); ++block)
-      blocks += cfg_.reachable(block) && cfg_.contains(loop_, block);
+    const std::size_t blocks = blocks_in(cfg_, loop_).size();
     BlockId next = header;
     for (std::size_t i = 0; i < blocks; ++i) {
       const BasicBlock &block = cfg_.blocks()[next];

@@ -48,11 +48,8 @@ namespace {
 class Writer {
 public:
   Writer(const Module &module, const Function &function, unsigned iterations)
-      : module_(module), function_(function), cfg_(module, function), iterations_(iterations) {
-    unsigned serial = 0;
-    do
-      name_ = fmt::format("ahead{}_", serial++);
-    while (module.text().find(name_) != std::string_view::npos);
+      : module_(module), function_(function), cfg_(module, function), iterations_(iterations),
+        name_(unused_prefix(module.text(), "ahead")) {
     for (const Register &reg : function.registers)
       own_.emplace_back(reg.name);
   }
@@ -122,7 +119,7 @@ private:
           results = {names.registers[one.guard]};
         if (loop.steps[i].early == Early::no || loop.steps[i].early > kind)
           continue;
-        const std::vector<RegisterId> written = written_by(one);
+        const std::vector<RegisterId> written = written_registers(module_, one);
         if (loop.steps[i].early == kind) {
           for (const RegisterId reg : written)
             results.push_back(names.written[reg] = fresh(reg));
@@ -131,15 +128,6 @@ private:
         for (std::size_t j = 0; j < written.size(); ++j)
           names.registers[written[j]] = results[j];
       }
-  }
-
-  std::vector<RegisterId> written_by(const Instruction &one) const {
-    std::vector<RegisterId> written;
-    for_each_register(module_, one, [&](RegisterId reg, RegisterUse use) {
-      if (use != RegisterUse::read)
-        written.push_back(reg);
-    });
-    return written;
   }
 
   /// One iteration by the kernel's registers: what was early is copied.
@@ -156,7 +144,7 @@ private:
       } else if (loop.steps[i].early == Early::no) {
         text_ += fmt::format("\t{}\n", module_.text(one.span));
       } else {
-        const std::vector<RegisterId> written = written_by(one);
+        const std::vector<RegisterId> written = written_registers(module_, one);
         for (std::size_t j = 0; j < written.size(); ++j)
           text_ += fmt::format("\tmov.{} {}, {};\n", copied_as(written[j]), own_[written[j]],
                                results_[k][i][j]);

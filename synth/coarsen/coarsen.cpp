@@ -130,10 +130,8 @@ FamilyAnswer propose_retile(const KernelContext &context) {
 FamilyAnswer propose_vectorise(const KernelContext &context) {
   const Function &kernel = context.kernel;
   FamilyAnswer answer;
-  if (const auto obstacle = spread_obstacle(context)) {
-    answer.refusals.push_back(*obstacle);
-    return answer;
-  }
+  if (const auto obstacle = spread_obstacle(context))
+    return {{}, {*obstacle}};
   const bool spread = may_be_spread(context);
   const auto shows = facts::block_shape_shows(context.module, kernel);
   const bool has_points = spread && !shows && mentions_special(context.module, kernel, "%tid.x");

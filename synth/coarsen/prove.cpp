@@ -124,7 +124,7 @@ void CoarsenProof::assign_roles() {
   for (RegisterId reg = 0; reg < sibling_.registers.size(); ++reg)
     if (!by_name_.try_emplace(sibling_.registers[reg].name, reg).second)
       fail("two registers have one name");
-  check_names();
+  proof::check_names(module_, kernel_, sibling_);
   const auto find = [&](const std::string &name, RegisterId kernel_register, ReplayRole role) {
     const RegisterId found = named(name);
     if (found == no_register)
@@ -163,26 +163,6 @@ void CoarsenProof::assign_roles() {
       roles_[reg] = {ReplayRole::Kind::wide};
     }
   }
-}
-
-// What the kernel's text names and no copy has a name for is the same thing in the sibling.
-void CoarsenProof::check_names() const {
-  std::set<std::string_view> own;
-  for (const auto &[name, reg] : by_name_)
-    own.insert(name);
-  for (const Variable &variable : sibling_.variables)
-    own.insert(variable.name);
-  for (const Variable &parameter :
-       std::span(sibling_.parameters).subspan(kernel_.parameters.size()))
-    own.insert(parameter.name);
-  for (const auto *variables : {&module_.variables, &kernel_.parameters})
-    for (const Variable &variable : *variables)
-      if (own.contains(variable.name))
-        fail("a register hides a variable");
-  for (const Operand &operand : module_.all_operands)
-    if (const std::string_view text = module_.text(operand.span);
-        operand.kind == Operand::Kind::special && own.contains(text.substr(0, text.find('.'))))
-      fail("a register hides a special one");
 }
 
 void CoarsenProof::find_definitions() {
@@ -233,33 +213,31 @@ void CoarsenProof::enter() {
 
 std::string prove_coarsen(const KernelContext &kernel, const Function &sibling,
                           const Proposal &proposal) {
-  const Sibling &claim = proposal.sibling;
-  try {
+  using proof::show;
+  return proof::fault_of([&] {
     // What the table says is what is proved.
+    const Sibling &claim = proposal.sibling;
     auto form = coarsen_form(claim);
-    if (!form)
-      return form.error();
+    show(form.has_value(), form ? "" : form.error());
     const bool whole = form->kind == CoarsenForm::Kind::apart && form->along_x == 1 && !form->wide;
-    if (const auto obstacles = coarsen_obstacles(kernel, whole ? Blocks::whole : Blocks::spread);
-        !obstacles.empty())
-      return fmt::format("the kernel must not be re-tiled: {}", obstacles.front().meaning);
+    const auto obstacles = coarsen_obstacles(kernel, whole ? Blocks::whole : Blocks::spread);
+    if (!obstacles.empty())
+      throw proof::NotProved{
+          fmt::format("the kernel must not be re-tiled: {}", obstacles.front().meaning)};
     const bool dynamic = !dynamic_rooms_of(kernel.module, kernel.kernel).empty();
     const std::uint32_t most = rooms_of(kernel.module, kernel.kernel).empty() ? 1 : 0;
-    if (dynamic ? claim.needs.dynamic_shared != form->total() : claim.needs.dynamic_shared > most)
-      return "a launch with dynamic shared memory may find too little";
-    if ((form->within_block() || form->along_x > 1) && !may_be_spread(kernel))
-      return "the threads of a block must not be spread differently";
-    if (form->along_x > 1 && facts::block_shape_shows(kernel.module, kernel.kernel))
-      return "more than the global index along x matters";
+    show(dynamic ? claim.needs.dynamic_shared == form->total() : claim.needs.dynamic_shared <= most,
+         "a launch with dynamic shared memory may find too little");
+    show((!form->within_block() && form->along_x == 1) || may_be_spread(kernel),
+         "the threads of a block must not be spread differently");
+    show(form->along_x == 1 || !facts::block_shape_shows(kernel.module, kernel.kernel),
+         "more than the global index along x matters");
     form->shift = wide_shift(kernel, form->along_x);
     WidePlan plan;
     if (form->wide)
       plan = WidePlanner(kernel, *form).plan(claim.needs);
     CoarsenProof(kernel, sibling, *form, std::move(plan)).run();
-  } catch (const proof::NotProved &stop) {
-    return stop.why;
-  }
-  return "";
+  });
 }
 
 } // namespace ptxasw::synth

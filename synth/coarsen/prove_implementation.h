@@ -85,7 +85,6 @@ private:
   void check_header() const;
   void check_rooms() const;
   void assign_roles();
-  void check_names() const;
   /// The sibling's register of a name; no_register: nothing mentions it.
   RegisterId named(std::string_view name) const {
     const auto found = by_name_.find(name);

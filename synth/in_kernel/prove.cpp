@@ -38,10 +38,7 @@
 namespace ptxasw::inline synth {
 namespace {
 
-void show(bool condition, std::string_view why) {
-  if (!condition)
-    throw proof::NotProved{std::string(why)};
-}
+using proof::show;
 
 class InKernelProof {
 public:
@@ -124,11 +121,11 @@ void check_header(const FunctionOf &kernel, const FunctionOf &replaced) {
 std::string prove_in_kernel(const FunctionOf &kernel, const FunctionOf &beside,
                             const FunctionOf &sibling, const FunctionOf &replaced,
                             const InKernelForm &form) {
-  try {
+  return proof::fault_of([&] {
     if (const auto obstacle = spread_obstacle({beside.module, beside.function}))
-      return fmt::format("threads may see each other: {}", obstacle->meaning);
+      throw proof::NotProved{fmt::format("threads may see each other: {}", obstacle->meaning)};
     if (const auto obstacle = in_kernel_obstacle(beside.module, beside.function, form))
-      return std::string(obstacle->meaning);
+      throw proof::NotProved{std::string(obstacle->meaning)};
     const std::string_view body = kernel.module.text(kernel.function.body);
     show(beside.module.text(beside.function.body) == body, "the sibling is that of another kernel");
     const PerformanceDirective *const required = kernel.function.directive("reqntid");
@@ -139,13 +136,9 @@ std::string prove_in_kernel(const FunctionOf &kernel, const FunctionOf &beside,
              sibling.module.text(sibling.function.body).find("%ptxasw_") == std::string_view::npos,
          "the sibling has names of this code");
     const auto arm = in_kernel_arm(sibling.module, sibling.function, form);
-    if (!arm)
-      return arm.error();
+    show(arm.has_value(), arm ? "" : arm.error());
     InKernelProof(kernel, replaced).run(form, *arm);
-  } catch (const proof::NotProved &stop) {
-    return stop.why;
-  }
-  return "";
+  });
 }
 
 } // namespace ptxasw::synth

@@ -181,9 +181,7 @@ private:
     const BlockId header = cfg_.loops()[loop].header;
     std::vector<BlockId> blocks;
     std::optional<BlockId> after;
-    for (BlockId block = 0; block < cfg_.blocks().size(); ++block) {
-      if (!cfg_.reachable(block) || !cfg_.contains(loop, block))
-        continue;
+    for (const BlockId block : blocks_in(cfg_, loop)) {
       if (!take(block))
         return std::nullopt;
       if (block != header)

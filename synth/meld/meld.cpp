@@ -84,15 +84,11 @@ Sites<MeldSite> meld_sites(const KernelContext &context, MeldCutoff cutoff) {
   const Module &module = context.module;
   const Function &kernel = context.kernel;
   Sites<MeldSite> result;
-  if (const auto obstacle = kernel_obstacle(module, kernel)) {
-    result.refusals.push_back(*obstacle);
-    return result;
-  }
+  if (const auto obstacle = kernel_obstacle(module, kernel))
+    return {{}, {*obstacle}};
   const facts::KernelFacts &facts = context.facts();
-  if (!facts.complete() || !facts.cfg().well_formed()) {
-    result.refusals.push_back(refusals::control_flow);
-    return result;
-  }
+  if (!facts.complete() || !facts.cfg().well_formed())
+    return {{}, {refusals::control_flow}};
   const std::vector<BlockId> meeting = meld::meeting_points(facts.cfg());
   bool parts = false;
   for (const facts::Branch &branch : facts.branches()) {

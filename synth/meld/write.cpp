@@ -38,10 +38,8 @@ public:
   MeldWriter(const Module &module, const Function &function, const ControlFlowGraph &cfg,
              const Liveness &liveness, const Site &site, const Alignment &alignment)
       : module_(module), function_(function), cfg_(cfg), liveness_(liveness), site_(site),
-        alignment_(alignment), branch_(function.instructions[site.branch]) {
-    do
-      prefix_ = fmt::format("meld{}_", serial_++);
-    while (module.text().find(prefix_) != std::string_view::npos);
+        alignment_(alignment), branch_(function.instructions[site.branch]),
+        prefix_(unused_prefix(module.text(), "meld")) {
     for (const Register &reg : function.registers)
       for (auto *arm : {&when_, &otherwise_})
         arm->registers.emplace_back(reg.name);
@@ -470,8 +468,9 @@ private:
   const Site &site_;
   const Alignment &alignment_;
   const Instruction &branch_;
-  std::string prefix_, predicate_, text_;
-  unsigned serial_ = 0, labels_ = 0;
+  const std::string prefix_;
+  std::string predicate_, text_;
+  unsigned labels_ = 0;
   std::map<std::string, unsigned> count_; ///< new registers by type
   /// What has been chosen already: by type and both names. Units that become one write new
   /// registers only.

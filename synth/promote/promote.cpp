@@ -67,15 +67,11 @@ Sites<PromotionSite> promotion_sites(const KernelContext &context, promote::Want
   const Module &module = context.module;
   const Function &kernel = context.kernel;
   Sites<PromotionSite> result;
-  if (const auto obstacle = promotion_obstacle(module, kernel)) {
-    result.refusals.push_back(*obstacle);
-    return result;
-  }
+  if (const auto obstacle = promotion_obstacle(module, kernel))
+    return {{}, {*obstacle}};
   const ControlFlowGraph &cfg = context.cfg();
-  if (!cfg.well_formed()) {
-    result.refusals.push_back(refusals::control_flow);
-    return result;
-  }
+  if (!cfg.well_formed())
+    return {{}, {refusals::control_flow}};
   for (LoopId loop = 0; loop < cfg.loops().size(); ++loop) {
     const std::uint32_t header = cfg.blocks()[cfg.loops()[loop].header].first;
     if (is_promoted(kernel, header))

@@ -28,6 +28,7 @@
 #include "emulator/symbolic/generic.h"
 #include "synth/promote/sites.h"
 #include "synth/prove/walk.h"
+#include "synth/test_reader.h"
 
 #include <algorithm>
 #include <map>
@@ -39,209 +40,8 @@ namespace {
 using proof::Knowledge;
 using proof::Side;
 using proof::Term;
-using proof::term_mark;
-using proof::TermKind;
-using proof::Terms;
 
-constexpr double exact_limit = 9e18;     ///< less than 2^63
-constexpr std::size_t longest_sum = 64;  ///< of what is taken apart
 constexpr std::size_t most_sources = 16; ///< of a load
-
-/// Reads terms as polynomials whose leaves are terms.
-class TermReader {
-public:
-  explicit TermReader(Terms &terms) : terms_(terms) {}
-
-  /// Of 64 bits.
-  Polynomial wide(Term term) {
-    if (const auto found = known_.find(term); found != known_.end())
-      return found->second;
-    Polynomial result = taken_apart(term);
-    if (result.terms().size() > longest_sum)
-      result = atoms.word(term);
-    known_.emplace(term, result);
-    return result;
-  }
-
-  /// Of 32 bits, sign-extended.
-  Polynomial narrow(Term term) {
-    const auto number = terms_.number_of(term);
-    return number ? Polynomial(static_cast<std::int32_t>(*number)) : atoms.narrow(term);
-  }
-
-  /// What an instruction computed a term from, if all of it are terms, and the term is all that it
-  /// computed: `setp` may give two results.
-  std::optional<std::vector<Term>> made_by(std::string_view opcode, Term term) {
-    const proof::TermKey &key = terms_.key(term);
-    if (terms_.kind(term) != TermKind::computed || key[1] != terms_.text(opcode) ||
-        key.size() < 3 || key[2] == 0)
-      return std::nullopt;
-    const std::size_t end = 3 + 4 * (key[2] - 1); // of the sources; then Side::shape(), part, width
-    if (key.size() != end + 5 || key[end] != static_cast<std::uint64_t>(Operand::Kind::reg) ||
-        key[end + 1] != 0 || key[end + 2] != 0 || key[end + 3] != 0)
-      return std::nullopt;
-    std::vector<Term> from;
-    for (std::size_t i = 1; i < key[2]; ++i) {
-      const std::size_t at = 3 + 4 * (i - 1);
-      if (key[at] != 0 || key[at + 1] != 0 || key[at + 2] != 100 || (key[at + 3] & term_mark) == 0)
-        return std::nullopt;
-      from.push_back(Terms::part(key[at + 3]));
-    }
-    return from;
-  }
-
-  Atoms atoms;
-
-private:
-  /// x of max(x, 0).
-  std::optional<Term> at_least_zero(Term term) {
-    const auto from = made_by("max.s64", term);
-    return from && from->size() == 2 && terms_.number_of((*from)[1]) == 0
-               ? std::optional((*from)[0])
-               : std::nullopt;
-  }
-
-  Polynomial taken_apart(Term term) {
-    if (const auto number = terms_.number_of(term))
-      return Polynomial(*number);
-    if (const auto [base, offset] = terms_.with_number(term); offset != 0)
-      return wide(base) + Polynomial(offset);
-    if (terms_.kind(term) == TermKind::sum) {
-      const proof::TermKey key = terms_.key(term);
-      return wide(Terms::part(key[1])) + wide(Terms::part(key[2]));
-    }
-    if (const auto from = made_by("sub.s64", term))
-      return wide((*from)[0]) - wide((*from)[1]);
-    if (const auto from = made_by("mul.lo.s64", term))
-      return wide((*from)[0]) * wide((*from)[1]);
-    if (const auto from = made_by("cvt.s64.s32", term))
-      return narrow((*from)[0]);
-    if (const auto distance = at_least_zero(term))
-      return atoms.rounds(wide(*distance), 1);
-    if (const auto from = made_by("div.s64", term)) {
-      const auto distance = at_least_zero((*from)[0]);
-      const auto step = terms_.number_of((*from)[1]);
-      if (distance && step && *step > 0)
-        return atoms.rounds(wide(*distance), *step);
-    }
-    return atoms.word(term);
-  }
-
-  Terms &terms_;
-  std::map<Term, Polynomial> known_;
-};
-
-/// What predicates that hold have tested.
-class Tested {
-public:
-  Tested(TermReader &reader, Terms &terms) : reader_(reader), terms_(terms) {}
-
-  void add(Term predicate) {
-    if (!seen_.insert(predicate).second)
-      return;
-    if (const auto both = reader_.made_by("and.pred", predicate)) {
-      add((*both)[0]);
-      add((*both)[1]);
-    } else if (const auto either = reader_.made_by("or.pred", predicate)) {
-      either_.emplace_back((*either)[0], (*either)[1]);
-    } else if (const auto ge = reader_.made_by("setp.ge.s64", predicate)) {
-      add_order((*ge)[0], (*ge)[1]);
-    } else if (const auto eq = reader_.made_by("setp.eq.s64", predicate)) {
-      if (terms_.number_of((*eq)[1]) != 0)
-        return;
-      zeros_.push_back(reader_.wide((*eq)[0]));
-      const auto rest = reader_.made_by("and.b64", (*eq)[0]);
-      const auto mask = rest ? terms_.number_of((*rest)[1]) : std::nullopt;
-      if (mask)
-        multiples_.emplace_back(reader_.wide((*rest)[0]), *mask + 1);
-    }
-  }
-
-  /// `value` and `way` are of terms.
-  bool holds(const Condition &condition) {
-    const auto number = condition.value.number();
-    switch (condition.kind) {
-    case Condition::Kind::multiple:
-      if (number)
-        return *number % condition.of == 0;
-      return std::any_of(multiples_.begin(), multiples_.end(), [&](const auto &known) {
-        return known.first == condition.value && known.second == condition.of;
-      });
-    case Condition::Kind::zero:
-      return condition.value.is_zero() ||
-             std::find(zeros_.begin(), zeros_.end(), condition.value) != zeros_.end();
-    case Condition::Kind::apart:
-      return is_apart(condition);
-    case Condition::Kind::not_negative:
-      break;
-    }
-    if (number)
-      return *number >= 0;
-    return std::any_of(not_negative_.begin(), not_negative_.end(), [&](const Polynomial &known) {
-      const auto more = (condition.value - known).number();
-      return more && *more >= 0;
-    });
-  }
-
-private:
-  /// What is smaller is a number. What says that rounds are few is their number alone, negated,
-  /// and at most with a number added that is not negative: as there are less than 2^63 of them,
-  /// that is right however many there are. All other magnitudes rest on it, which every condition
-  /// on rounds comes with.
-  void add_order(Term larger, Term smaller) {
-    const Polynomial a = reader_.wide(larger), b = reader_.wide(smaller);
-    if (b.number() && !may_wrap_around(a) &&
-        reader_.atoms.magnitude(a) + reader_.atoms.magnitude(b) < exact_limit)
-      not_negative_.push_back(a - b);
-  }
-
-  /// Returns true if it is a negative number less the rounds of a loop.
-  bool may_wrap_around(const Polynomial &value) const {
-    const std::int64_t number = value.constant();
-    const auto rest = (Polynomial(number) - value).atom();
-    return number < 0 && rest && reader_.atoms[*rest].kind == Atom::Kind::rounds;
-  }
-
-  /// limit = opcode(way, 0) + bytes, or bytes alone where there is no way; how many bytes.
-  std::optional<std::int64_t> bytes_of(Term limit, std::string_view opcode, const Polynomial &way) {
-    if (const auto number = terms_.number_of(limit))
-      return way.is_zero() ? number : std::nullopt;
-    const auto [base, bytes] = terms_.with_number(limit);
-    const auto from = reader_.made_by(opcode, base);
-    return from && from->size() == 2 && terms_.number_of((*from)[1]) == 0 &&
-                   reader_.wide((*from)[0]) == way
-               ? std::optional(bytes)
-               : std::nullopt;
-  }
-
-  bool is_apart(const Condition &condition) {
-    const auto is = [&](Term predicate, std::string_view test, std::string_view limit,
-                        auto enough) {
-      const auto from = reader_.made_by(test, predicate);
-      if (!from || reader_.wide((*from)[0]) != condition.value)
-        return false;
-      const auto bytes = bytes_of((*from)[1], limit, condition.way);
-      return bytes && enough(*bytes);
-    };
-    const auto either = [&](Term a, Term b) {
-      return is(a, "setp.ge.s64", "max.s64",
-                [&](std::int64_t bytes) { return bytes == condition.stored; }) &&
-             is(b, "setp.le.s64", "min.s64",
-                [&](std::int64_t bytes) { return bytes == -std::int64_t{condition.loaded}; });
-    };
-    return std::any_of(either_.begin(), either_.end(), [&](const auto &one) {
-      return either(one.first, one.second) || either(one.second, one.first);
-    });
-  }
-
-  TermReader &reader_;
-  Terms &terms_;
-  std::set<Term> seen_;
-  std::vector<Polynomial> not_negative_;
-  std::vector<Polynomial> zeros_;
-  std::vector<std::pair<Polynomial, std::int64_t>> multiples_;
-  std::vector<std::pair<Term, Term>> either_; ///< one of each holds
-};
 
 class RepeatedLoads : public proof::Omissions {
 public:
@@ -447,17 +247,7 @@ private:
   void collect(const std::vector<Condition> &conditions, std::set<RegisterId> &leaves) const {
     for (const Condition &condition : conditions)
       for (const Polynomial *one : {&condition.value, &condition.way})
-        collect(*one, leaves);
-  }
-
-  void collect(const Polynomial &value, std::set<RegisterId> &leaves) const {
-    for (const auto &[product, factor] : value.terms())
-      for (const AtomId one : product) {
-        if (atoms_[one].kind == Atom::Kind::rounds)
-          collect(atoms_[one].distance, leaves);
-        else
-          leaves.insert(atoms_[one].leaf);
-      }
+        leaves.merge(atoms_.leaves(*one));
   }
 
   std::optional<Term> address_of(std::uint32_t at, const Knowledge &known) const {
@@ -586,17 +376,15 @@ private:
   Shown shown(std::size_t of, const std::vector<Condition> &needed, const Knowledge &known) const {
     const LoopState &loop = loops_[of];
     TermReader reader(kernel_.terms);
+    const auto held = [&](RegisterId reg) { return known.values[loop.at_entry.at(reg)]; };
     std::vector<Condition> conditions;
-    for (Condition condition : needed) {
-      condition.value = in_terms(condition.value, loop, known, reader);
-      condition.way = in_terms(condition.way, loop, known, reader);
-      conditions.push_back(std::move(condition));
-    }
-    const auto all_hold = [&](Tested &tested) {
+    for (const Condition &condition : needed)
+      conditions.push_back(reader.in_terms(condition, atoms_, held));
+    const auto all_hold = [&](const Tested &tested) {
       return std::all_of(conditions.begin(), conditions.end(),
                          [&](const Condition &one) { return tested.holds(one); });
     };
-    Tested tested(reader, kernel_.terms);
+    Tested tested(reader);
     for (const auto &[term, holds] : known.truth)
       if (holds)
         tested.add(term);
@@ -635,18 +423,6 @@ private:
             keep(how, slot, known);
             return;
           }
-  }
-
-  /// What the kernel's registers held when the loop was entered stands for them.
-  Polynomial in_terms(const Polynomial &value, const LoopState &loop, const Knowledge &known,
-                      TermReader &reader) const {
-    return value.worth<Polynomial>([&](AtomId one) {
-      const Atom &atom = atoms_[one];
-      if (atom.kind == Atom::Kind::rounds)
-        return reader.atoms.rounds(in_terms(atom.distance, loop, known, reader), atom.step);
-      const Term term = known.values[loop.at_entry.at(atom.leaf)];
-      return atom.kind == Atom::Kind::word ? reader.wide(term) : reader.narrow(term);
-    });
   }
 
   const Side &kernel_;

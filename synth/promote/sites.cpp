@@ -37,10 +37,9 @@ constexpr std::size_t most_conditions = 128;
 /// The instructions of a loop in the order of the text.
 std::vector<std::uint32_t> instructions_of(const ControlFlowGraph &cfg, LoopId loop) {
   std::vector<std::uint32_t> result;
-  for (BlockId block = 0; block < cfg.blocks().size(); ++block)
-    if (cfg.reachable(block) && cfg.contains(loop, block))
-      for (std::uint32_t i = cfg.blocks()[block].first; i < cfg.blocks()[block].end; ++i)
-        result.push_back(i);
+  for (const BlockId block : blocks_in(cfg, loop))
+    for (std::uint32_t i = cfg.blocks()[block].first; i < cfg.blocks()[block].end; ++i)
+      result.push_back(i);
   return result;
 }
 

@@ -36,6 +36,7 @@
 
 #include "grammar/edits.h"
 #include "grammar/next.h"
+#include "grammar/roles.h"
 #include "synth/test_writer.h"
 
 #include <algorithm>
@@ -50,16 +51,9 @@ class LoopWriter {
 public:
   LoopWriter(const Module &module, const Function &function, const ControlFlowGraph &cfg,
              const Promotion &promotion, Atoms &atoms)
-      : module_(module), function_(function), cfg_(cfg), promotion_(promotion), atoms_(atoms) {
-    unsigned serial = 0;
-    do
-      name_ = fmt::format("{}{}_", prefix_of(promotion.wanted), serial++);
-    while (module.text().find(name_) != std::string_view::npos);
-    for (BlockId block = 0; block < cfg.blocks().size(); ++block)
-      if (cfg.reachable(block) && cfg.contains(promotion.loop, block))
-        blocks_.push_back(block);
-    header_ = cfg.loops()[promotion.loop].header;
-  }
+      : module_(module), function_(function), cfg_(cfg), promotion_(promotion), atoms_(atoms),
+        name_(unused_prefix(module.text(), prefix_of(promotion.wanted))),
+        blocks_(blocks_in(cfg, promotion.loop)), header_(cfg.loops()[promotion.loop].header) {}
 
   std::optional<std::string> run() {
     for (const RepeatedLoad &load : promotion_.loads)
@@ -95,14 +89,7 @@ private:
   }
 
   std::vector<RegisterId> destinations(std::uint32_t load) const {
-    const Operand &to = module_.operands(function_.instructions[load])[0];
-    std::vector<RegisterId> registers;
-    if (to.kind == Operand::Kind::reg)
-      registers.push_back(to.reg);
-    for (const Operand &part : module_.children(to))
-      if (part.kind == Operand::Kind::reg)
-        registers.push_back(part.reg);
-    return registers;
+    return written_registers(module_, function_.instructions[load]);
   }
 
   std::string fresh(const std::string &type) {
@@ -258,9 +245,10 @@ private:
   const ControlFlowGraph &cfg_;
   const Promotion &promotion_;
   Atoms &atoms_;
-  std::string name_, added_;
-  std::vector<BlockId> blocks_;
-  BlockId header_ = 0;
+  const std::string name_;
+  const std::vector<BlockId> blocks_;
+  const BlockId header_;
+  std::string added_;
   Edits edits_;
   std::map<std::string, unsigned> count_;            ///< new registers by type
   std::map<std::uint32_t, std::string> behind_;      ///< by instruction, what follows it

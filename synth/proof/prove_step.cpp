@@ -78,15 +78,8 @@ bool FunctionProver::comes_together_in_step(LoopId loop) {
   // What can be reached from behind a block without passing another one; and, of ends, the blocks
   // that end threads and the headers of the loops around that can be reached again.
   const auto reach = [&](BlockId from, BlockId without) {
-    std::unordered_set<BlockId> seen;
-    std::vector<BlockId> work{from};
-    while (!work.empty()) {
-      const BlockId block = work.back();
-      work.pop_back();
-      for (const BlockId next : blocks[block].successors)
-        if (next != without && seen.insert(next).second)
-          work.push_back(next);
-    }
+    std::set<BlockId> seen =
+        reached_from(cfg(), from, [&](BlockId, BlockId next) { return next != without; });
     step_visited_ += seen.size() + 1;
     return seen;
   };
@@ -100,12 +93,12 @@ bool FunctionProver::comes_together_in_step(LoopId loop) {
   for (const BlockId branch : inside) {
     if (!parts(branch))
       continue;
-    const std::unordered_set<BlockId> anywhere = reach(branch, no_index);
-    const std::unordered_set<BlockId> this_time = reach(branch, header);
+    const std::set<BlockId> anywhere = reach(branch, no_index);
+    const std::set<BlockId> this_time = reach(branch, header);
     for (const BlockId meet : inside) {
       if (meet == header || !this_time.contains(meet))
         continue;
-      const std::unordered_set<BlockId> around = reach(branch, meet);
+      const std::set<BlockId> around = reach(branch, meet);
       if (step_visited_ > step_visit_budget)
         return false;
       const bool all_meet = std::any_of(ends.begin(), ends.end(), [&](BlockId end) {
@@ -141,24 +134,15 @@ bool FunctionProver::meets_in_step(LoopId loop) {
   }
   if (!loop_meets[loop])
     return true;
-  std::vector<bool> leads_there(blocks.size(), false);
-  std::vector<BlockId> work{header};
-  leads_there[header] = true;
-  for (; !work.empty();) {
-    const BlockId block = work.back();
-    work.pop_back();
-    for (const BlockId before : blocks[block].predecessors)
-      if (cfg().reachable(before) && !leads_there[before]) {
-        leads_there[before] = true;
-        work.push_back(before);
-      }
-  }
+  // The header, too, as the loop leads back to it.
+  const std::set<BlockId> leads_there =
+      leading_to(cfg(), header, [](BlockId, BlockId) { return true; });
   step_visited_ += 4 * blocks.size();
   // A branch matters if two of its ways lead to the loop.
   const auto chooses = [&](BlockId block) {
     unsigned ways = 0;
     for (const BlockId next : blocks[block].successors)
-      ways += leads_there[next];
+      ways += leads_there.contains(next);
     return ways > 1 && parts(block);
   };
   // True if lanes agree on all branches on the paths from `top` to `block`.
@@ -195,7 +179,7 @@ bool FunctionProver::meets_in_step(LoopId loop) {
     return behind[from];
   };
   for (const BlockId block : cfg().reverse_postorder()) {
-    if (!leads_there[block])
+    if (!leads_there.contains(block))
       continue;
     if (cfg().irreducible(block) || step_visited_ > step_visit_budget)
       return false;
@@ -223,7 +207,7 @@ bool FunctionProver::meets_in_step(LoopId loop) {
   }
   // Every path around a loop that leads here must also be known.
   for (LoopId other = 0; other < loops.size(); ++other)
-    if (loop_meets[other] && leads_there[loops[other].header])
+    if (loop_meets[other] && leads_there.contains(loops[other].header))
       for (const BlockId latch : loops[other].latches)
         if (behind[latch] == unknown)
           return false;

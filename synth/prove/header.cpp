@@ -2,7 +2,11 @@
 
 #include "synth/prove/header.h"
 
+#include "synth/prove/not_proved.h"
+
 #include <algorithm>
+#include <set>
+#include <span>
 
 namespace ptxasw::proof {
 
@@ -39,6 +43,26 @@ std::string surroundings_fault(const Module &before, const Function &kernel, con
        before.text().substr(kernel.body.end) != after.text().substr(other.body.end)))
     return "something beside the kernel changed";
   return "";
+}
+
+void check_names(const Module &module, const Function &kernel, const Function &version) {
+  std::set<std::string_view> meant{"%tid", "%ntid", "%ctaid", "%nctaid"};
+  for (const Operand &operand : module.all_operands)
+    if (const std::string_view text = module.text(operand.span);
+        operand.kind == Operand::Kind::special)
+      meant.insert(text.substr(0, text.find('.')));
+  for (const auto *variables : {&module.variables, &kernel.parameters})
+    for (const Variable &variable : *variables)
+      meant.insert(variable.name);
+  const auto hides = [&](const auto &one) { return meant.contains(one.name); };
+  const auto appended = std::span(version.parameters)
+                            .subspan(std::min(kernel.parameters.size(), version.parameters.size()));
+  bool hidden = std::any_of(appended.begin(), appended.end(), hides);
+  for (const Variable &parameter : appended)
+    meant.insert(parameter.name);
+  hidden = hidden || std::any_of(version.registers.begin(), version.registers.end(), hides) ||
+           std::any_of(version.variables.begin(), version.variables.end(), hides);
+  show(!hidden, "a name stands for something else");
 }
 
 } // namespace ptxasw::proof

@@ -23,4 +23,9 @@ std::string entry_fault(const Module &before, const Function &kernel, const Modu
 std::string surroundings_fault(const Module &before, const Function &kernel, const Module &after,
                                const Function &other);
 
+/// Throws NotProved if a register or variable of a version, or a parameter behind the kernel's own,
+/// has the name of something that the kernel's code means by that name: a variable of the module, a
+/// parameter, a special register.
+void check_names(const Module &module, const Function &kernel, const Function &version);
+
 } // namespace ptxasw::proof

@@ -3,6 +3,7 @@
 // How proofs fail: inside, by an exception; outside, by what it says.
 
 #include <string>
+#include <string_view>
 
 namespace ptxasw::proof {
 
@@ -10,6 +11,11 @@ namespace ptxasw::proof {
 struct NotProved {
   std::string why;
 };
+
+inline void show(bool holds, std::string_view why) {
+  if (!holds)
+    throw NotProved{std::string(why)};
+}
 
 /// What stops a proof; empty: nothing does.
 template <class Proof> std::string fault_of(Proof proof) {

@@ -8,6 +8,7 @@
 #include "grammar/roles.h"
 #include "synth/prove/not_proved.h"
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 
@@ -55,6 +56,16 @@ std::uint32_t Side::run(std::uint32_t position, Knowledge &known, std::size_t &b
     position = next;
   }
   return end();
+}
+
+bool Side::step(std::uint32_t position, Knowledge &known) const {
+  const Instruction &instruction = function.instructions[position];
+  const std::vector<RegisterId> to = written(instruction);
+  if (instruction.guard != no_register || !computes_[position] ||
+      !std::all_of(to.begin(), to.end(), [&](RegisterId reg) { return is_added[reg]; }))
+    return false;
+  compute(instruction, known, false);
+  return true;
 }
 
 std::optional<bool> Side::decided(const Instruction &instruction, const Knowledge &known) const {

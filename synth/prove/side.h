@@ -26,6 +26,9 @@ public:
   /// Over what only computes, and branches that are decided, to what does not: its index, or end()
   /// where the thread ends. Throws NotProved if the budget is spent.
   std::uint32_t run(std::uint32_t position, Knowledge &known, std::size_t &budget) const;
+  /// Does an instruction that only computes, has no guard and writes registers that the kernel
+  /// lacks; false: it is another one.
+  bool step(std::uint32_t position, Knowledge &known) const;
   /// Whether an instruction runs, as far as that is decided.
   std::optional<bool> decided(const Instruction &instruction, const Knowledge &known) const;
   bool is_branch(std::uint32_t position) const {

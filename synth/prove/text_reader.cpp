@@ -12,11 +12,6 @@ namespace {
   throw NotProved{fmt::format("line {}: {}", one.line, why)};
 }
 
-void show(bool holds, const char *why) {
-  if (!holds)
-    throw NotProved{why};
-}
-
 bool is_of_name(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
          c == '%' || c == '$';

@@ -40,10 +40,7 @@ constexpr std::uint32_t most_threads = 1024; ///< of a block
 /// That what is told stands before the kernel's own body, which is there as it is, and nothing else
 /// does around it.
 void check_beginning(const Module &module, const Function &kernel, const Function &sibling) {
-  const auto show = [](bool holds, const char *why) {
-    if (!holds)
-      throw proof::NotProved{why};
-  };
+  using proof::show;
   show(sibling.scopes.size() == kernel.scopes.size() + 1 && sibling.scopes[1].parent == 0 &&
            module.text(sibling.scopes[1].span) == module.text(kernel.body),
        "its body is another");
@@ -99,12 +96,7 @@ std::string prove_resize(const KernelContext &context, const Function &sibling,
     return why;
   if (exact)
     return written.text(kernel.body) == written.text(sibling.body) ? "" : "its body is another";
-  try {
-    check_beginning(written, kernel, sibling);
-  } catch (const proof::NotProved &stop) {
-    return stop.why;
-  }
-  return "";
+  return proof::fault_of([&] { check_beginning(written, kernel, sibling); });
 }
 
 } // namespace ptxasw::synth

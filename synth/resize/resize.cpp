@@ -114,10 +114,8 @@ FamilyAnswer propose_resize(const KernelContext &context) {
   const Module &module = context.module;
   const Function &kernel = context.kernel;
   FamilyAnswer answer;
-  if (const auto obstacle = resize_obstacle(context)) {
-    answer.refusals.push_back(*obstacle);
-    return answer;
-  }
+  if (const auto obstacle = resize_obstacle(context))
+    return {{}, {*obstacle}};
   const auto bound = bound_of(kernel);
   for (const std::string &variant : resize_variants()) {
     const std::uint32_t extent = extent_of(variant);

@@ -88,10 +88,8 @@ FamilyAnswer propose_shuffle(const KernelContext &context) {
     return answer;
   }
   const Shuffled &all = shuffled(context, "all");
-  if (all.replaced.empty()) {
-    answer.refusals.push_back(refusal_of(all.result, kernel));
-    return answer;
-  }
+  if (all.replaced.empty())
+    return {{}, {refusal_of(all.result, kernel)}};
   if (all.shuffles > 0)
     answer.proposals.push_back(same_launch_proposal(kernel, "shuffle", "all"));
   if (all.shuffles == 0 || !shuffled(context, "copies").replaced.empty())

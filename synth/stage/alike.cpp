@@ -53,41 +53,21 @@ private:
 
   /// The blocks of the loop from which the place is reached in the same round.
   std::set<BlockId> leading_to_place() const {
-    std::set<BlockId> found;
-    std::vector<BlockId> open{place_};
-    while (!open.empty()) {
-      const BlockId to = open.back();
-      open.pop_back();
-      if (to == cfg_.loops()[loop_].header)
-        continue;
-      for (const BlockId from : cfg_.blocks()[to].predecessors)
-        if (cfg_.reachable(from) && cfg_.contains(loop_, from) && !cfg_.dominates(place_, from) &&
-            found.insert(from).second)
-          open.push_back(from);
-    }
-    return found;
+    return leading_to(cfg_, place_, [&](BlockId from, BlockId to) {
+      return to != cfg_.loops()[loop_].header && cfg_.contains(loop_, from) &&
+             !cfg_.dominates(place_, from);
+    });
   }
 
   /// Returns true if all ways from a block that stay in the loop lead through the place before they
   /// go around.
   bool is_certain(BlockId block) const {
-    if (!cfg_.contains(loop_, block) || block == cfg_.loops()[loop_].header)
-      return false;
-    std::set<BlockId> seen{block};
-    std::vector<BlockId> open{block};
-    while (!open.empty()) {
-      const BlockId one = open.back();
-      open.pop_back();
-      if (one == place_)
-        continue;
-      for (const BlockId to : cfg_.blocks()[one].successors) {
-        if (!cfg_.contains(loop_, to) || to == cfg_.loops()[loop_].header)
-          return false;
-        if (seen.insert(to).second)
-          open.push_back(to);
-      }
-    }
-    return true;
+    const auto ends_round = [&](BlockId one) {
+      return !cfg_.contains(loop_, one) || one == cfg_.loops()[loop_].header;
+    };
+    const auto passed = reached_from(
+        cfg_, block, [&](BlockId from, BlockId) { return from != place_ && !ends_round(from); });
+    return !ends_round(block) && std::none_of(passed.begin(), passed.end(), ends_round);
   }
 
   bool is_alike_branch(const BasicBlock &block) const {

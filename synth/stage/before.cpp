@@ -21,15 +21,8 @@ constexpr Refusal unforeseen{"depends-on-memory",
 
 /// The blocks from which a loop is reached, itself apart, in the order of the text.
 std::vector<BlockId> ways_to(const ControlFlowGraph &cfg, LoopId loop) {
-  std::set<BlockId> found;
-  std::vector<BlockId> open{cfg.loops()[loop].header};
-  while (!open.empty()) {
-    const BlockId block = open.back();
-    open.pop_back();
-    for (const BlockId from : cfg.blocks()[block].predecessors)
-      if (cfg.reachable(from) && !cfg.contains(loop, from) && found.insert(from).second)
-        open.push_back(from);
-  }
+  const auto found = leading_to(cfg, cfg.loops()[loop].header,
+                                [&](BlockId from, BlockId) { return !cfg.contains(loop, from); });
   return {found.begin(), found.end()};
 }
 

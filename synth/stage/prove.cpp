@@ -45,9 +45,12 @@
 
 #include "synth/stage/stage.h"
 
+#include "grammar/roles.h"
+#include "synth/prove/side.h"
 #include "synth/same_launch.h"
 #include "synth/stage/script.h"
 #include "synth/stage/write.h"
+#include "synth/test_reader.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -59,135 +62,7 @@ namespace {
 using facts::Atoms;
 using facts::Condition;
 using facts::Polynomial;
-using proof::NotProved;
 using proof::TextReader;
-
-/// Straight code that computes with 64 bits: what its registers hold as polynomials of what the
-/// kernel's registers hold, and which conditions its predicates have tested.
-class Computed {
-public:
-  Computed(const Module &module, const Function &function, const Function &kernel, Atoms &atoms,
-           TextReader &reader)
-      : module_(module), function_(function), kernel_(kernel), atoms_(atoms), reader_(reader) {}
-
-  void step() {
-    const Instruction &one = reader_.next();
-    const auto operands = module_.operands(one);
-    const std::string_view opcode = module_.opcode(one).text;
-    if (one.guard != no_register || operands.size() < 2 || operands[0].kind != Operand::Kind::reg ||
-        operands[0].selector != 0 || reader_.is_own(operands[0].reg))
-      reader_.fail("what is tested is not understood");
-    for (const Operand &operand : operands)
-      if (operand.negated || operand.selector != 0)
-        reader_.fail("what is tested is not understood");
-    const RegisterId to = operands[0].reg;
-    const bool is_predicate = function_.registers[to].type == ScalarType::pred;
-    values_.erase(to);
-    positive_.erase(to);
-    masked_.erase(to);
-    tested_.erase(to);
-    if (operands.size() == 2 && opcode == "mov.pred") {
-      tested_[to] = tested(operands[1]);
-    } else if (operands.size() == 3 && opcode == "and.pred") {
-      std::vector<Condition> both = tested(operands[1]);
-      const std::vector<Condition> more = tested(operands[2]);
-      both.insert(both.end(), more.begin(), more.end());
-      tested_[to] = std::move(both);
-    } else if (operands.size() == 3 && is_predicate) {
-      compare(to, opcode, operands[1], operands[2]);
-    } else if (bit_width(function_.registers[to].type) == 64 && !is_predicate) {
-      compute(to, opcode, operands.subspan(1));
-    } else {
-      reader_.fail("what is tested is not understood");
-    }
-  }
-
-  /// What a register holds; nothing if it was not computed here.
-  std::optional<Polynomial> of(RegisterId reg) const {
-    const auto found = values_.find(reg);
-    return found == values_.end() ? std::nullopt : std::optional(found->second);
-  }
-
-  /// What holds if a predicate does.
-  std::vector<Condition> tested(const Operand &operand) const {
-    const auto found =
-        operand.kind == Operand::Kind::reg ? tested_.find(operand.reg) : tested_.end();
-    if (found == tested_.end())
-      reader_.fail("what is tested is not understood");
-    return found->second;
-  }
-
-private:
-  RegisterId kernels(RegisterId reg) const {
-    for (RegisterId i = 0; i < kernel_.registers.size(); ++i)
-      if (kernel_.registers[i].name == function_.registers[reg].name)
-        return i;
-    reader_.fail("what is tested is not understood");
-  }
-
-  Polynomial value(const Operand &operand) const {
-    if (operand.kind == Operand::Kind::integer)
-      return Polynomial(operand.value);
-    if (operand.kind == Operand::Kind::reg && function_.registers[operand.reg].vector == 1 &&
-        bit_width(function_.registers[operand.reg].type) == 64) {
-      if (reader_.is_own(operand.reg))
-        return atoms_.word(kernels(operand.reg));
-      if (const auto known = of(operand.reg))
-        return *known;
-    }
-    reader_.fail("what is tested is not understood");
-  }
-
-  void compute(RegisterId to, std::string_view opcode, std::span<const Operand> from) {
-    const bool is_number = from.size() == 2 && from[1].kind == Operand::Kind::integer;
-    if (from.size() == 1 && opcode == "mov.b64") {
-      values_[to] = value(from[0]);
-    } else if (from.size() == 1 && opcode == "cvt.s64.s32" && from[0].kind == Operand::Kind::reg &&
-               reader_.is_own(from[0].reg) && function_.registers[from[0].reg].vector == 1 &&
-               bit_width(function_.registers[from[0].reg].type) == 32) {
-      values_[to] = atoms_.narrow(kernels(from[0].reg));
-    } else if (from.size() == 2 && opcode == "add.s64") {
-      values_[to] = value(from[0]) + value(from[1]);
-    } else if (from.size() == 2 && opcode == "sub.s64") {
-      values_[to] = value(from[0]) - value(from[1]);
-    } else if (from.size() == 2 && opcode == "mul.lo.s64") {
-      values_[to] = value(from[0]) * value(from[1]);
-    } else if (is_number && opcode == "max.s64" && from[1].value == 0) {
-      positive_[to] = value(from[0]);
-      values_[to] = atoms_.rounds(value(from[0]), 1);
-    } else if (is_number && opcode == "div.s64" && from[1].value > 0 &&
-               from[0].kind == Operand::Kind::reg && positive_.contains(from[0].reg)) {
-      values_[to] = atoms_.rounds(positive_.at(from[0].reg), from[1].value);
-    } else if (is_number && opcode == "and.b64") {
-      masked_[to] = {value(from[0]), from[1].value};
-    } else {
-      reader_.fail("what is tested is not understood");
-    }
-  }
-
-  void compare(RegisterId to, std::string_view opcode, const Operand &a, const Operand &b) {
-    Condition condition;
-    if (opcode == "setp.ge.s64" && b.kind == Operand::Kind::integer) {
-      condition.value = value(a) - Polynomial(b.value);
-    } else if (opcode == "setp.eq.s64" && b.kind == Operand::Kind::integer && b.value == 0 &&
-               a.kind == Operand::Kind::reg && masked_.contains(a.reg)) {
-      condition.kind = Condition::Kind::multiple;
-      condition.value = masked_.at(a.reg).first;
-      condition.of = masked_.at(a.reg).second + 1;
-    } else {
-      reader_.fail("what is tested is not understood");
-    }
-    tested_[to] = {condition};
-  }
-
-  const Module &module_;
-  const Function &function_, &kernel_;
-  Atoms &atoms_;
-  TextReader &reader_;
-  std::map<RegisterId, Polynomial> values_, positive_; ///< max(value, 0)
-  std::map<RegisterId, std::pair<Polynomial, std::int64_t>> masked_;
-  std::map<RegisterId, std::vector<Condition>> tested_;
-};
 
 class StageProof {
 public:
@@ -215,10 +90,7 @@ public:
 private:
   /// Around what was added the body is the kernel's, and what was added has names of its own.
   void check_frame() {
-    const auto show = [&](bool holds, std::string_view why) {
-      if (!holds)
-        throw NotProved{std::string(why)};
-    };
+    using proof::show;
     show(staged_.instructions.size() > 2 * kernel_.instructions.size() &&
              staged_.scopes.size() == 1 && staged_.target_lists.empty(),
          "it has another shape");
@@ -247,33 +119,50 @@ private:
   /// What is known where a loop is entered: where so many ranges begin, and a number of rounds.
   void check(std::size_t ranges, const std::vector<Condition> &conditions,
              const Polynomial &count) {
-    Computed computed(after_, staged_, kernel_, atoms_, reader_);
-    const auto &all = staged_.instructions;
+    proof::Terms terms;
+    const proof::Side side(after_, staged_, 0, terms, kernel_);
+    proof::Knowledge known;
+    std::map<std::string_view, RegisterId> by_name;
+    for (RegisterId reg = 0; reg < staged_.registers.size(); ++reg) {
+      known.values.push_back(terms.fresh());
+      by_name[staged_.registers[reg].name] = reg;
+    }
+    const std::vector<proof::Term> at_first = known.values;
     const auto ends = [&] {
-      if (reader_.position() >= all.size())
+      if (reader_.position() >= staged_.instructions.size())
         reader_.fail("the kernel does not follow");
-      const auto operands = after_.operands(all[reader_.position()]);
-      return !operands.empty() && operands[0].kind == Operand::Kind::reg &&
-             operands[0].reg == reader_.bound("r_comes");
+      const auto to = written_registers(after_, staged_.instructions[reader_.position()]);
+      return to.size() == 1 && to[0] == reader_.bound("r_comes");
     };
-    while (!ends())
-      computed.step();
-    std::vector<Condition> tested;
-    const Instruction &last = all[reader_.position()];
+    while (!ends()) {
+      const std::uint32_t at = reader_.position();
+      for (const RegisterId to : written_registers(after_, reader_.next()))
+        if (const ScalarType type = staged_.registers[to].type; // the script's own have 32 bits
+            type != ScalarType::pred && bit_width(type) != 64)
+          reader_.fail("what is tested is not understood");
+      if (!side.step(at, known))
+        reader_.fail("what is tested is not understood");
+    }
+    const auto held = [&](const std::string &name) { return known.values[reader_.bound(name)]; };
+    const TermReader::Held own = [&](RegisterId reg) {
+      return at_first[by_name.at(kernel_.registers[reg].name)];
+    };
+    TermReader read(terms);
+    Tested tested(read);
     if (conditions.empty()) {
       script_.line("mov.u32 <r_comes>, 1");
     } else {
-      if (after_.operands(last).size() == 4)
-        tested = computed.tested(after_.operands(last)[3]);
       script_.line("selp.u32 <r_comes>, 1, 0, <p_counted>");
+      tested.add(held("p_counted"));
     }
     for (const Condition &condition : conditions)
-      if (std::find(tested.begin(), tested.end(), condition) == tested.end())
+      if (!tested.holds(read.in_terms(condition, atoms_, own)))
         reader_.fail("not all is tested under which the loop is understood");
     for (std::size_t i = 0; i < ranges; ++i)
-      if (computed.of(reader_.bound(fmt::format("w_first{}", i))) != staging_.ranges[i].first)
+      if (read.wide(held(fmt::format("w_first{}", i))) !=
+          read.in_terms(staging_.ranges[i].first, atoms_, own))
         reader_.fail("a range does not begin there");
-    if (computed.of(reader_.bound("w_rounds")) != count)
+    if (read.wide(held("w_rounds")) != read.in_terms(count, atoms_, own))
       reader_.fail("not so many rounds");
   }
 
@@ -302,12 +191,8 @@ std::string prove_staged(const Module &before, const Function &kernel, const Mod
   if (answer.sites.empty())
     return answer.refusals.empty() ? "there is no such variant"
                                    : std::string(answer.refusals[0].meaning);
-  try {
-    stage::StageProof(before, kernel, after, staged, answer.sites[0], atoms).run();
-  } catch (const proof::NotProved &stop) {
-    return stop.why;
-  }
-  return "";
+  return proof::fault_of(
+      [&] { stage::StageProof(before, kernel, after, staged, answer.sites[0], atoms).run(); });
 }
 
 } // namespace ptxasw::synth

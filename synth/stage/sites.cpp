@@ -182,10 +182,8 @@ private:
   void check_shape() {
     require(loop_.parent == no_index || cfg_.loops()[loop_.parent].parent == no_index,
             refusal::inner);
-    for (BlockId block = 0; block < cfg_.blocks().size(); ++block)
-      require(!cfg_.reachable(block) || !cfg_.contains(staging_.loop, block) ||
-                  cfg_.loop_of(block) == staging_.loop,
-              refusal::inner);
+    for (const BlockId block : blocks_in(cfg_, staging_.loop))
+      require(cfg_.loop_of(block) == staging_.loop, refusal::inner);
     end_ = end_of(staging_.loop);
     const BasicBlock &end = cfg_.blocks()[end_];
     const bool is_first_inside = cfg_.contains(staging_.loop, end.successors[0]);
@@ -290,24 +288,17 @@ private:
 
   /// Returns true if there is no way through a round on which nobody loads what a candidate does.
   bool is_read_in_each_round(const Candidate &one) const {
-    std::set<BlockId> readers, seen{cfg_.block_of(staging_.round)};
+    std::set<BlockId> readers;
     for (const Candidate &other : candidates_)
       if (other.address.first == one.address.first && other.step == one.step &&
           other.bytes == one.bytes)
         readers.insert(cfg_.block_of(other.instruction));
-    std::vector<BlockId> open(seen.begin(), seen.end());
-    while (!open.empty()) {
-      const BlockId block = open.back();
-      open.pop_back();
-      if (readers.contains(block))
-        continue;
-      if (std::find(loop_.latches.begin(), loop_.latches.end(), block) != loop_.latches.end())
-        return false;
-      for (const BlockId to : cfg_.blocks()[block].successors)
-        if (seen.insert(to).second)
-          open.push_back(to);
-    }
-    return true;
+    const BlockId begin = cfg_.block_of(staging_.round);
+    const auto without =
+        reached_from(cfg_, begin, [&](BlockId from, BlockId) { return !readers.contains(from); });
+    return std::none_of(loop_.latches.begin(), loop_.latches.end(), [&](BlockId latch) {
+      return !readers.contains(latch) && (latch == begin || without.contains(latch));
+    });
   }
 
   void add(const Candidate &one) {
@@ -422,23 +413,14 @@ private:
   /// What must be known before the kernel begins.
   std::set<RegisterId> entry_registers() const {
     std::set<RegisterId> result;
-    const facts::Atoms &atoms = atoms_;
-    const auto add = [&](const auto &self, const Polynomial &value) -> void {
-      for (const auto &[product, factor] : value.terms())
-        for (const facts::AtomId one : product) {
-          if (atoms[one].kind == facts::Atom::Kind::rounds)
-            self(self, atoms[one].distance);
-          else
-            result.insert(atoms[one].leaf);
-        }
-    };
-    add(add, staging_.around ? staging_.around->last : staging_.count);
+    const auto add = [&](const Polynomial &value) { result.merge(atoms_.leaves(value)); };
+    add(staging_.around ? staging_.around->last : staging_.count);
     if (!staging_.around)
       for (const StagedRange &range : staging_.ranges)
-        add(add, range.first);
+        add(range.first);
     for (const Condition &condition :
          staging_.around ? staging_.around->conditions : staging_.conditions)
-      add(add, condition.value);
+      add(condition.value);
     return result;
   }
 
@@ -472,15 +454,11 @@ Sites<Staging> staging_of(const KernelContext &context, std::uint32_t bytes, fac
   const Module &module = context.module;
   const Function &kernel = context.kernel;
   Sites<Staging> answer;
-  if (const auto obstacle = obstacle_of(module, kernel)) {
-    answer.refusals.push_back(*obstacle);
-    return answer;
-  }
+  if (const auto obstacle = obstacle_of(module, kernel))
+    return {{}, {*obstacle}};
   const facts::KernelFacts &facts = context.facts();
-  if (!facts.complete() || !facts.cfg().well_formed()) {
-    answer.refusals.push_back(refusal::unknown);
-    return answer;
-  }
+  if (!facts.complete() || !facts.cfg().well_formed())
+    return {{}, {refusal::unknown}};
   for (LoopId loop = 0; loop < facts.cfg().loops().size() && answer.sites.empty(); ++loop)
     try {
       answer.sites.push_back(Loop(facts, loop, atoms).run(bytes));

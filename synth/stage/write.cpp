@@ -47,11 +47,7 @@ std::optional<std::string> write_staged(const Module &module, const Function &ke
                                     [&](const Variable &one) { return one.span.begin >= begin; });
   if (declares)
     return std::nullopt;
-  unsigned serial = 0;
-  std::string name; // begins those of all that is written
-  do
-    name = fmt::format("{}{}_", prefix, serial++);
-  while (module.text().find(name) != std::string_view::npos);
+  const std::string name = unused_prefix(module.text(), prefix);
   const std::string tile = name + "tile";
   ScriptPrinter printer(name);
   std::string declarations;

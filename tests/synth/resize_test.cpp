@@ -125,6 +125,22 @@ TEST_CASE("what stands around the body is the kernel's") {
   CHECK(fault(".reg .b32 %ptxasw_place<7>", ".reg .b32 %ptxasw_place<8>").empty());
 }
 
+TEST_CASE("what is added has no name that the body gives to something else") {
+  std::string text(kernel("no-bound")->text());
+  text = replaced(text, ".visible .entry", ".global .align 4 .u32 first[4];\n.visible .entry");
+  text = replaced(text, "\tadd.u32 %x, %x, %i;",
+                  "\tld.global.u32 %x, [first];\n\tadd.u32 %x, %x, %i;");
+  const auto module = parsed(text);
+  const Proposal proposal = proposal_of(*module, "b64");
+  const std::string written = with_version(*module, proposal);
+  const auto fault = [&](const char *added) {
+    return proof(*parsed(replaced(written, "\t.reg .pred %ptxasw_beyond;", added)), proposal);
+  };
+  CHECK(fault("\t.reg .pred %ptxasw_beyond;\n\t.reg .b64 other;").empty());
+  CHECK(fault("\t.reg .pred %ptxasw_beyond;\n\t.reg .b64 first;") ==
+        "a name stands for something else");
+}
+
 TEST_CASE("mutants of what is written are refused or harmless") {
   MutantCount count;
   for (const char *variant : {"b32", "b256"}) {

@@ -177,6 +177,16 @@ TEST_CASE("the kernel follows as it was") {
   CHECK_FALSE(prove_staged(*module, only(*module), *module, only(*module), "4k").empty());
 }
 
+TEST_CASE("what is computed for a test is written to none of the other registers") {
+  const auto module = hazard_named("nested-ranges-go-on");
+  std::string text = staged(*module);
+  CHECK(proof(*module, text).empty());
+  const std::size_t last = text.rfind("%stage0_comes, 1"); // where the inner loop is entered
+  REQUIRE(last != std::string::npos);
+  text.insert(text.rfind('\n', last) + 1, "\tmov.u32 %stage0_thread, 0;\n");
+  CHECK(proof(*module, text).ends_with("what is tested is not understood"));
+}
+
 TEST_CASE("a launch with shared memory of its own is refused by the table") {
   const auto module = hazard_named("read-only");
   const FamilyAnswer answer = propose(*find_family("stage"), {*module, only(*module)});

@@ -1,0 +1,193 @@
+// A term that is made by no instruction of the list is a word of its own, which is always right.
+
+#include "synth/test_reader.h"
+
+#include <algorithm>
+
+namespace ptxasw::inline synth {
+namespace {
+
+using facts::Atom, facts::Atoms, facts::Condition, facts::Polynomial;
+using proof::Term, proof::TermKind, proof::Terms;
+
+constexpr double exact_limit = 9e18;    ///< less than 2^63
+constexpr std::size_t longest_sum = 64; ///< of what is taken apart
+
+} // namespace
+
+Polynomial TermReader::wide(Term term) {
+  if (const auto found = known_.find(term); found != known_.end())
+    return found->second;
+  Polynomial result = taken_apart(term);
+  if (result.terms().size() > longest_sum)
+    result = atoms.word(term);
+  known_.emplace(term, result);
+  return result;
+}
+
+Polynomial TermReader::narrow(Term term) {
+  const auto number = terms.number_of(term);
+  return number ? Polynomial(static_cast<std::int32_t>(*number)) : atoms.narrow(term);
+}
+
+std::optional<std::vector<Term>> TermReader::made_by(std::string_view opcode, Term term) const {
+  const proof::TermKey &key = terms.key(term);
+  if (terms.kind(term) != TermKind::computed || key[1] != terms.text(opcode) || key.size() < 3 ||
+      key[2] == 0)
+    return std::nullopt;
+  const std::size_t end = 3 + 4 * (key[2] - 1); // of the sources; then Side::shape(), part, width
+  if (key.size() != end + 5 || key[end] != static_cast<std::uint64_t>(Operand::Kind::reg) ||
+      key[end + 1] != 0 || key[end + 2] != 0 || key[end + 3] != 0)
+    return std::nullopt;
+  std::vector<Term> from;
+  for (std::size_t i = 1; i < key[2]; ++i) {
+    const std::size_t at = 3 + 4 * (i - 1);
+    if (key[at] != 0 || key[at + 1] != 0 || key[at + 2] != 100 ||
+        (key[at + 3] & proof::term_mark) == 0)
+      return std::nullopt;
+    from.push_back(Terms::part(key[at + 3]));
+  }
+  return from;
+}
+
+Polynomial TermReader::in_terms(const Polynomial &value, const Atoms &of, const Held &held) {
+  return value.worth<Polynomial>([&](facts::AtomId one) {
+    const Atom &atom = of[one];
+    if (atom.kind == Atom::Kind::rounds)
+      return atoms.rounds(in_terms(atom.distance, of, held), atom.step);
+    return atom.kind == Atom::Kind::word ? wide(held(atom.leaf)) : narrow(held(atom.leaf));
+  });
+}
+
+Condition TermReader::in_terms(Condition condition, const Atoms &of, const Held &held) {
+  condition.value = in_terms(condition.value, of, held);
+  condition.way = in_terms(condition.way, of, held);
+  return condition;
+}
+
+// x of max(x, 0).
+std::optional<Term> TermReader::at_least_zero(Term term) const {
+  const auto from = made_by("max.s64", term);
+  return from && from->size() == 2 && terms.number_of((*from)[1]) == 0 ? std::optional((*from)[0])
+                                                                       : std::nullopt;
+}
+
+Polynomial TermReader::taken_apart(Term term) {
+  if (const auto number = terms.number_of(term))
+    return Polynomial(*number);
+  if (const auto [base, offset] = terms.with_number(term); offset != 0)
+    return wide(base) + Polynomial(offset);
+  if (terms.kind(term) == TermKind::sum) {
+    const proof::TermKey key = terms.key(term);
+    return wide(Terms::part(key[1])) + wide(Terms::part(key[2]));
+  }
+  if (const auto from = made_by("sub.s64", term))
+    return wide((*from)[0]) - wide((*from)[1]);
+  if (const auto from = made_by("mul.lo.s64", term))
+    return wide((*from)[0]) * wide((*from)[1]);
+  if (const auto from = made_by("cvt.s64.s32", term))
+    return narrow((*from)[0]);
+  if (const auto distance = at_least_zero(term))
+    return atoms.rounds(wide(*distance), 1);
+  if (const auto from = made_by("div.s64", term)) {
+    const auto distance = at_least_zero((*from)[0]);
+    const auto step = terms.number_of((*from)[1]);
+    if (distance && step && *step > 0)
+      return atoms.rounds(wide(*distance), *step);
+  }
+  return atoms.word(term);
+}
+
+void Tested::add(Term predicate) {
+  if (!seen_.insert(predicate).second)
+    return;
+  if (const auto both = reader_.made_by("and.pred", predicate)) {
+    add((*both)[0]);
+    add((*both)[1]);
+  } else if (const auto either = reader_.made_by("or.pred", predicate)) {
+    either_.emplace_back((*either)[0], (*either)[1]);
+  } else if (const auto ge = reader_.made_by("setp.ge.s64", predicate)) {
+    add_order((*ge)[0], (*ge)[1]);
+  } else if (const auto eq = reader_.made_by("setp.eq.s64", predicate)) {
+    if (reader_.terms.number_of((*eq)[1]) != 0)
+      return;
+    zeros_.push_back(reader_.wide((*eq)[0]));
+    const auto rest = reader_.made_by("and.b64", (*eq)[0]);
+    if (const auto mask = rest ? reader_.terms.number_of((*rest)[1]) : std::nullopt)
+      multiples_.emplace_back(reader_.wide((*rest)[0]), *mask + 1);
+  }
+}
+
+bool Tested::holds(const Condition &condition) const {
+  const auto number = condition.value.number();
+  switch (condition.kind) {
+  case Condition::Kind::multiple:
+    if (number)
+      return *number % condition.of == 0;
+    return std::any_of(multiples_.begin(), multiples_.end(), [&](const auto &known) {
+      return known.first == condition.value && known.second == condition.of;
+    });
+  case Condition::Kind::zero:
+    return condition.value.is_zero() ||
+           std::find(zeros_.begin(), zeros_.end(), condition.value) != zeros_.end();
+  case Condition::Kind::apart:
+    return is_apart(condition);
+  case Condition::Kind::not_negative:
+    break;
+  }
+  if (number)
+    return *number >= 0;
+  return std::any_of(not_negative_.begin(), not_negative_.end(), [&](const Polynomial &known) {
+    const auto more = (condition.value - known).number();
+    return more && *more >= 0;
+  });
+}
+
+// What is smaller is a number. What says that rounds are few is their number alone, negated, and at
+// most with a number added that is not negative: as there are less than 2^63 of them, that is right
+// however many there are. All other magnitudes rest on it, which every condition on rounds comes
+// with.
+void Tested::add_order(Term larger, Term smaller) {
+  const Polynomial a = reader_.wide(larger), b = reader_.wide(smaller);
+  if (b.number() && !may_wrap_around(a) &&
+      reader_.atoms.magnitude(a) + reader_.atoms.magnitude(b) < exact_limit)
+    not_negative_.push_back(a - b);
+}
+
+// True if it is a negative number less the rounds of a loop.
+bool Tested::may_wrap_around(const Polynomial &value) const {
+  const std::int64_t number = value.constant();
+  const auto rest = (Polynomial(number) - value).atom();
+  return number < 0 && rest && reader_.atoms[*rest].kind == Atom::Kind::rounds;
+}
+
+// limit = opcode(way, 0) + bytes, or bytes alone where there is no way; how many bytes.
+std::optional<std::int64_t> Tested::bytes_of(Term limit, std::string_view opcode,
+                                             const Polynomial &way) const {
+  if (const auto number = reader_.terms.number_of(limit))
+    return way.is_zero() ? number : std::nullopt;
+  const auto [base, bytes] = reader_.terms.with_number(limit);
+  const auto from = reader_.made_by(opcode, base);
+  return from && from->size() == 2 && reader_.terms.number_of((*from)[1]) == 0 &&
+                 reader_.wide((*from)[0]) == way
+             ? std::optional(bytes)
+             : std::nullopt;
+}
+
+bool Tested::is_apart(const Condition &condition) const {
+  const auto is = [&](Term predicate, std::string_view test, std::string_view limit,
+                      std::int64_t bytes) {
+    const auto from = reader_.made_by(test, predicate);
+    return from && reader_.wide((*from)[0]) == condition.value &&
+           bytes_of((*from)[1], limit, condition.way) == bytes;
+  };
+  const auto either = [&](Term a, Term b) {
+    return is(a, "setp.ge.s64", "max.s64", condition.stored) &&
+           is(b, "setp.le.s64", "min.s64", -std::int64_t{condition.loaded});
+  };
+  return std::any_of(either_.begin(), either_.end(), [&](const auto &one) {
+    return either(one.first, one.second) || either(one.second, one.first);
+  });
+}
+
+} // namespace ptxasw::synth
