@@ -39,13 +39,6 @@
 namespace ptxasw::inline analysis {
 namespace {
 
-/// Z3 takes so much longer for a unit of what it counts of whole numbers than of bits.
-constexpr unsigned integer_weight = 8;
-
-/// Meetings that one question is about: Z3 takes much longer for more of them, and counts little of
-/// it.
-constexpr std::size_t most_meetings = 128;
-
 /// Cases that one question is parted into at most.
 constexpr unsigned most_cases = 200;
 
@@ -100,8 +93,7 @@ public:
                                       assumptions.disjoint},
         solver_(options.resource_limit, true), order_solver_(options.resource_limit, true),
         exact_solver_(options.resource_limit / 4, true),
-        integer_solver_(options.resource_limit / integer_weight),
-        invariants_(paths_, launch_, solver_) {}
+        integer_solver_(options.resource_limit / 3), invariants_(paths_, launch_, solver_) {}
 
   KernelProof run();
   std::uint64_t effort() const;
@@ -412,10 +404,10 @@ SolverAnswer SafetyProof::ask_whole(const std::vector<Expr> &formulas) {
   return answer;
 }
 
-// The same time for the same number.
+// What is counted of whole numbers takes longer.
 std::uint64_t SafetyProof::effort() const {
   return solver_.effort() + order_solver_.effort() + exact_solver_.effort() +
-         integer_weight * integer_solver_.effort();
+         3 * integer_solver_.effort();
 }
 
 void SafetyProof::note_effort() {
@@ -833,15 +825,11 @@ bool SafetyProof::apart(const AccessGroup &a, const AccessGroup &b, ThreadPair p
                         const IntervalPlace &place_a, const IntervalPlace &place_b, bool distinct) {
   ThreadCopy one(paths_, launch_, pair, 1, a.first().block, place_a.rounds, invariants_of_);
   ThreadCopy two(paths_, launch_, pair, 2, b.first().block, place_b.rounds, invariants_of_);
-  // Of a tile's accesses many are the same distance apart: each distance is asked about once.
   std::vector<AccessMeeting> meetings;
-  std::unordered_set<Expr> seen{pool_.constant(1, 0)};
   for (const SharedAccess *first : a.members)
     for (const SharedAccess *second : b.members)
-      if (const AccessMeeting met{first, second, one(first->address), two(second->address)};
-          seen.insert(meet(met)).second)
-        meetings.push_back(met);
-  if (meetings.empty())
+      meetings.push_back({first, second, one(first->address), two(second->address)});
+  if (const Expr any = any_meet(meetings); any->kind == ExprKind::constant && any->value.is_zero())
     return true;
   std::vector<Expr> formulas;
   const auto add = [&](ThreadCopy &thread, const SharedAccess &access, const IntervalPlace &place) {
@@ -867,13 +855,7 @@ bool SafetyProof::apart(const AccessGroup &a, const AccessGroup &b, ThreadPair p
   }
   if (distinct)
     add_counters(formulas, one, two, pair.same_block);
-  for (std::size_t i = 0; i < meetings.size(); i += most_meetings)
-    if (ask(formulas, {&one, &two}, proof_.races,
-            {meetings.begin() + static_cast<std::ptrdiff_t>(i),
-             meetings.begin() + static_cast<std::ptrdiff_t>(std::min(
-                                    i + most_meetings, meetings.size()))}) != SolverAnswer::unsat)
-      return false;
-  return true;
+  return ask(std::move(formulas), {&one, &two}, proof_.races, meetings) == SolverAnswer::unsat;
 }
 
 // True if one thread may do something of both at the same time.
