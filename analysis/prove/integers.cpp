@@ -437,6 +437,27 @@ void IntegerFormulas::add(IntegerQuestion::Sum &to, const IntegerQuestion::Sum &
   }
 }
 
+// Indices, not bytes: with a factor above 0 four times the number is at least as much.
+void IntegerFormulas::note_together(std::uint32_t by, Multiple whole) {
+  std::int64_t common = 0;
+  for (const auto &[index, coefficient] : whole.value.terms)
+    common = std::gcd(common, coefficient);
+  if (common == 0)
+    return;
+  for (IntegerQuestion::Sum *const part : {&whole.factor, &whole.value}) {
+    part->constant /= common;
+    for (auto &[index, coefficient] : part->terms)
+      coefficient /= common;
+  }
+  auto &known = together_[by];
+  if (known.size() < most_multiples &&
+      std::none_of(known.begin(), known.end(), [&](const Multiple &other) {
+        return other.value.constant == whole.value.constant &&
+               other.value.terms == whole.value.terms;
+      }))
+    known.push_back(std::move(whole));
+}
+
 // The parts of one thread, of the other, of both and of neither are factored apart.
 IntegerQuestion::Sum IntegerFormulas::linear(const Polynomial &polynomial) {
   Polynomial parts[4];
@@ -451,20 +472,23 @@ IntegerQuestion::Sum IntegerFormulas::linear(const Polynomial &polynomial) {
   for (Polynomial &part : parts)
     add(sum, factored(part, &used), 1);
   for (const auto &[by, all] : used) {
-    if (all.size() < 2)
-      continue;
     Multiple whole;
     for (const Multiple &one : all) {
       add(whole.factor, one.factor, 1);
       add(whole.value, one.value, 1);
     }
-    auto &known = together_[by];
-    if (known.size() < most_multiples &&
-        std::none_of(known.begin(), known.end(), [&](const Multiple &other) {
-          return other.value.constant == whole.value.constant &&
-                 other.value.terms == whole.value.terms;
-        }))
-      known.push_back(std::move(whole));
+    if (all.size() > 1)
+      note_together(by, whole);
+    // And with what is added of the number in a part that has no multiple of it.
+    IntegerQuestion::Sum rest;
+    rest.terms[by] = sum.terms.contains(by) ? sum.terms.at(by) : 0;
+    add(rest, whole.value, -1);
+    const auto alone = rest.terms.find(by);
+    if (alone == rest.terms.end() || alone->second == 0)
+      continue;
+    whole.factor.constant = number(Wide{whole.factor.constant} + alone->second);
+    add(whole.value, {0, {*alone}}, 1);
+    note_together(by, std::move(whole));
   }
   return sum;
 }

@@ -67,6 +67,7 @@ private:
   std::uint32_t multiple(const Polynomial &factor, std::uint32_t by);
   void note_multiple(std::uint32_t by, const Polynomial &factor, std::int64_t constant,
                      std::uint32_t value);
+  void note_together(std::uint32_t by, Multiple whole);
   void note_small(Expr formula);
   void add_axioms();
 

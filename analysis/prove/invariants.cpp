@@ -1,4 +1,4 @@
-// Two kinds of candidates.
+// Three kinds of candidates.
 //
 // A register that steps by an invariant amount is written out as initial + step * trip, modulo
 // 2^32. That it does not wrap around (the same equation over 64 bits, signed or unsigned) is what
@@ -6,6 +6,9 @@
 //
 // Of a register that changes in another way (it is halved, say): that it stays at most, or at
 // least, what it began with, and that it stays a power of two.
+//
+// Of a loop that goes on while a number that steps evenly is not 0: that it is not past 0. So
+// compilers count the rounds of a loop that they unroll, and of the one that does the rest.
 //
 // Registers that go on by themselves, whatever the threads do (d = 2 * d; from, to = to, from), are
 // followed round by round until the loop cannot go on, or they are what they were before. What they
@@ -73,6 +76,26 @@ std::vector<LoopInvariants::Candidate> LoopInvariants::candidates(LoopId loop) {
                      pool.constant(e->width, 0));
     });
   }
+  for (const BlockId latch : paths_.cfg().loops()[loop].latches) {
+    const Expr ends = pool.bit_not(paths_.edge(latch, paths_.cfg().loops()[loop].header));
+    if (ends->kind != ExprKind::eq0 || ends->children[0]->width < 2)
+      continue;
+    const auto in_round = [&](Expr round) {
+      Substitution then(pool);
+      then.map(trip, round);
+      return then(ends->children[0]);
+    };
+    const Expr left = in_round(pool.sub(trip, one)), next = in_round(trip);
+    const Expr step = pool.sub(next, left);
+    if (step->kind != ExprKind::constant || step->value.is_zero())
+      continue;
+    const Expr none = pool.constant(left->width, 0);
+    const auto is_left = [&](Expr number) {
+      return as_signed(step->value.low, step->width) < 0 ? pool.slt(none, number)
+                                                         : pool.slt(number, none);
+    };
+    result.push_back({is_left(left), is_left(in_round(pool.neg(one))), is_left(next)});
+  }
   return result.size() > candidates_budget ? std::vector<Candidate>() : result;
 }
 
@@ -112,12 +135,17 @@ void LoopInvariants::find_states(LoopId loop, LoopKnowledge &known) {
   };
   const bool by_trip =
       std::any_of(all.begin(), all.end(), [&](const Changing &one) { return has_trip(one.next); });
-  const Expr goes_on = paths_.another_round(loop);
+  Substitution given(pool); // what the launch says of parameters and extents
+  for (const Expr symbol : paths_.symbols())
+    if (const Expr shared = ThreadCopy::shared_symbol(paths_, launch_, symbol))
+      given.map(symbol, shared);
+  const Expr goes_on = given(paths_.another_round(loop));
   std::vector<std::vector<Expr>> states;
   std::vector<Expr> now;
-  for (const Changing &one : all) {
+  for (Changing &one : all) {
+    one.next = given(one.next);
     known.symbols.push_back(one.symbol);
-    now.push_back(one.initial);
+    now.push_back(given(one.initial));
   }
   const auto size = [](Expr expr) {
     std::size_t nodes = 0;

@@ -446,7 +446,9 @@ SolverAnswer SafetyProof::ask_bits(const std::vector<Expr> &formulas, PropertyPr
   const std::vector<Expr> orders = abstracted(true, numbers_too);
   if (numbers_too && gates(orders, true) <= most_gates) {
     ++questions_;
-    if (order_solver_.check("a property, by order", orders) == SolverAnswer::unsat)
+    const SolverAnswer answer = order_solver_.check("a property, by order", orders);
+    note_effort();
+    if (answer == SolverAnswer::unsat)
       return SolverAnswer::unsat;
   }
   std::vector<Expr> symbols;
