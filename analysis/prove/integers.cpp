@@ -445,6 +445,11 @@ void IntegerFormulas::note_together(std::uint32_t by, Multiple whole) {
   if (common == 0)
     return;
   for (IntegerQuestion::Sum *const part : {&whole.factor, &whole.value}) {
+    const auto is_whole = [&](std::int64_t number) { return number % common == 0; };
+    if (!is_whole(part->constant) ||
+        !std::all_of(part->terms.begin(), part->terms.end(),
+                     [&](const auto &term) { return is_whole(term.second); }))
+      return;
     part->constant /= common;
     for (auto &[index, coefficient] : part->terms)
       coefficient /= common;
