@@ -378,6 +378,7 @@ private:
     TermReader reader(kernel_.terms);
     const auto held = [&](RegisterId reg) { return known.values[loop.at_entry.at(reg)]; };
     std::vector<Condition> conditions;
+    conditions.reserve(needed.size());
     for (const Condition &condition : needed)
       conditions.push_back(reader.in_terms(condition, atoms_, held));
     const auto all_hold = [&](const Tested &tested) {

@@ -77,7 +77,8 @@ std::string appended_fault(const Module &module, const Function &kernel, const F
 
 std::string prove_resize(const KernelContext &context, const Function &sibling,
                          const Proposal &proposal) {
-  const auto &[written, kernel] = std::tie(context.module, context.kernel);
+  const Module &written = context.module;
+  const Function &kernel = context.kernel;
   if (const auto obstacle = resize_obstacle(context))
     return std::string(obstacle->meaning);
   const std::uint32_t extent = proposal.sibling.extent[0];

@@ -269,6 +269,26 @@ TEST_CASE("short kernels are timed in runs") {
   CHECK(std::get<1>(decide({0.014, 0.009}, true, false, 60000)) == 1);
 }
 
+TEST_CASE("a race in runs goes on although its original is not known") {
+  const std::vector<double> some = {0.01, 0.01, 0.01};
+  for (const ChoiceRules &rules : {ChoiceRules{}, eager()})
+    for (const OpenRace &race : {OpenRace{{some, {}}, 0, 0, true}, OpenRace{{{}, {}}, 0, 0, true},
+                                 OpenRace{{{}, {}}, 1, 0, true}}) {
+      Chooser chooser(2, rules);
+      chooser.resume(race);
+      int launches = 0;
+      for (; launches < 100'000 && !chooser.decided(); ++launches) {
+        const Chooser::Turn turn = chooser.next();
+        for (std::size_t i = 1; i < turn.launches; ++i, ++launches)
+          chooser.go_on();
+        if (turn.measure)
+          chooser.record(turn.version, turn.version == 0 ? 0.016 : 0.012, turn.launches);
+      }
+      CHECK(chooser.decided());
+      CHECK(chooser.best() == 1);
+    }
+}
+
 TEST_CASE("runs and single launches are not compared") {
   Chooser chooser(2, {});
   chooser.resume({{{0.004, 0.004, 0.004}, {0.003, 0.003, 0.003}}, 0, 100, true});

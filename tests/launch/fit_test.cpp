@@ -262,6 +262,9 @@ TEST_CASE("a launch that the driver would refuse is left to it") {
   l.block = {1, 1u << 31, 2}; // 0 threads modulo 2^32
   CHECK(own_fault(l, own) == Outcome::block_size);
   l.block = {256, 1, 1};
+  l.block = {1, 1, 65};
+  CHECK(own_fault(l, own) == Outcome::block_size);
+  l.block = {256, 1, 1};
   own.max_threads = 255; // `.maxntid`
   CHECK(own_fault(l, own) == Outcome::block_size);
 }

@@ -46,6 +46,10 @@ TEST_CASE("graphs may run another version") {
   REQUIRE(read);
   CHECK(read->entries[0].in_graphs == "a");
   CHECK(parse_profile(to_toml({{entry("k", 20, "b")}}), "p")->entries[0].in_graphs == "original");
+  CHECK(read->winners(one.hash) == std::vector<std::string>{"a", "b"});
+  one.chosen = "original"; // they are all that way then
+  CHECK(parse_profile(to_toml({{one}}), "p")->entries[0].in_graphs == "original");
+  one.chosen = "b";
   one.in_graphs = "c";
   read = parse_profile(to_toml({{one}}), "p");
   REQUIRE_FALSE(read);

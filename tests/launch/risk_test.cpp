@@ -60,6 +60,11 @@ TEST_CASE("the fewer threads at once, the worse") {
   CHECK(half < quarter);
   // By the sibling's own blocks: with 72 registers one of 512 threads fits, seven of 128.
   CHECK(risk(joined(1, 1, 4), takes(72)) < risk(joined(1, 4), takes(72)));
+  // What no launch can have.
+  Sibling huge = joined(1, 4);
+  huge.own_code = true;
+  huge.extent = {1u << 31, 1u << 31, 2};
+  CHECK(prior_of(plane, huge, takes(32), takes(32), 132).fear >= 0);
   // Nothing is known where the driver says nothing.
   CHECK(prior_of(plane, joined(1, 4), {}, {}, 0).fear == all);
 }

@@ -163,6 +163,11 @@ void follow_profile(KernelCode &code, Choice &choice) {
     if (name == entry->in_graphs && !only_reshapes(code.table.siblings[sibling]))
       choice.in_graphs = static_cast<int>(sibling) + 1;
   }
+  if (decided == 0 && entry->chosen != original_word && choice.in_graphs != 0) {
+    decided = choice.in_graphs; // the module does not have what was chosen; its times are not known
+    choice.may_check = false;
+    choice.saves = 0;
+  }
   choice.decided.store(decided, std::memory_order_relaxed);
 }
 

@@ -73,8 +73,10 @@ double Chooser::missing(std::size_t version) const {
 
 /// How many launches are timed together.
 std::size_t Chooser::launches_of_run() const {
-  if (!in_runs_ || original_ <= 0)
+  if (!in_runs_)
     return 1;
+  if (original_ <= 0) // not measured yet in this process
+    return rules_.shortest_run;
   return std::clamp(static_cast<std::size_t>(rules_.run / original_), rules_.shortest_run,
                     rules_.longest_run);
 }
@@ -120,6 +122,8 @@ Chooser::Turn Chooser::next(double credit) {
   if (!rules_.eager && (launches_ <= rules_.patience || original_ <= 0)) {
     // The last of the patient launches show how long the original takes.
     turn.measure = launches_ + rules_.first_originals > rules_.patience;
+    if (turn.measure)
+      turn.launches = launches_of_run();
   } else if (const std::size_t trial = next_trial(credit, turn); trial < samples_.size()) {
     turn.version = trial;
     turn.measure = true;
@@ -241,7 +245,7 @@ void Chooser::broken(std::size_t version) {
   if (!decided_ && in_runs_ && ++broken_ >= rules_.most_broken) {
     // Other kernels come between its launches: single ones show more than none.
     time_in_runs(false);
-    decided_ = !rules_.eager && original_ < rules_.shortest;
+    decided_ = !rules_.eager && original_ > 0 && original_ < rules_.shortest;
   }
 }
 

@@ -188,7 +188,7 @@ Outcome own_fault(const Launch &launch, const SiblingLimits &limits) {
       return Outcome::grid;
   const Extents &block = launch.block;
   const std::uint64_t rows = std::uint64_t{block.y} * block.z;
-  return block.x > limits.max_threads || rows > limits.max_threads ||
+  return block.z > largest_z || block.x > limits.max_threads || rows > limits.max_threads ||
                  block.x * rows > limits.max_threads
              ? Outcome::block_size
              : Outcome::sibling;

@@ -170,7 +170,7 @@ const ProfileEntry *Profile::find(std::string_view hash, std::string_view gpu,
     });
     if (here != shape || (!entry.open.empty() && entry.shape != shape))
       continue;
-    if (found && found->chosen != entry.chosen)
+    if (found && (found->chosen != entry.chosen || found->in_graphs != entry.in_graphs))
       return nullptr;
     found = &entry;
   }
@@ -181,7 +181,9 @@ std::vector<std::string> Profile::winners(std::string_view hash) const {
   std::set<std::string> names;
   for (const ProfileEntry &entry : entries)
     if (entry.hash == hash && entry.chosen != original_word && entry.open.empty())
-      names.insert(entry.chosen);
+      for (const std::string &name : {entry.chosen, entry.in_graphs})
+        if (name != original_word)
+          names.insert(name);
   return {names.begin(), names.end()};
 }
 
@@ -226,7 +228,7 @@ std::string to_toml(const Profile &profile) {
                         block[0], block[1], block[2], entry->shape.threads,
                         in_quotes(entry->shape.among), in_quotes(entry->chosen), entry->original_us,
                         entry->chosen_us);
-    if (entry->in_graphs != original_word)
+    if (entry->chosen != original_word && entry->in_graphs != original_word)
       text += fmt::format("in_graphs = {}\n", in_quotes(entry->in_graphs));
     if (entry->open.empty())
       continue;

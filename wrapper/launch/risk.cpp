@@ -54,6 +54,8 @@ constexpr double not_counted = -0.18, another_shape = -0.10, more_multiprocessor
 /// threads, on nearly all that CUDA 13 knows. A block's warps get them eight at a time per thread.
 std::uint64_t threads_at_once(unsigned registers, std::uint64_t block) {
   constexpr std::uint64_t all_registers = 65536, most_threads = 2048;
+  if (block > most_threads)
+    return 0;
   const std::uint64_t each = std::max(8u, (registers + 7) / 8 * 8);
   const std::uint64_t threads = std::max<std::uint64_t>((block + 31) / 32 * 32, 32);
   return std::min(all_registers / (each * threads), most_threads / threads) * threads;
