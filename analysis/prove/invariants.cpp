@@ -80,6 +80,13 @@ std::vector<LoopInvariants::Candidate> LoopInvariants::candidates(LoopId loop) {
     const Expr ends = pool.bit_not(paths_.edge(latch, paths_.cfg().loops()[loop].header));
     if (ends->kind != ExprKind::eq0 || ends->children[0]->width < 2)
       continue;
+    // What else changes from round to round would be another number in the next one.
+    bool changes = false;
+    for_each_node(ends->children[0], [&](Expr node) {
+      changes |= node->kind == ExprKind::symbol && node != trip && !emulation.invariant(node, loop);
+    });
+    if (changes)
+      continue;
     const auto in_round = [&](Expr round) {
       Substitution then(pool);
       then.map(trip, round);
