@@ -55,8 +55,8 @@ struct Profile {
   /// disagree, there is none.
   const ProfileEntry *find(std::string_view hash, std::string_view gpu, const ShapeClass &shape,
                            const std::vector<std::string> &siblings) const;
-  /// The siblings that were chosen for any launch of the code with this hash, or instead of what has
-  /// no code of its own, in ascending order.
+  /// The siblings that were chosen for any launch of the code with this hash, or instead of what
+  /// has no code of its own, in ascending order.
   std::vector<std::string> winners(std::string_view hash) const;
   /// Returns true if there is an entry for a kernel of this name and other code: the kernel has
   /// changed.
