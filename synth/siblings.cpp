@@ -203,16 +203,17 @@ std::vector<SiblingTable> sibling_tables(const Module &module) {
 }
 
 StandIn stand_in(const Sibling &sibling) {
-  StandIn result{sibling.name,
-                 {sibling.grid[0], sibling.grid[1], sibling.grid[2]},
-                 {sibling.block[0], sibling.block[1], sibling.block[2]},
-                 {},
-                 {},
-                 {},
-                 sibling.extent[0] != 0,
-                 sibling.extent[0],
-                 sibling.needs.extent_multiple[0],
-                 {}};
+  const Extents extent{sibling.extent[0], sibling.extent[1], sibling.extent[2]};
+  StandIn result;
+  result.name = sibling.own_code ? "" : sibling.code_of.empty() ? sibling.name : sibling.code_of;
+  if (only_reshapes(sibling))
+    result.cut = extent;
+  else
+    result.block_x = extent.x;
+  result.divisor = {sibling.grid[0], sibling.grid[1], sibling.grid[2]};
+  result.block_divisor = {sibling.block[0], sibling.block[1], sibling.block[2]};
+  result.whole_x = result.block_x != 0;
+  result.multiple_x = sibling.needs.extent_multiple[0];
   for (const char axis : sibling.appended) {
     result.appended_grids.push_back(axis - 'x');
     if (!sibling.needs.blocks.empty()) // all of them thin along the axis that is divided

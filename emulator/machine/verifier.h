@@ -69,12 +69,15 @@ private:
   void suit_other_block(LaunchCandidate &candidate) const;
   void suit_stand_in(LaunchCandidate &candidate, bool searched_there);
   void stand_in(const Extents &grid, WarpLaunch &launch) const;
+  bool is_cut(int axis) const { return options_.stand_in && options_.stand_in->cut[axis] != 0; }
+  void cut(WarpLaunch &launch) const;
+  void uncut(LaunchCandidate &candidate);
   void complete_groups(WarpLaunch &launch) const;
   void suit_arguments(LaunchCandidate &candidate) const;
   bool meets_needs(const DrawnLaunch &drawn) const;
   bool fits_stand_in() const;
-  FinishedRun execute(const WarpProgram &program, std::uint32_t kernel, const DrawnLaunch &drawn,
-                      const SeededSchedule &schedule, WarpOptions how);
+  FinishedRun execute(bool in_rewritten, const DrawnLaunch &drawn, const SeededSchedule &schedule,
+                      WarpOptions how);
   bool usable(const DrawnLaunch &drawn, FinishedRun &reference, std::string &why);
   std::optional<Difference> differs(const DrawnLaunch &drawn, FinishedRun &reference,
                                     const SeededSchedule &schedule, bool check_races);
@@ -123,6 +126,8 @@ private:
   const std::uint32_t first_, second_;
   const VerifyOptions &options_;
   const Function &kernel_, &other_;
+  /// Blocks of a part of the grid are none of it in blocks of another shape.
+  const bool whole_grid_ = options_.whole_grid || is_cut(0) || is_cut(1) || is_cut(2);
   const bool dynamic_shared_ = original_.has_dynamic_shared() || rewritten_.has_dynamic_shared();
   std::vector<ParameterSlot> slots_;
   KernelModel model_, other_model_;

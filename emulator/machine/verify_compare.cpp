@@ -35,9 +35,9 @@ std::string place_of(const GlobalMemory &memory, std::uint64_t address) {
 
 } // namespace
 
-FinishedRun Verifier::execute(const WarpProgram &program, std::uint32_t kernel,
-                              const DrawnLaunch &drawn, const SeededSchedule &schedule,
-                              WarpOptions how) {
+FinishedRun Verifier::execute(bool in_rewritten, const DrawnLaunch &drawn,
+                              const SeededSchedule &schedule, WarpOptions how) {
+  const WarpProgram &program = in_rewritten ? rewritten_ : original_;
   FinishedRun run;
   WarpLaunch launch;
   how.schedule = schedule.policy;
@@ -59,12 +59,14 @@ FinishedRun Verifier::execute(const WarpProgram &program, std::uint32_t kernel,
   }
   place_buffers(drawn, run.memory, launch);
   if (options_.stand_in) {
+    if (in_rewritten)
+      cut(launch);
     const Extents grid = launch.grid;
     complete_groups(launch);
-    if (&program == &rewritten_ && kernel == second_) // one module may have both
+    if (in_rewritten)
       stand_in(grid, launch);
   }
-  run.outcome = run_kernel(program, kernel, launch, run.memory, how);
+  run.outcome = run_kernel(program, in_rewritten ? second_ : first_, launch, run.memory, how);
   verdict_.work += run.outcome.steps;
   return run;
 }
@@ -79,7 +81,7 @@ bool Verifier::usable(const DrawnLaunch &drawn, FinishedRun &reference, std::str
   }
   how.check_races = how.only_barriers_order = how.allow_same_value = how.note_touched =
       how.profile = true;
-  reference = execute(original_, first_, drawn, {}, how);
+  reference = execute(false, drawn, {}, how);
   verdict_.steps += reference.outcome.steps;
   const auto faulted = [&](const WarpOutcome &outcome) {
     const auto &fault = outcome.fault ? outcome.fault : outcome.race;
@@ -101,7 +103,7 @@ bool Verifier::usable(const DrawnLaunch &drawn, FinishedRun &reference, std::str
       verdict_.work += reference.outcome.steps; // it would be the same run
       continue;
     }
-    FinishedRun again = execute(original_, first_, drawn, schedule, how);
+    FinishedRun again = execute(false, drawn, schedule, how);
     if (faulted(again.outcome))
       return false;
     if (difference(drawn, reference, again).differs) {
@@ -128,7 +130,7 @@ std::string_view Verifier::original_wavers(const DrawnLaunch &drawn, FinishedRun
         : doubt == 1
             ? SeededSchedule{WarpSchedule::apart, 0}
             : SeededSchedule{WarpSchedule::random, scramble(drawn.seed + doubt) % 1'000'000};
-    FinishedRun again = execute(original_, first_, drawn, with, how);
+    FinishedRun again = execute(false, drawn, with, how);
     if (again.outcome.fault || again.outcome.race ||
         this->difference(drawn, reference, again).differs)
       return "the original depends on the schedule";
@@ -136,7 +138,7 @@ std::string_view Verifier::original_wavers(const DrawnLaunch &drawn, FinishedRun
   how.lanes_alone = false;
   for (unsigned doubt = 1; doubt <= other_contents; ++doubt) {
     how.shared_seed = scramble(doubt);
-    FinishedRun other = execute(original_, first_, drawn, schedule, how);
+    FinishedRun other = execute(false, drawn, schedule, how);
     if (other.outcome.fault || this->difference(drawn, reference, other).differs)
       return "the original depends on shared memory that it has not written";
   }
@@ -159,7 +161,7 @@ std::optional<Verifier::Difference> Verifier::differs(const DrawnLaunch &drawn,
   }
   how.check_races = how.only_barriers_order = how.allow_same_value = check_races;
   how.profile = true;
-  FinishedRun run = execute(rewritten_, second_, drawn, schedule, how);
+  FinishedRun run = execute(true, drawn, schedule, how);
   if (run.outcome.fault && (run.outcome.fault->kind == FaultKind::unsupported ||
                             run.outcome.fault->kind == FaultKind::memory_limit))
     return Difference{fmt::format("line {} of the second: {}", run.outcome.fault->line,
@@ -184,7 +186,7 @@ std::optional<Verifier::Difference> Verifier::differs(const DrawnLaunch &drawn,
     return std::nullopt;
   }
   how.watch = difference.address;
-  const FinishedRun watched = execute(rewritten_, second_, drawn, schedule, how);
+  const FinishedRun watched = execute(true, drawn, schedule, how);
   Difference result{fmt::format("{}: {:#010x} in the original, {:#010x} rewritten\n",
                                 place_of(reference.memory, difference.address), difference.first,
                                 difference.second)};

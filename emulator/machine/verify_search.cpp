@@ -133,7 +133,7 @@ void Verifier::discover_pointers() {
       DrawnLaunch drawn = finish(candidate);
       WarpOptions how;
       how.step_limit = 200'000;
-      const FinishedRun run = execute(original_, first_, drawn, {}, how);
+      const FinishedRun run = execute(false, drawn, {}, how);
       if (!run.outcome.fault || run.outcome.fault->kind != FaultKind::out_of_bounds ||
           run.outcome.fault->address - (far - reach) > 2 * reach)
         continue;
@@ -198,17 +198,18 @@ DrawnLaunch Verifier::finish(LaunchCandidate candidate) {
   constexpr std::uint32_t most[] = {12, 6,
                                     3}; // more than the blocks that one does, along each axis
   constexpr std::uint64_t most_blocks = 32;
-  const bool row = options_.whole_grid && random_.one_in(2); // blocks that only x tells apart race
-  for (int axis = 0; options_.whole_grid && axis < 3; ++axis) {
+  const bool row = whole_grid_ && random_.one_in(2); // blocks that only x tells apart race
+  for (int axis = 0; whole_grid_ && axis < 3; ++axis) {
     std::uint32_t &extent = candidate.grid[axis];
     extent = row && axis > 0 ? 1 : 1 + (extent - 1) % most[axis];
     for (; candidate.grid.count() > most_blocks && extent > 1; extent /= 2) {
     }
     candidate.block_index[axis] = std::min(candidate.block_index[axis], extent - 1);
   }
+  uncut(candidate);
   DrawnLaunch drawn =
       finish_launch(kernel_, slots_, candidate, dynamic_shared_, options_.reassociate, random_);
-  if (options_.whole_grid)
+  if (whole_grid_)
     drawn.launch.blocks.clear();
   return drawn;
 }

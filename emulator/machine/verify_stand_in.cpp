@@ -59,6 +59,43 @@ void Verifier::complete_groups(WarpLaunch &launch) const {
   launch.blocks = std::move(all);
 }
 
+// The launch that the stand-in is said of, for one of the kernel.
+void Verifier::cut(WarpLaunch &launch) const {
+  for (int axis = 0; axis < 3; ++axis)
+    if (is_cut(axis)) {
+      const std::uint32_t extent = options_.stand_in->cut[axis];
+      launch.grid[axis] = static_cast<std::uint32_t>(std::uint64_t{launch.grid[axis]} *
+                                                     launch.block[axis] / extent);
+      launch.block[axis] = extent;
+    }
+}
+
+// Of a launch in the blocks that the stand-in is said of one of the kernel in any blocks that make
+// the same threads.
+void Verifier::uncut(LaunchCandidate &candidate) {
+  for (int axis = 0; axis < 3; ++axis) {
+    if (!is_cut(axis))
+      continue;
+    std::uint32_t &block = candidate.block[axis];
+    const std::uint64_t others = candidate.block.count() / block;
+    const std::uint64_t all = std::uint64_t{candidate.grid[axis]} * block;
+    const std::uint64_t thread =
+        std::uint64_t{candidate.block_index[axis]} * block + candidate.thread[axis];
+    std::vector<std::uint32_t> extents;
+    const std::uint64_t most = std::min(most_threads(kernel_) / std::max<std::uint64_t>(others, 1),
+                                        std::uint64_t{axis == 2 ? 64u : 1024u});
+    for (std::uint32_t extent = 1; extent <= most && extent <= all; ++extent)
+      if (all % extent == 0)
+        extents.push_back(extent);
+    if (extents.empty())
+      continue;
+    block = extents[random_.below(extents.size())];
+    candidate.grid[axis] = static_cast<std::uint32_t>(all / block);
+    candidate.block_index[axis] = static_cast<std::uint32_t>(thread / block);
+    candidate.thread[axis] = static_cast<std::uint32_t>(thread % block);
+  }
+}
+
 // The launch of the stand-in for a launch of the kernel.
 void Verifier::stand_in(const Extents &grid, WarpLaunch &launch) const {
   const StandIn &how = *options_.stand_in;
@@ -101,6 +138,15 @@ void Verifier::suit_block(LaunchCandidate &candidate, bool searched_there) const
   if (!options_.stand_in)
     return;
   const StandIn &how = *options_.stand_in;
+  for (int axis = 0; axis < 3; ++axis)
+    if (is_cut(axis)) {
+      candidate.block[axis] = how.cut[axis];
+      candidate.thread[axis] = std::min(candidate.thread[axis], how.cut[axis] - 1);
+    }
+  for (int axis = 0; axis < 3; ++axis)
+    while (how.cut != Extents{0, 0, 0} && !is_cut(axis) && candidate.block[axis] > 1 &&
+           candidate.block.count() > most_threads(kernel_))
+      candidate.block[axis] /= 2;
   if (how.thin_axis) {
     candidate.block[*how.thin_axis] = 1;
     candidate.thread[*how.thin_axis] = 0;
@@ -170,13 +216,15 @@ bool Verifier::meets_needs(const DrawnLaunch &drawn) const {
   if (!options_.stand_in)
     return true;
   const StandIn &how = *options_.stand_in;
-  if (how.thin_axis && drawn.launch.block[*how.thin_axis] != 1)
-    return false;
+  WarpLaunch cut_launch = drawn.launch;
+  cut(cut_launch);
+  const Extents &block = cut_launch.block;
   for (int axis = 0; axis < 3; ++axis)
-    if (drawn.launch.block[axis] % how.block_divisor[axis] != 0)
+    if (block[axis] % how.block_divisor[axis] != 0 ||
+        std::uint64_t{drawn.launch.grid[axis]} * drawn.launch.block[axis] % block[axis] != 0)
       return false;
-  const Extents &block = drawn.launch.block;
-  if (std::uint64_t{drawn.launch.grid.x} * block.x % how.multiple_x != 0 ||
+  if ((how.thin_axis && block[*how.thin_axis] != 1) || block.count() > most_threads(kernel_) ||
+      std::uint64_t{cut_launch.grid.x} * block.x % how.multiple_x != 0 ||
       (how.block_x != 0 && std::uint64_t{how.block_x} * block.y * block.z > most_threads(other_)))
     return false;
   if (how.multiples.empty())

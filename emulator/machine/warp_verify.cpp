@@ -108,7 +108,8 @@ std::vector<KernelVerdict> verify(const WarpProgram &first, const WarpProgram &s
     if (!kernel.is_entry || !kernel.has_body ||
         (!options.kernel.empty() && kernel.name != options.kernel))
       continue;
-    const auto other = second.find_kernel(options.stand_in ? options.stand_in->name : kernel.name);
+    const auto other = second.find_kernel(
+        options.stand_in && !options.stand_in->name.empty() ? options.stand_in->name : kernel.name);
     if (!other) {
       KernelVerdict missing;
       missing.kernel = kernel.name;

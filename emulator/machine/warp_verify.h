@@ -15,7 +15,10 @@ namespace ptxasw::inline emulator {
 /// A kernel of the second module that stands in for one of the first under another name, with
 /// fewer blocks that each do the work of several.
 struct StandIn {
-  std::string name;
+  std::string name; ///< empty: it is the kernel itself
+  /// It stands in for the kernel's launch in blocks of these extents, with as many threads along
+  /// each axis; 0: as many as the kernel's blocks have. All else is said of that launch.
+  Extents cut{0, 0, 0};
   Extents divisor;                 ///< of the grid, rounded up
   Extents block_divisor;           ///< of the block, whose extents must be multiples
   std::vector<int> appended_grids; ///< 32-bit parameters behind the kernel's own: the extents of

@@ -14,6 +14,7 @@
 #include "random_kernel.h"
 #include "synth/coarsen/coarsen.h"
 #include "synth/in_kernel/in_kernel.h"
+#include "synth/resize/reshape.h"
 #include "synth/rewrite.h"
 #include "synth/siblings.h"
 #include "synth/spread.h"
@@ -343,6 +344,22 @@ std::vector<std::string> wide_variants() {
   return variants;
 }
 
+/// A version of a kernel; where the kernel's blocks may have other shapes, one time in two that
+/// version in blocks of such a shape, drawn.
+Sibling in_drawn_blocks(const KernelContext &context, const Sibling &version, std::uint64_t seed) {
+  WarpRandom random(seed ^ 0x637574);
+  const FreeAxes axes = free_axes(context);
+  if (random.one_in(2))
+    return version;
+  std::array<std::uint32_t, 3> extent{};
+  for (const auto &[axis, free] : {std::pair{0, axes.x}, {1, axes.y}, {2, axes.z}})
+    if (free && !(axis > 0 && random.one_in(3)))
+      extent[axis] = (axis == 0 ? 2u : 1u) << random.below(axis == 0 ? 6 : 3);
+  if (extent == std::array<std::uint32_t, 3>{})
+    return version;
+  return in_other_blocks({version}, {reshaped(context, extent)}, 1).at(0);
+}
+
 /// The siblings of a kernel that options name, at most one, run beside it.
 Checked check_variants(const Module &original, const SiblingOptions &options, unsigned runs,
                        std::uint64_t seed) {
@@ -361,7 +378,8 @@ Checked check_variants(const Module &original, const SiblingOptions &options, un
   const auto written = parse(siblings.text, "siblings.ptx");
   VerifyOptions how = how_to_verify(runs, seed);
   how.kernel = kernel.kernel;
-  how.stand_in = stand_in(kernel.written.at(0).sibling);
+  how.stand_in = stand_in(
+      in_drawn_blocks({original, original.functions.back()}, kernel.written.at(0).sibling, seed));
   result.verdict = verify(**written, **written, how)[0];
   result.exercised = result.verdict.not_exercised.empty();
   return result;

@@ -4,6 +4,7 @@
 #include "emulator/machine/warp_launch.h"
 #include "synth/resize/reshape.h"
 #include "synth/resize/resize.h"
+#include "synth/siblings.h"
 #include "tests/synth/versions.h"
 
 #include <algorithm>
@@ -233,4 +234,49 @@ TEST_CASE("versions in blocks of other shapes") {
   CHECK(made[0].needs.extent_multiple == std::array<std::uint32_t, 3>{384, 1, 1});
   CHECK(made[0].needs.max_extent == std::array<std::uint32_t, 3>{1000, 0x7fffffff, ~0u});
   CHECK(in_other_blocks({wide, wide}, {shape, shape}, 3).size() == 3);
+}
+
+TEST_CASE("verify compares versions in blocks of other shapes with the kernel") {
+  using Extent = std::array<std::uint32_t, 3>;
+  struct Verdicts {
+    unsigned agree = 0, differ = 0;
+  };
+  const auto verdicts = [](const std::string &text, const std::vector<Extent> &extents) {
+    Verdicts result;
+    const auto module = parsed(text);
+    const KernelContext context(*module, only(*module));
+    SiblingOptions options;
+    options.wanted["retile"] = {"x2", "y2"};
+    const auto written = parsed(add_siblings(*module, options).text);
+    std::vector<Sibling> versions, shapes;
+    for (const SiblingTable &table : sibling_tables(*written))
+      versions = table.siblings;
+    REQUIRE(versions.size() == 2);
+    for (const Extent &extent : extents)
+      shapes.push_back(reshaped(context, extent));
+    std::vector<Sibling> all = in_other_blocks(versions, shapes, 100);
+    all.insert(all.end(), shapes.begin(), shapes.end());
+    for (const Sibling &one : all) {
+      VerifyOptions how;
+      how.kernel = "k";
+      how.stand_in = stand_in(one);
+      how.runs = 8;
+      how.search = 40;
+      how.small = true;
+      const KernelVerdict verdict = verify(*written, *written, how).at(0);
+      const bool differs = verdict.kind == KernelVerdict::Kind::differ;
+      result.differ += differs;
+      // So small a search need not find a launch for each line.
+      result.agree += !differs && verdict.agreed >= how.runs &&
+                      10 * verdict.not_exercised.size() <= verdict.changed;
+    }
+    return result;
+  };
+  const Verdicts right = verdicts(transpose, {{8, 4, 0}, {32, 2, 0}, {1, 16, 0}, {64, 0, 0}});
+  CHECK(right.agree == 12);
+  // Each thread adds its place in the block.
+  const std::string places =
+      replaced(transpose, "\tst.global", "\tadd.s32 %r11, %r11, %r4;\n\tst.global");
+  const Verdicts wrong = verdicts(places, {{8, 4, 0}, {32, 2, 0}, {64, 0, 0}});
+  CHECK(wrong.differ == 9);
 }
