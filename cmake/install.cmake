@@ -54,6 +54,7 @@ endforeach()
 if(TARGET ptxasw_cudart)
   install(TARGETS ptxasw_cudart ptxasw_cuda LIBRARY DESTINATION libexec/ptxasw/no-gpu COMPONENT emulate)
   install(FILES ${PROJECT_BINARY_DIR}/no-gpu/libptxasw_cudart.a ${PROJECT_BINARY_DIR}/no-gpu/libcudart_static.a
+                ${PROJECT_BINARY_DIR}/no-gpu/libcudart.so.12
           DESTINATION libexec/ptxasw/no-gpu COMPONENT emulate)
 endif()
 

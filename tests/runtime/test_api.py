@@ -1,6 +1,7 @@
 """Programs that check themselves, linked statically and dynamically, by each of the documented ways."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -155,6 +156,55 @@ int main() {
         for words in ("-lcuda",), ("-lcuda", "-cudart", "shared"):
             self.compile("p.cu", *words)
             self.check("./p", LD_LIBRARY_PATH=str(RUNTIME))
+
+    def test_a_program_of_cuda_12(self):
+        # PTX of CUDA 12 in a fat binary, and the functions of CUDA 12's library by their names and its version.
+        self.write("k.ptx", """.version 8.4
+.target sm_75
+.address_size 64
+.visible .entry twice(.param .u64 p, .param .u32 n)
+{
+	.reg .pred %p;
+	.reg .b32 %r<5>;
+	.reg .f32 %f;
+	.reg .b64 %d<3>;
+	ld.param.u64 %d1, [p];
+	ld.param.u32 %r4, [n];
+	mov.u32 %r1, %ctaid.x;
+	mov.u32 %r2, %ntid.x;
+	mov.u32 %r3, %tid.x;
+	mad.lo.s32 %r1, %r1, %r2, %r3;
+	setp.ge.s32 %p, %r1, %r4;
+	@%p ret;
+	mul.wide.s32 %d2, %r1, 4;
+	add.s64 %d1, %d1, %d2;
+	ld.global.f32 %f, [%d1];
+	add.f32 %f, %f, %f;
+	st.global.f32 [%d1], %f;
+	ret;
+}
+""")
+        program = PROGRAMS / "cuda12.cpp"
+        tool = cuda_home() / "bin/fatbinary"
+        subprocess.run([tool, "-64", "--create=k.fatbin", "--image3=kind=ptx,sm=75,file=k.ptx"], check=True, cwd=self.dir)
+        image = (self.dir / "k.fatbin").read_bytes()
+        self.write("image.cpp", 'extern "C" { extern const unsigned char image[]; alignas(8) const unsigned char image[] = {'
+                   + ",".join(map(str, image)) + "}; }\n")
+        names = sorted(set(re.findall(r"\b(?:__)?cuda[A-Z]\w*(?=\()", program.read_text())))
+        self.write("stub.c", "".join(f"void {name}(void) {{}}\n" for name in names))
+        self.write("version", "libcudart.so.12 { global: *; };\n")
+        for words in (["gcc", "-shared", "-fPIC", "-Wl,-soname,libcudart.so.12", "-Wl,--version-script=version", "-o",
+                       "libcudart.so.12", "stub.c"],
+                      ["g++", "-std=c++17", "-DKERNEL", "-o", "static", program, "image.cpp", RUNTIME / "libptxasw_cudart.a",
+                       "-ldl", "-lpthread"],
+                      ["g++", "-std=c++17", "-DKERNEL", "-o", "shared", program, "image.cpp", "libcudart.so.12"],
+                      ["g++", "-std=c++17", "-o", "host", program, "libcudart.so.12"]):
+            done = run(words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.check("./static")
+        for name in "shared", "host":
+            said = self.check(f"./{name}", LD_LIBRARY_PATH=str(RUNTIME))
+            self.assertEqual(said.stderr, "")
 
     def test_no_runtime(self):
         alone = self.dir / "alone"

@@ -4,6 +4,7 @@
 #include "wrapper/runtime/device.h"
 #include "wrapper/runtime/stream.h"
 #include "wrapper/runtime/textures.h"
+#include "wrapper/runtime/toolkit.h"
 
 #include <algorithm>
 #include <cstring>
@@ -283,21 +284,6 @@ cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, std::size_t count
   return cudaMemcpyFromSymbolAsync(to, symbol, count, offset, kind, nullptr);
 }
 
-cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const std::size_t *sizes,
-                                 std::size_t count, cudaMemcpyAttributes *, std::size_t *,
-                                 std::size_t, cudaStream_t stream) {
-  return device().call([&] {
-    if (count != 0 && (!to || !from || !sizes))
-      return cudaErrorInvalidValue;
-    for (std::size_t i = 0; i < count; ++i)
-      if (const cudaError_t error =
-              copy_in(stream, row_copy(to[i], from[i], sizes[i], cudaMemcpyDefault));
-          error != cudaSuccess)
-        return error;
-    return cudaSuccess;
-  });
-}
-
 cudaError_t cudaMemset(void *to, int value, std::size_t count) {
   return set_rows(to, count, value, count, 1, nullptr);
 }
@@ -331,3 +317,17 @@ cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
 }
 
 } // extern "C"
+
+cudaError_t ptxasw::copy_batch(void *const *to, const void *const *from, const std::size_t *sizes,
+                               std::size_t count, cudaStream_t stream) {
+  return device().call([&] {
+    if (count != 0 && (!to || !from || !sizes))
+      return cudaErrorInvalidValue;
+    for (std::size_t i = 0; i < count; ++i)
+      if (const cudaError_t error =
+              copy_in(stream, row_copy(to[i], from[i], sizes[i], cudaMemcpyDefault));
+          error != cudaSuccess)
+        return error;
+    return cudaSuccess;
+  });
+}

@@ -2,6 +2,7 @@
 
 #include "wrapper/runtime/driver.h"
 #include "wrapper/runtime/textures.h"
+#include "wrapper/runtime/toolkit.h"
 
 #include <cstring>
 #include <fmt/core.h>
@@ -262,7 +263,8 @@ CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
 CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, std::size_t count, CUmemLocation location,
                                unsigned flags, CUstream stream) {
   return driver([&] {
-    return cudaMemPrefetchAsync(host_pointer(address), count, location_of(location), flags, stream);
+    return cudaMemPrefetchAsync_v2(host_pointer(address), count, location_of(location), flags,
+                                   stream);
   });
 }
 CUresult cuMemPrefetchAsync(CUdeviceptr address, std::size_t count, CUdevice number,
@@ -272,8 +274,8 @@ CUresult cuMemPrefetchAsync(CUdeviceptr address, std::size_t count, CUdevice num
 CUresult cuMemAdvise_v2(CUdeviceptr address, std::size_t count, CUmem_advise advice,
                         CUmemLocation location) {
   return driver([&] {
-    return cudaMemAdvise(host_pointer(address), count, static_cast<cudaMemoryAdvise>(advice),
-                         location_of(location));
+    return cudaMemAdvise_v2(host_pointer(address), count, static_cast<cudaMemoryAdvise>(advice),
+                            location_of(location));
   });
 }
 CUresult cuMemAdvise(CUdeviceptr address, std::size_t count, CUmem_advise advice, CUdevice number) {

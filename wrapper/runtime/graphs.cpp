@@ -1,6 +1,7 @@
 // Graphs as data: nodes with what they do. An executable graph is a copy of one.
 
 #include "wrapper/runtime/stream.h"
+#include "wrapper/runtime/toolkit.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -327,8 +328,8 @@ cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, std
   });
 }
 
-cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
-                              cudaGraphEdgeData *data, std::size_t *count) {
+cudaError_t cudaGraphGetEdges_v2(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                                 cudaGraphEdgeData *data, std::size_t *count) {
   return locked([&] {
     if (!graph || !count)
       return cudaErrorInvalidValue;
@@ -346,19 +347,19 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGrap
   });
 }
 
-cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *list,
-                                         cudaGraphEdgeData *, std::size_t *count) {
+cudaError_t cudaGraphNodeGetDependencies_v2(cudaGraphNode_t node, cudaGraphNode_t *list,
+                                            cudaGraphEdgeData *, std::size_t *count) {
   return locked([&] { return node ? give(node->before, list, count) : cudaErrorInvalidValue; });
 }
 
-cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *list,
-                                           cudaGraphEdgeData *, std::size_t *count) {
+cudaError_t cudaGraphNodeGetDependentNodes_v2(cudaGraphNode_t node, cudaGraphNode_t *list,
+                                              cudaGraphEdgeData *, std::size_t *count) {
   return locked([&] { return node ? give(after(node), list, count) : cudaErrorInvalidValue; });
 }
 
-cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
-                                     const cudaGraphNode_t *to, const cudaGraphEdgeData *,
-                                     std::size_t count) {
+cudaError_t cudaGraphAddDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                        const cudaGraphNode_t *to, const cudaGraphEdgeData *,
+                                        std::size_t count) {
   return locked([&] {
     if (!graph || (count != 0 && (!from || !to)))
       return cudaErrorInvalidValue;
@@ -368,9 +369,9 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *f
   });
 }
 
-cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
-                                        const cudaGraphNode_t *to, const cudaGraphEdgeData *,
-                                        std::size_t count) {
+cudaError_t cudaGraphRemoveDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                           const cudaGraphNode_t *to, const cudaGraphEdgeData *,
+                                           std::size_t count) {
   return locked([&] {
     if (!graph || (count != 0 && (!from || !to)))
       return cudaErrorInvalidValue;

@@ -2,6 +2,7 @@
 // one comes from the device, at once.
 
 #include "wrapper/runtime/stream.h"
+#include "wrapper/runtime/toolkit.h"
 
 #include <algorithm>
 #include <cstring>
@@ -169,7 +170,10 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
   return device().call([&] {
     if (!attributes)
       return cudaErrorInvalidValue;
-    *attributes = {};
+    // CUDA 12 has no reserved numbers.
+    std::memset(attributes, 0,
+                gives_small_structures() ? offsetof(cudaPointerAttributes, reserved)
+                                         : sizeof *attributes);
     void *const same = const_cast<void *>(address);
     const auto *block = device().allocations().find(address);
     const MemoryKind kind = block ? block->second.kind : MemoryKind::device;
@@ -188,15 +192,15 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
 }
 
 // Where managed memory is makes no difference here.
-cudaError_t cudaMemPrefetchAsync(const void *address, std::size_t size, cudaMemLocation, unsigned,
-                                 cudaStream_t stream) {
+cudaError_t cudaMemPrefetchAsync_v2(const void *address, std::size_t size, cudaMemLocation,
+                                    unsigned, cudaStream_t stream) {
   return device().call([&] {
     return find_stream(stream) ? managed_range(address, size) : cudaErrorInvalidResourceHandle;
   });
 }
 
-cudaError_t cudaMemAdvise(const void *address, std::size_t size, cudaMemoryAdvise,
-                          cudaMemLocation) {
+cudaError_t cudaMemAdvise_v2(const void *address, std::size_t size, cudaMemoryAdvise,
+                             cudaMemLocation) {
   return device().call([&] { return managed_range(address, size); });
 }
 

@@ -3,6 +3,7 @@
 
 #include "wrapper/runtime/launch.h"
 #include "wrapper/runtime/modules.h"
+#include "wrapper/runtime/toolkit.h"
 
 #include <fmt/core.h>
 #include <vector>
@@ -37,6 +38,8 @@ void **__cudaRegisterFatBinary(void *wrapper) {
   auto images = read_fat_wrapper(wrapper);
   if (!images)
     say(fmt::format("a fat binary of the program is not understood: {}", images.error()));
+  if (images)
+    note_program(*images);
   auto &modules = Registry::get().modules;
   modules.push_back(
       std::make_unique<LoadedModule>(images ? std::move(*images) : std::vector<FatImage>()));

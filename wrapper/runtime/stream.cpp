@@ -2,6 +2,7 @@
 // has been asked is done, so queries say so and waits return at once.
 
 #include "wrapper/runtime/stream.h"
+#include "wrapper/runtime/toolkit.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -382,9 +383,9 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatu
   });
 }
 
-cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t handle, cudaGraphNode_t *before,
-                                                const cudaGraphEdgeData *, std::size_t count,
-                                                unsigned flags) {
+cudaError_t cudaStreamUpdateCaptureDependencies_v2(cudaStream_t handle, cudaGraphNode_t *before,
+                                                   const cudaGraphEdgeData *, std::size_t count,
+                                                   unsigned flags) {
   return with(handle, [&](CUstream_st &stream) {
     if (!stream.capture)
       return cudaErrorIllegalState;

@@ -5,6 +5,7 @@
 
 #include "emulator/machine/texture.h"
 #include "wrapper/runtime/stream.h"
+#include "wrapper/runtime/toolkit.h"
 
 #include <algorithm>
 #include <cstring>
@@ -30,6 +31,19 @@ struct Arrays {
 Arrays &arrays() {
   static Arrays arrays;
   return arrays;
+}
+
+/// Bytes of a resource's description: in CUDA 12 up to the end of the longest of what there was
+/// then.
+std::size_t resource_bytes() {
+  return gives_small_structures()
+             ? offsetof(cudaResourceDesc, res) + sizeof(cudaResourceDesc::res.pitch2D)
+             : sizeof(cudaResourceDesc);
+}
+cudaResourceDesc copy_of(const cudaResourceDesc &resource) {
+  cudaResourceDesc copy{};
+  std::memcpy(&copy, &resource, resource_bytes());
+  return copy;
 }
 
 /// What a handle was made of.
@@ -420,7 +434,7 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *to, const cudaResourceD
       return cudaErrorInvalidNormSetting;
     if (map.is_filtered && !map.gives_reals && map.channel != TextureMap::Channel::real)
       return cudaErrorInvalidFilterSetting;
-    return make_object(to, map, {*resource, *texture});
+    return make_object(to, map, {copy_of(*resource), *texture});
   });
 }
 
@@ -431,8 +445,10 @@ cudaError_t cudaDestroyTextureObject(cudaTextureObject_t handle) {
 cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc *to, cudaTextureObject_t handle) {
   return device().call([&] {
     const auto found = objects().find(handle);
-    return to && found != objects().end() ? (*to = found->second.resource, cudaSuccess)
-                                          : cudaErrorInvalidValue;
+    if (!to || found == objects().end())
+      return cudaErrorInvalidValue;
+    std::memcpy(to, &found->second.resource, resource_bytes());
+    return cudaSuccess;
   });
 }
 
@@ -455,7 +471,7 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *to, const cudaResourceD
     if ((find_array(resource->res.array.array)->flags & cudaArraySurfaceLoadStore) == 0)
       return cudaErrorInvalidValue;
     map.is_surface = true;
-    return make_object(to, map, {*resource, {}});
+    return make_object(to, map, {copy_of(*resource), {}});
   });
 }
 
