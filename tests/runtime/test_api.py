@@ -40,6 +40,10 @@ class Api(Scratch):
         self.compile(PROGRAMS / "streams.cu")
         self.check("./p")
 
+    def test_graphs(self):
+        self.compile(PROGRAMS / "graphs.cu")
+        self.check("./p")
+
     def test_launches(self):
         self.compile(PROGRAMS / "launches.cu")
         done = self.check("./p")

@@ -7,12 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 
+struct CUgraphNode_st;
 struct CUstream_st;
 
 namespace ptxasw::inline wrapper {
 bool is_of_cuda_12();
 int copy_batch(void *const *to, const void *const *from, const std::size_t *sizes,
                std::size_t count, CUstream_st *stream);
+int copy_attributes(CUgraphNode_st *to, CUgraphNode_st *from);
 }
 
 namespace {
@@ -30,6 +32,7 @@ int copies(Word to, Word from, Word sizes, Word count, Word stream) {
 extern "C" {
 int cudaMemPrefetchAsync_v2(Word address, Word size, Word where, Word flags, Word stream);
 int cudaMemAdvise_v2(Word address, Word size, Word advice, Word where);
+int cudaGraphAddNode_v2(Word node, Word graph, Word before, Word data, Word count, Word parameters);
 int cudaGraphGetEdges_v2(Word graph, Word from, Word to, Word data, Word count);
 int cudaGraphNodeGetDependencies_v2(Word node, Word list, Word data, Word count);
 int cudaGraphNodeGetDependentNodes_v2(Word node, Word list, Word data, Word count);
@@ -51,6 +54,22 @@ int cudaMemPrefetchAsync(Word address, Word size, Word where, Word fourth, Word 
 // An int and a location are both the fourth word.
 int cudaMemAdvise(Word address, Word size, Word advice, Word where) {
   return cudaMemAdvise_v2(address, size, advice, where);
+}
+
+int cudaGraphAddNode_cuda12(Word node, Word graph, Word before, Word count, Word parameters) {
+  return cudaGraphAddNode_v2(node, graph, before, 0, count, parameters);
+}
+int cudaGraphAddNode(Word node, Word graph, Word before, Word fourth, Word fifth, Word sixth) {
+  return ptxasw::is_of_cuda_12() ? cudaGraphAddNode_cuda12(node, graph, before, fourth, fifth)
+                                 : cudaGraphAddNode_v2(node, graph, before, fourth, fifth, sixth);
+}
+
+int cudaGraphKernelNodeCopyAttributes_cuda12(CUgraphNode_st *from, CUgraphNode_st *to) {
+  return ptxasw::copy_attributes(to, from);
+}
+int cudaGraphKernelNodeCopyAttributes(CUgraphNode_st *first, CUgraphNode_st *second) {
+  return ptxasw::is_of_cuda_12() ? ptxasw::copy_attributes(second, first)
+                                 : ptxasw::copy_attributes(first, second);
 }
 
 int cudaGraphGetEdges_cuda12(Word graph, Word from, Word to, Word count) {

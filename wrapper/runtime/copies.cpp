@@ -192,17 +192,6 @@ cudaError_t copy_rows(void *to, std::size_t to_pitch, const void *from, std::siz
   });
 }
 
-/// Bytes of a variable; or the error.
-cudaError_t within(const void *symbol, std::size_t offset, std::size_t count, char *&place) {
-  LoadedModule::Place found;
-  if (const cudaError_t error = Registry::get().find_variable(symbol, found); error != cudaSuccess)
-    return error;
-  if (offset > found.size || count > found.size - offset)
-    return cudaErrorInvalidValue;
-  place = static_cast<char *>(found.address) + offset;
-  return cudaSuccess;
-}
-
 cudaError_t set_rows(void *to, std::size_t pitch, int value, std::size_t width, std::size_t height,
                      cudaStream_t stream) {
   return device().call([&] {
@@ -317,6 +306,17 @@ cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
 }
 
 } // extern "C"
+
+cudaError_t ptxasw::within(const void *symbol, std::size_t offset, std::size_t count,
+                           char *&place) {
+  LoadedModule::Place found;
+  if (const cudaError_t error = Registry::get().find_variable(symbol, found); error != cudaSuccess)
+    return error;
+  if (offset > found.size || count > found.size - offset)
+    return cudaErrorInvalidValue;
+  place = static_cast<char *>(found.address) + offset;
+  return cudaSuccess;
+}
 
 cudaError_t ptxasw::copy_batch(void *const *to, const void *const *from, const std::size_t *sizes,
                                std::size_t count, cudaStream_t stream) {

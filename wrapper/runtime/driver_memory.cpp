@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <fmt/core.h>
+#include <optional>
 
 using namespace ptxasw;
 
@@ -68,24 +69,32 @@ cudaMemcpyKind kind_of(CUmemorytype from, CUmemorytype to) {
   return to == CU_MEMORYTYPE_HOST ? cudaMemcpyDeviceToHost : cudaMemcpyDeviceToDevice;
 }
 
-CUresult copy_box(const CUDA_MEMCPY3D &box, CUstream stream) {
+/// A box to copy as the Runtime API has it; nothing if it is none.
+std::optional<cudaMemcpy3DParms> same_copy(const CUDA_MEMCPY3D *box) {
+  if (!box)
+    return std::nullopt;
+  cudaMemcpy3DParms same{};
+  same.srcPos = {box->srcXInBytes, box->srcY, box->srcZ};
+  same.dstPos = {box->dstXInBytes, box->dstY, box->dstZ};
+  same.extent = {box->WidthInBytes, box->Height, box->Depth};
+  same.kind = kind_of(box->srcMemoryType, box->dstMemoryType);
+  const std::size_t from_width = box->srcXInBytes + box->WidthInBytes,
+                    to_width = box->dstXInBytes + box->WidthInBytes;
+  std::size_t element = 1;
+  if (!side_of(box->srcMemoryType, box->srcHost, box->srcDevice, box->srcArray, box->srcPitch,
+               from_width, box->srcHeight, same.srcPtr, same.srcArray, same.srcPos, element) ||
+      !side_of(box->dstMemoryType, box->dstHost, box->dstDevice, box->dstArray, box->dstPitch,
+               to_width, box->dstHeight, same.dstPtr, same.dstArray, same.dstPos, element) ||
+      same.extent.width % element != 0)
+    return std::nullopt;
+  same.extent.width /= element;
+  return same;
+}
+
+CUresult copy_box(const CUDA_MEMCPY3D *box, CUstream stream) {
   return driver([&] {
-    cudaMemcpy3DParms same{};
-    same.srcPos = {box.srcXInBytes, box.srcY, box.srcZ};
-    same.dstPos = {box.dstXInBytes, box.dstY, box.dstZ};
-    same.extent = {box.WidthInBytes, box.Height, box.Depth};
-    same.kind = kind_of(box.srcMemoryType, box.dstMemoryType);
-    const std::size_t from_width = box.srcXInBytes + box.WidthInBytes,
-                      to_width = box.dstXInBytes + box.WidthInBytes;
-    std::size_t element = 1;
-    if (!side_of(box.srcMemoryType, box.srcHost, box.srcDevice, box.srcArray, box.srcPitch,
-                 from_width, box.srcHeight, same.srcPtr, same.srcArray, same.srcPos, element) ||
-        !side_of(box.dstMemoryType, box.dstHost, box.dstDevice, box.dstArray, box.dstPitch,
-                 to_width, box.dstHeight, same.dstPtr, same.dstArray, same.dstPos, element) ||
-        same.extent.width % element != 0)
-      return cudaErrorInvalidValue;
-    same.extent.width /= element;
-    return cudaMemcpy3DAsync(&same, stream);
+    const auto same = same_copy(box);
+    return same ? cudaMemcpy3DAsync(&*same, stream) : cudaErrorInvalidValue;
   });
 }
 
@@ -112,7 +121,7 @@ CUresult copy_rectangle(const CUDA_MEMCPY2D *all, CUstream stream) {
   box.WidthInBytes = all->WidthInBytes;
   box.Height = all->Height;
   box.Depth = 1;
-  return copy_box(box, stream);
+  return copy_box(&box, stream);
 }
 
 /// Writes a value of an attribute to where it is wanted.
@@ -369,9 +378,39 @@ CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *all, CUstream stream) {
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *all) { return copy_rectangle(all, nullptr); }
 CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *all) { return copy_rectangle(all, nullptr); }
 CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *all, CUstream stream) {
-  return all ? copy_box(*all, stream) : CUDA_ERROR_INVALID_VALUE;
+  return copy_box(all, stream);
 }
 CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *all) { return cuMemcpy3DAsync_v2(all, nullptr); }
+
+CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *to, CUdeviceptr *from, std::size_t *sizes,
+                               std::size_t count, CUmemcpyAttributes *, std::size_t *, std::size_t,
+                               CUstream stream) {
+  return driver([&] {
+    return copy_batch(reinterpret_cast<void *const *>(to),
+                      reinterpret_cast<const void *const *>(from), sizes, count, stream);
+  });
+}
+
+CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before,
+                              std::size_t count, const CUDA_MEMCPY3D *copy, CUcontext) {
+  return driver([&] {
+    const auto same = same_copy(copy);
+    return cudaGraphAddMemcpyNode(node, graph, before, count, same ? &*same : nullptr);
+  });
+}
+CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const CUDA_MEMCPY3D *copy) {
+  return driver([&] {
+    const auto same = same_copy(copy);
+    return cudaGraphMemcpyNodeSetParams(node, same ? &*same : nullptr);
+  });
+}
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec executable, CUgraphNode node,
+                                        const CUDA_MEMCPY3D *copy, CUcontext) {
+  return driver([&] {
+    const auto same = same_copy(copy);
+    return cudaGraphExecMemcpyNodeSetParams(executable, node, same ? &*same : nullptr);
+  });
+}
 
 // ---- sets
 
@@ -417,6 +456,46 @@ CUresult cuMemsetD2D32Async(CUdeviceptr to, std::size_t pitch, unsigned value, s
 CUresult cuMemsetD2D32_v2(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t width,
                           std::size_t height) {
   return set(to, pitch, value, 4, width, height, nullptr);
+}
+
+// ---- nodes that set, and single values, which are sets of one element
+
+static_assert(sizeof(CUDA_MEMSET_NODE_PARAMS) == sizeof(cudaMemsetParams) &&
+              offsetof(CUDA_MEMSET_NODE_PARAMS, width) == offsetof(cudaMemsetParams, width));
+
+CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before,
+                              std::size_t count, const CUDA_MEMSET_NODE_PARAMS *set, CUcontext) {
+  return driver([&] {
+    return cudaGraphAddMemsetNode(node, graph, before, count,
+                                  reinterpret_cast<const cudaMemsetParams *>(set));
+  });
+}
+CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS *set) {
+  return driver([&] {
+    return cudaGraphMemsetNodeGetParams(node, reinterpret_cast<cudaMemsetParams *>(set));
+  });
+}
+CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *set) {
+  return driver([&] {
+    return cudaGraphMemsetNodeSetParams(node, reinterpret_cast<const cudaMemsetParams *>(set));
+  });
+}
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec executable, CUgraphNode node,
+                                        const CUDA_MEMSET_NODE_PARAMS *set, CUcontext) {
+  return driver([&] {
+    return cudaGraphExecMemsetNodeSetParams(executable, node,
+                                            reinterpret_cast<const cudaMemsetParams *>(set));
+  });
+}
+
+CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr to, cuuint32_t value, unsigned) {
+  return cuMemsetD32Async(to, value, 1, stream);
+}
+CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr to, cuuint64_t value, unsigned) {
+  const CUresult low = cuMemsetD32Async(to, static_cast<unsigned>(value), 1, stream);
+  return low == CUDA_SUCCESS
+             ? cuMemsetD32Async(to + 4, static_cast<unsigned>(value >> 32), 1, stream)
+             : low;
 }
 
 } // extern "C"

@@ -4,6 +4,11 @@
 #include "wrapper/runtime/toolkit.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <fmt/core.h>
+#include <map>
+#include <string>
 #include <unordered_set>
 
 using namespace ptxasw;
@@ -31,14 +36,17 @@ cudaError_t add(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t 
   return cudaSuccess;
 }
 
-/// The node of an executable graph that was made of a node, holding that kind of work; null: none.
-template <class Kind> Kind *work_in(cudaGraphExec_t executable, cudaGraphNode_t node) {
-  if (!executables().contains(executable))
-    return nullptr;
-  for (const auto &copy : executable->graph->nodes)
-    if (copy->original == node)
-      return std::get_if<Kind>(&copy->work);
+/// The work of the node of an executable graph that was made of a node, if it is of that kind.
+Work *work_in(cudaGraphExec_t executable, cudaGraphNode_t node) {
+  if (executables().contains(executable))
+    for (const auto &copy : executable->graph->nodes)
+      if (copy->original == node)
+        return &copy->work;
   return nullptr;
+}
+template <class Kind> Kind *work_in(cudaGraphExec_t executable, cudaGraphNode_t node) {
+  Work *const work = work_in(executable, node);
+  return work ? std::get_if<Kind>(work) : nullptr;
 }
 
 template <class Kind> Kind *work_of(cudaGraphNode_t node) {
@@ -94,7 +102,157 @@ std::vector<CUgraphNode_st *> after(const CUgraphNode_st *node) {
 
 template <class Body> cudaError_t locked(Body body) { return device().call(body); }
 
+/// A copy of a row of bytes to a variable, or from one; the other side's bytes are at `other`.
+template <class Copy>
+cudaError_t with_symbol(const void *symbol, std::size_t offset, std::size_t bytes, Copy copy) {
+  char *place = nullptr;
+  const cudaError_t error = locked([&] { return within(symbol, offset, bytes, place); });
+  return error == cudaSuccess ? copy(place) : error;
+}
+
+/// Work that a node of any type is to do; or the error. Memory that it allocates is written back.
+cudaError_t work_from(cudaGraphNodeParams *from, const char *asked, Work &work) {
+  if (!from)
+    return cudaErrorInvalidValue;
+  switch (from->type) {
+  case cudaGraphNodeTypeKernel: {
+    const auto &kernel = from->kernel;
+    const cudaKernelNodeParams same{kernel.func,           kernel.gridDim,      kernel.blockDim,
+                                    kernel.sharedMemBytes, kernel.kernelParams, kernel.extra};
+    KernelCall call;
+    const cudaError_t error = call_of(&same, call);
+    work = std::move(call);
+    return error;
+  }
+  case cudaGraphNodeTypeMemcpy:
+    work = from->memcpy.copyParams;
+    return check_copy(from->memcpy.copyParams);
+  case cudaGraphNodeTypeMemset: {
+    const auto &set = from->memset;
+    const cudaMemsetParams same{set.dst,         set.pitch, set.value,
+                                set.elementSize, set.width, set.height};
+    work = same;
+    return check_set(same);
+  }
+  case cudaGraphNodeTypeHost:
+    work = HostCall{from->host.fn, from->host.userData};
+    return from->host.fn ? cudaSuccess : cudaErrorInvalidValue;
+  case cudaGraphNodeTypeGraph:
+    if (!from->graph.graph)
+      return cudaErrorInvalidValue;
+    work = ChildGraph{from->graph.ownership == cudaGraphChildGraphOwnershipMove
+                          ? std::shared_ptr<CUgraph_st>(from->graph.graph)
+                          : from->graph.graph->clone()};
+    return cudaSuccess;
+  case cudaGraphNodeTypeEmpty:
+    work = Nothing{};
+    return cudaSuccess;
+  case cudaGraphNodeTypeWaitEvent:
+    work = EventWait{from->eventWait.event};
+    return find_event(from->eventWait.event) ? cudaSuccess : cudaErrorInvalidValue;
+  case cudaGraphNodeTypeEventRecord:
+    work = EventRecord{from->eventRecord.event};
+    return find_event(from->eventRecord.event) ? cudaSuccess : cudaErrorInvalidValue;
+  case cudaGraphNodeTypeMemAlloc: {
+    const std::size_t bytes = from->alloc.bytesize;
+    const cudaError_t error = allocate_in_graph(&from->alloc.dptr, bytes);
+    work = Allocate{from->alloc.dptr, bytes};
+    return error;
+  }
+  case cudaGraphNodeTypeMemFree:
+    work = Release{from->free.dptr};
+    return device().allocations().find(from->free.dptr) ? cudaSuccess : cudaErrorInvalidValue;
+  default:
+    return Device::refuse(asked, "semaphores and conditions are not emulated");
+  }
+}
+
+/// Gives a node other parameters for the work it does already.
+cudaError_t replace_work(Work *place, cudaGraphNodeParams *by, const char *asked) {
+  Work work;
+  if (!place || !by)
+    return cudaErrorInvalidValue;
+  if (by->type != type_of(*place) || by->type == cudaGraphNodeTypeMemAlloc)
+    return cudaErrorInvalidValue;
+  const cudaError_t error = work_from(by, asked, work);
+  if (error == cudaSuccess)
+    *place = std::move(work);
+  return error;
+}
+
+/// An attribute of a kernel's launch; those that make no difference here are 0.
+void get_attribute(const KernelCall &call, cudaLaunchAttributeID id,
+                   cudaLaunchAttributeValue &value) {
+  value = {};
+  if (id == cudaLaunchAttributeCooperative)
+    value.cooperative = call.cooperative ? 1 : 0;
+  else if (id == cudaLaunchAttributeClusterDimension && call.cluster)
+    value.clusterDim = {call.cluster->x, call.cluster->y, call.cluster->z};
+}
+void set_attribute(KernelCall &call, cudaLaunchAttributeID id,
+                   const cudaLaunchAttributeValue &value) {
+  if (id == cudaLaunchAttributeCooperative)
+    call.cooperative = value.cooperative != 0;
+  else if (id == cudaLaunchAttributeClusterDimension)
+    call.cluster = {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
+}
+
+/// Waits and records of events are alike.
+template <class Kind> cudaError_t give_event(cudaGraphNode_t node, cudaEvent_t *event) {
+  return locked([&] {
+    const Kind *const known = work_of<Kind>(node);
+    return known && event ? (*event = known->event, cudaSuccess) : cudaErrorInvalidValue;
+  });
+}
+template <class Kind> cudaError_t take_event(Kind *place, cudaEvent_t event) {
+  return find_event(event) ? replace(place, Kind{event}) : cudaErrorInvalidValue;
+}
+
+/// What a node does, as a picture of the graph says it.
+std::string label_of(const CUgraphNode_st &node) {
+  static constexpr const char *names[] = {"kernel",
+                                          "copy",
+                                          "set",
+                                          "host function",
+                                          "graph",
+                                          "nothing",
+                                          "wait for an event",
+                                          "record an event",
+                                          "allocate",
+                                          "free"};
+  const auto *const call = std::get_if<KernelCall>(&node.work);
+  return call ? call->kernel->name : names[node.work.index()];
+}
+
+void print_graph(const CUgraph_st &graph, const std::string &prefix, std::FILE *to) {
+  std::map<const CUgraphNode_st *, std::string> names;
+  for (const auto &node : graph.nodes) {
+    const std::string name = names[node.get()] = fmt::format("{}{}", prefix, names.size());
+    fmt::print(to, "  {} [label=\"{}\"];\n", name, label_of(*node));
+    if (const auto *const child = std::get_if<ChildGraph>(&node->work)) {
+      fmt::print(to, "  subgraph cluster_{} {{\n", name);
+      print_graph(*child->graph, name + "_", to);
+      fmt::print(to, "  }}\n");
+    }
+  }
+  for (const auto &node : graph.nodes)
+    for (const CUgraphNode_st *const before : node->before)
+      fmt::print(to, "  {} -> {};\n", names.at(before), names.at(node.get()));
+}
+
 } // namespace
+
+cudaError_t ptxasw::copy_attributes(cudaGraphNode_t to, cudaGraphNode_t from) {
+  return locked([&] {
+    auto *const into = work_of<KernelCall>(to);
+    const auto *const of = work_of<KernelCall>(from);
+    if (!into || !of)
+      return cudaErrorInvalidValue;
+    into->cooperative = of->cooperative;
+    into->cluster = of->cluster;
+    return cudaSuccess;
+  });
+}
 
 extern "C" {
 
@@ -296,6 +454,205 @@ cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *node, cudaGraph_t graph,
   return locked([&] {
     return find_event(event) ? add(node, graph, before, count, EventWait{event})
                              : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *node, cudaGraph_t graph,
+                                const cudaGraphNode_t *before, const cudaGraphEdgeData *,
+                                std::size_t count, cudaGraphNodeParams *parameters) {
+  return locked([&] {
+    Work work;
+    if (!node || !graph || (count != 0 && !before))
+      return cudaErrorInvalidValue;
+    const cudaError_t error = work_from(parameters, "cudaGraphAddNode", work);
+    return error == cudaSuccess ? add(node, graph, before, count, std::move(work)) : error;
+  });
+}
+
+cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams *parameters) {
+  return locked([&] {
+    return replace_work(node ? &node->work : nullptr, parameters, "cudaGraphNodeSetParams");
+  });
+}
+
+cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                       cudaGraphNodeParams *parameters) {
+  return locked([&] {
+    return replace_work(work_in(executable, node), parameters, "cudaGraphExecNodeSetParams");
+  });
+}
+
+cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams *to) {
+  return locked([&] {
+    auto *const call = work_of<KernelCall>(node);
+    if (!call || !to)
+      return cudaErrorInvalidValue;
+    const Function &kernel =
+        *call->kernel->module->program().function(*find_in_program(*call->kernel)).function;
+    node->arguments.clear();
+    for (std::size_t i = 0; i < kernel.parameters.size(); ++i)
+      node->arguments.push_back(call->parameters.data() + kernel_parameter_offset(kernel, i));
+    *to = {const_cast<void *>(call->function),
+           {call->grid.x, call->grid.y, call->grid.z},
+           {call->block.x, call->block.y, call->block.z},
+           call->shared,
+           node->arguments.data(),
+           nullptr};
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
+                                            cudaLaunchAttributeValue *value) {
+  return locked([&] {
+    const auto *const call = work_of<KernelCall>(node);
+    return call && value ? (get_attribute(*call, id, *value), cudaSuccess) : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
+                                            const cudaLaunchAttributeValue *value) {
+  return locked([&] {
+    auto *const call = work_of<KernelCall>(node);
+    return call && value ? (set_attribute(*call, id, *value), cudaSuccess) : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event) {
+  return give_event<EventRecord>(node, event);
+}
+cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event) {
+  return give_event<EventWait>(node, event);
+}
+cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
+  return locked([&] { return take_event(work_of<EventRecord>(node), event); });
+}
+cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
+  return locked([&] { return take_event(work_of<EventWait>(node), event); });
+}
+cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                                 cudaEvent_t event) {
+  return locked([&] { return take_event(work_in<EventRecord>(executable, node), event); });
+}
+cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                               cudaEvent_t event) {
+  return locked([&] { return take_event(work_in<EventWait>(executable, node), event); });
+}
+
+cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                                 cudaGraph_t child) {
+  return locked([&] {
+    return child ? replace(work_in<ChildGraph>(executable, node), ChildGraph{child->clone()})
+                 : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
+                                           const cudaGraphNode_t *before, std::size_t count,
+                                           const void *symbol, const void *from, std::size_t bytes,
+                                           std::size_t offset, cudaMemcpyKind kind) {
+  return with_symbol(symbol, offset, bytes, [&](void *to) {
+    return cudaGraphAddMemcpyNode1D(node, graph, before, count, to, from, bytes, kind);
+  });
+}
+cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
+                                             const cudaGraphNode_t *before, std::size_t count,
+                                             void *to, const void *symbol, std::size_t bytes,
+                                             std::size_t offset, cudaMemcpyKind kind) {
+  return with_symbol(symbol, offset, bytes, [&](void *from) {
+    return cudaGraphAddMemcpyNode1D(node, graph, before, count, to, from, bytes, kind);
+  });
+}
+cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void *symbol,
+                                                 const void *from, std::size_t bytes,
+                                                 std::size_t offset, cudaMemcpyKind kind) {
+  return with_symbol(symbol, offset, bytes, [&](void *to) {
+    return cudaGraphMemcpyNodeSetParams1D(node, to, from, bytes, kind);
+  });
+}
+cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *to,
+                                                   const void *symbol, std::size_t bytes,
+                                                   std::size_t offset, cudaMemcpyKind kind) {
+  return with_symbol(symbol, offset, bytes, [&](void *from) {
+    return cudaGraphMemcpyNodeSetParams1D(node, to, from, bytes, kind);
+  });
+}
+cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t executable,
+                                                     cudaGraphNode_t node, const void *symbol,
+                                                     const void *from, std::size_t bytes,
+                                                     std::size_t offset, cudaMemcpyKind kind) {
+  return with_symbol(symbol, offset, bytes, [&](void *to) {
+    return cudaGraphExecMemcpyNodeSetParams1D(executable, node, to, from, bytes, kind);
+  });
+}
+cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t executable,
+                                                       cudaGraphNode_t node, void *to,
+                                                       const void *symbol, std::size_t bytes,
+                                                       std::size_t offset, cudaMemcpyKind kind) {
+  return with_symbol(symbol, offset, bytes, [&](void *from) {
+    return cudaGraphExecMemcpyNodeSetParams1D(executable, node, to, from, bytes, kind);
+  });
+}
+
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                     const cudaGraphNode_t *before, std::size_t count,
+                                     cudaMemAllocNodeParams *parameters) {
+  return locked([&] {
+    if (!parameters || !node || !graph || (count != 0 && !before))
+      return cudaErrorInvalidValue;
+    const std::size_t bytes = parameters->bytesize;
+    const cudaError_t error = allocate_in_graph(&parameters->dptr, bytes);
+    return error == cudaSuccess ? add(node, graph, before, count, Allocate{parameters->dptr, bytes})
+                                : error;
+  });
+}
+
+cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, cudaMemAllocNodeParams *to) {
+  return locked([&] {
+    const auto *const known = work_of<Allocate>(node);
+    if (!known || !to)
+      return cudaErrorInvalidValue;
+    *to = {};
+    to->poolProps.allocType = cudaMemAllocationTypePinned;
+    to->poolProps.location = {cudaMemLocationTypeDevice, 0};
+    to->bytesize = known->size;
+    to->dptr = known->address;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                    const cudaGraphNode_t *before, std::size_t count,
+                                    void *address) {
+  return locked([&] {
+    return device().allocations().find(address) ? add(node, graph, before, count, Release{address})
+                                                : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *address) {
+  return locked([&] {
+    const auto *const known = work_of<Release>(node);
+    return known && address
+               ? (std::memcpy(address, &known->address, sizeof known->address), cudaSuccess)
+               : cudaErrorInvalidValue;
+  });
+}
+
+/// Memory of graphs is never in reserve.
+cudaError_t cudaDeviceGraphMemTrim(int number) {
+  return Device::remember(number == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned) {
+  return locked([&] {
+    std::FILE *const file = graph && path ? std::fopen(path, "w") : nullptr;
+    if (!file)
+      return cudaErrorInvalidValue;
+    fmt::print(file, "digraph graph_0 {{\n");
+    print_graph(*graph, "node", file);
+    fmt::print(file, "}}\n");
+    return std::fclose(file) == 0 ? cudaSuccess : cudaErrorUnknown;
   });
 }
 

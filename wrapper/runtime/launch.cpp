@@ -78,6 +78,7 @@ std::optional<std::uint32_t> find_in_program(const CUkern_st &kernel) {
 cudaError_t prepare(const void *function, dim3 grid, dim3 block, void **arguments,
                     std::size_t shared, KernelCall &call) {
   call.kernel = Registry::get().find_kernel(function);
+  call.function = function;
   if (!call.kernel)
     return cudaErrorInvalidDeviceFunction;
   if (const cudaError_t error = call.kernel->module->load(); error != cudaSuccess)

@@ -10,6 +10,7 @@ namespace ptxasw::inline wrapper {
 
 struct KernelCall {
   CUkern_st *kernel = nullptr;
+  const void *function = nullptr; ///< what the program calls it
   Extents grid, block;
   std::uint32_t shared = 0; ///< dynamic, bytes
   std::vector<std::uint8_t> parameters;

@@ -65,6 +65,10 @@ cudaError_t managed_range(const void *address, std::size_t size) {
 
 } // namespace
 
+cudaError_t ptxasw::allocate_in_graph(void **to, std::size_t size) {
+  return allocate(to, size, MemoryKind::device, "cudaGraphAddMemAllocNode");
+}
+
 extern "C" {
 
 cudaError_t cudaMalloc(void **to, std::size_t size) {
@@ -226,8 +230,7 @@ cudaError_t cudaFreeAsync(void *address, cudaStream_t handle) {
       return cudaErrorInvalidResourceHandle;
     if (!address)
       return cudaSuccess;
-    // In a graph it stays where it is: the next launch allocates it again.
-    return stream->capture ? enqueue(handle, Nothing{})
+    return stream->capture ? enqueue(handle, Release{address})
                            : device().allocations().remove(address, MemoryKind::device);
   });
 }

@@ -70,8 +70,6 @@ cudaError_t perform(const Work &work) {
     record->event->time = std::chrono::steady_clock::now();
     record->event->capture.reset();
   }
-  if (const auto *release = std::get_if<Release>(&work))
-    return device().allocations().remove(release->address, MemoryKind::device);
   return cudaSuccess;
 }
 

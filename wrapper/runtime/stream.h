@@ -25,6 +25,7 @@ struct Allocate {
   void *address = nullptr;
   std::uint64_t size = 0;
 };
+/// Of a graph's memory: it stays where it is, as the next launch allocates it again.
 struct Release {
   void *address = nullptr;
 };
@@ -45,6 +46,10 @@ cudaError_t enqueue(cudaStream_t stream, Work work);
 
 /// A copy of a row of bytes as a copy in three dimensions.
 cudaMemcpy3DParms row_copy(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind);
+/// Memory of a graph, which stays while the process runs or until the program frees it.
+cudaError_t allocate_in_graph(void **to, std::size_t size);
+/// Bytes of a variable of the program's, from an offset on; or the error.
+cudaError_t within(const void *symbol, std::size_t offset, std::size_t count, char *&place);
 /// Success if a copy or a set is possible.
 cudaError_t check_copy(const cudaMemcpy3DParms &copy);
 cudaError_t check_set(const cudaMemsetParams &set);
@@ -70,6 +75,7 @@ struct CUgraphNode_st {
   std::vector<CUgraphNode_st *> before; ///< nodes that it depends on
   bool enabled = true;
   CUgraphNode_st *original = nullptr; ///< of a clone's
+  std::vector<void *> arguments;      ///< of its kernel, as they were asked for last
 };
 
 struct CUgraph_st {

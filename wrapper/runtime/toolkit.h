@@ -29,6 +29,9 @@ void note_program(const std::vector<FatImage> &images);
 cudaError_t copy_batch(void *const *to, const void *const *from, const std::size_t *sizes,
                        std::size_t count, cudaStream_t stream);
 
+/// cudaGraphKernelNodeCopyAttributes, whose parameters CUDA 12 has the other way round.
+cudaError_t copy_attributes(cudaGraphNode_t to, cudaGraphNode_t from);
+
 } // namespace ptxasw::wrapper
 
 // What CUDA 12 has under these names is what CUDA 13 has without the ending: where two functions
@@ -39,6 +42,9 @@ cudaError_t cudaMemPrefetchAsync_v2(const void *address, std::size_t size, cudaM
                                     unsigned flags, cudaStream_t stream);
 cudaError_t cudaMemAdvise_v2(const void *address, std::size_t size, cudaMemoryAdvise advice,
                              cudaMemLocation where);
+cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *node, cudaGraph_t graph,
+                                const cudaGraphNode_t *before, const cudaGraphEdgeData *data,
+                                std::size_t count, cudaGraphNodeParams *parameters);
 cudaError_t cudaGraphGetEdges_v2(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
                                  cudaGraphEdgeData *data, std::size_t *count);
 cudaError_t cudaGraphNodeGetDependencies_v2(cudaGraphNode_t node, cudaGraphNode_t *list,

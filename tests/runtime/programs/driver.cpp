@@ -211,6 +211,43 @@ static void kernels(const std::string &ptx) {
   GOOD(cuMemcpyDtoH(back.data(), to, n * 4));
   EXPECT(back[3] == 1003);
   GOOD(cuGraphExecDestroy(executable));
+
+  // Node by node: set, add, copy.
+  CUgraphNode captured, sets, copies, found[2];
+  std::size_t node_count = 1;
+  GOOD(cuGraphGetNodes(graph, &captured, &node_count));
+  CUDA_MEMSET_NODE_PARAMS zeros{to, 0, 7, 4, n, 1}, said{};
+  GOOD(cuGraphAddMemsetNode(&sets, graph, nullptr, 0, &zeros, nullptr));
+  GOOD(cuGraphAddDependencies(graph, &sets, &captured, nullptr, 1));
+  GOOD(cuGraphMemsetNodeGetParams(sets, &said));
+  EXPECT(said.dst == to && said.value == 7 && said.width == static_cast<std::size_t>(n));
+  CUDA_MEMCPY3D box{};
+  box.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+  box.srcDevice = to;
+  box.dstMemoryType = CU_MEMORYTYPE_HOST;
+  box.dstHost = back.data();
+  box.WidthInBytes = n * 4;
+  box.Height = box.Depth = 1;
+  GOOD(cuGraphAddMemcpyNode(&copies, graph, &captured, 1, &box, nullptr));
+  node_count = 2;
+  GOOD(cuGraphGetEdges(graph, found, found, nullptr, &node_count));
+  EXPECT(node_count == 2);
+  CUDA_KERNEL_NODE_PARAMS node{};
+  GOOD(cuGraphKernelNodeGetParams(captured, &node));
+  EXPECT(node.func == add && node.gridDimX == 2 && node.blockDimX == 64);
+  node.gridDimX = 1;
+  GOOD(cuGraphKernelNodeSetParams(captured, &node));
+  GOOD(cuGraphInstantiate(&executable, graph, 0));
+  GOOD(cuGraphLaunch(executable, stream));
+  EXPECT(back[3] == 1003 && back[63] == 1063 && back[64] == 7);
+  zeros.value = 8;
+  GOOD(cuGraphExecMemsetNodeSetParams(executable, sets, &zeros, nullptr));
+  GOOD(cuGraphLaunch(executable, stream));
+  EXPECT(back[64] == 8);
+  GOOD(cuStreamWriteValue64(stream, to, 0x100000002, 0));
+  GOOD(cuMemcpyDtoH(back.data(), to, 8));
+  EXPECT(back[0] == 2 && back[1] == 1);
+  GOOD(cuGraphExecDestroy(executable));
   GOOD(cuGraphDestroy(graph));
 
   GOOD(cuEventDestroy(before));
