@@ -46,7 +46,8 @@ public:
     const std::vector<BlockId> postdominators = immediate_postdominators(
         facts_.cfg(), return_edges(facts_.module(), facts_.function(), facts_.cfg()));
     LoopState nothing(facts_.emulation().pool());
-    const WalkContext context{facts_, *amounts_, reader_, trips_, costs, postdominators, nothing};
+    const WalkContext context{facts_, *amounts_,      reader_, trips_,
+                              costs,  postdominators, nothing, uncounted_};
     for (const BoundMetric &metric : options_.metrics) {
       result_.metrics.push_back(bound(context, metric));
       count_shares(context, metric, result_.metrics.back());
@@ -139,6 +140,16 @@ private:
     return result;
   }
 
+  // True if there is a way out of a loop.
+  bool is_left(LoopId loop) const {
+    const ControlFlowGraph &cfg = facts_.cfg();
+    for (BlockId block = 0; block < cfg.blocks().size(); ++block)
+      for (const BlockId to : cfg.blocks()[block].successors)
+        if (cfg.contains(loop, block) && !cfg.contains(loop, to))
+          return true;
+    return false;
+  }
+
   void settle(LoopId loop) {
     facts::TripCount &trip = trips_[loop];
     if (trip.known && !add_conditions(trip.conditions,
@@ -157,8 +168,14 @@ private:
     bound.depth = info.depth;
     bound.exact = trip.known && trip.exact;
     bound.reason = trip.reason;
-    if (trip.known)
+    uncounted_.emplace_back();
+    if (trip.known) {
       bound.rounds = trip.rounds;
+    } else if (options_.names_rounds && is_left(loop)) {
+      const std::uint32_t first = facts_.cfg().blocks()[info.header].first;
+      bound.variable = fmt::format("rounds_{}", facts_.function().instructions[first].line);
+      uncounted_.back() = amounts_->variable(bound.variable, {Rational(1), std::nullopt});
+    }
     result_.loops.push_back(std::move(bound));
   }
 
@@ -404,6 +421,7 @@ private:
   std::shared_ptr<AmountPool> amounts_;
   facts::IntegerReader reader_;
   std::vector<facts::TripCount> trips_;
+  std::vector<std::optional<Amount>> uncounted_; ///< by loop: WalkContext::uncounted
   KernelBounds result_;
   std::vector<bool> branch_known_; ///< by place in the facts: known_exactly()
   std::string unknown_;            ///< what is_formula() stumbled over last

@@ -37,6 +37,9 @@ struct BoundOptions {
   /// then hold for it alone, though formulas keep the names.
   std::map<std::string, std::int64_t> grid = {};
   std::vector<BoundMetric> metrics = usual_metrics();
+  /// Rounds of loops that cannot be counted get a variable each (LoopBound::variable), which bounds
+  /// are then in; without, there is no bound of what is counted in such a loop.
+  bool names_rounds = false;
 };
 
 /// A bound, or why there is none.
@@ -68,6 +71,10 @@ struct LoopBound {
   std::optional<facts::Amount> rounds;
   bool exact = false;
   std::string reason; ///< why there is no count
+  /// Bounds are in this variable, at least 1, where there is no count: how often a thread runs the
+  /// loop's first instruction, at most, each time it gets there. Its name is `rounds_` and the line
+  /// of that instruction. Empty: they are not.
+  std::string variable;
 };
 
 /// All bounds of one kernel. Amounts are over `amounts`.

@@ -200,7 +200,7 @@ private:
     }
     const BlockId meeting = context_.postdominators[block];
     if ((meeting < end_ && !within(meeting, loop)) || (meeting >= end_ && loop != no_index) ||
-        gathers_before(block, meeting))
+        gathers_before(block, meeting) || goes_around(block, meeting, loop))
       throw LanesApart();
     const BlockId until = meeting < end_ ? meeting : end_;
     WalkResult result = divergence(decision.kind == LaneDecision::parts);
@@ -315,6 +315,29 @@ private:
     return false;
   }
 
+  // True if lanes that part in a loop of unknown rounds may come to its header before they meet, as
+  // by `continue`: others then wait while they make rounds, and the rounds of all are more than
+  // those of any. (Where rounds are counted each passes the branch that is counted.)
+  bool goes_around(BlockId block, BlockId meeting, LoopId loop) const {
+    if (loop == no_index || !context_.uncounted[loop] || cfg_.loops()[loop].header == meeting)
+      return false;
+    std::vector<BlockId> work{block};
+    std::vector<bool> seen(cfg_.blocks().size());
+    while (!work.empty()) {
+      const BlockId at = work.back();
+      work.pop_back();
+      for (const BlockId to : cfg_.blocks()[at].successors) {
+        if (to == meeting || seen[to] || !cfg_.contains(loop, to))
+          continue;
+        if (to == cfg_.loops()[loop].header)
+          return true;
+        seen[to] = true;
+        work.push_back(to);
+      }
+    }
+    return false;
+  }
+
   // --- Loops ---
 
   struct WayOut {
@@ -362,6 +385,8 @@ private:
     const BlockId until = meeting < end_ ? meeting : end_;
     WalkResult result;
     for (const WayOut &way : ways) {
+      if (goes_around(way.from, until, loop))
+        throw LanesApart();
       if (way.to == until)
         continue;
       if (gathers_before(way.from, until))
@@ -429,7 +454,7 @@ private:
     WalkResult round = round_of(loop, header, no_index, state);
     if (is_zero(round))
       return partings;
-    if (!trip.known) {
+    if (!trip.known && !context_.uncounted[loop]) {
       WalkResult result = none(header, fmt::format("a loop: {}", trip.reason));
       if (trip.exit != no_index)
         result.obstacle->line = line_of(trip.exit);
@@ -437,6 +462,19 @@ private:
     }
     if (round.obstacle)
       return round;
+    const facts::AtomId counter = amounts_.atom_of(context_.reader.trip(loop));
+    if (!trip.known) {
+      // A round that is left in the middle costs no more than one that is not.
+      const Amount &rounds = *context_.uncounted[loop];
+      bool exact = false;
+      const auto total = amounts_.sum(round.most, counter, rounds, rounds - 1, exact);
+      if (!total)
+        return none(header, "a loop: the costs of its rounds cannot be added up");
+      WalkResult result;
+      result.most = *total;
+      result.exact = false;
+      return plus(result, partings);
+    }
     const bool at_the_end = std::all_of(
         cfg_.blocks()[trip.exit].successors.begin(), cfg_.blocks()[trip.exit].successors.end(),
         [&](BlockId to) { return to == header || !cfg_.contains(loop, to); });
@@ -446,7 +484,6 @@ private:
     const auto plain = for_all_lanes(trip.left_in_plain, exact);
     if (!rounds || !full || !plain)
       return none(header, "a loop: where in the warp its count is largest is not seen");
-    const facts::AtomId counter = amounts_.atom_of(context_.reader.trip(loop));
     WalkResult result;
     std::optional<Amount> total;
     if (at_the_end) {

@@ -7,10 +7,12 @@
 #include "emulator/machine/warp_draw.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <fmt/core.h>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <tuple>
 
@@ -22,6 +24,56 @@ using facts::Rational;
 
 /// Bytes that pointers are moved by: what an element of the largest kind leaves, or less.
 constexpr std::int64_t moves[] = {0, 0, 16, 32, 64, 128, 4, 8};
+
+/// How often threads run loops' first instructions, at most, each time they get there.
+class RoundsObserver : public WarpObserver {
+public:
+  RoundsObserver(const WarpProgram &program, std::uint32_t number)
+      : number_(number), function_(program.function(number)) {}
+
+  void before(const WarpStep &step) override {
+    if (step.function != number_)
+      return;
+    const ControlFlowGraph &cfg = *function_.cfg;
+    const auto at = static_cast<std::uint32_t>(step.instruction - function_.code.data());
+    const BlockId block = cfg.block_of(at);
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+      if ((step.lanes >> lane & 1) == 0)
+        continue;
+      Thread &thread = threads_[{step.block[0], step.block[1], step.block[2], step.warp, lane}];
+      if (cfg.blocks()[block].first == at)
+        begin(cfg, block, thread);
+      thread.last = block;
+    }
+  }
+
+  /// By the line of the first instruction; 1 where none ran.
+  std::uint64_t most(std::uint32_t line) const {
+    const auto found = most_.find(line);
+    return found == most_.end() ? 1 : found->second;
+  }
+
+private:
+  struct Thread {
+    BlockId last = no_index;
+    std::map<LoopId, std::uint64_t> rounds;
+  };
+
+  void begin(const ControlFlowGraph &cfg, BlockId block, Thread &thread) {
+    for (LoopId loop = 0; loop < cfg.loops().size(); ++loop)
+      if (cfg.loops()[loop].header == block) {
+        std::uint64_t &rounds = thread.rounds[loop];
+        rounds = thread.last != no_index && cfg.contains(loop, thread.last) ? rounds + 1 : 1;
+        std::uint64_t &most = most_[function_.code[cfg.blocks()[block].first].line];
+        most = std::max(most, rounds);
+      }
+  }
+
+  const std::uint32_t number_;
+  const WarpFunction &function_;
+  std::map<std::array<std::uint32_t, 5>, Thread> threads_;
+  std::map<std::uint32_t, std::uint64_t> most_;
+};
 
 class Checker {
 public:
@@ -72,7 +124,8 @@ private:
       return;
     WarpLaunch launch;
     place_buffers(drawn, memory, launch);
-    const WarpOutcome outcome = counted(launch, memory);
+    rounds_.emplace(program_, number_);
+    const WarpOutcome outcome = counted(launch, memory, &*rounds_);
     memory_ = &memory;
     if (outcome.fault) {
       ++result_.unusable[std::string(to_string(outcome.fault->kind))];
@@ -90,9 +143,13 @@ private:
     with_other_data(drawn, outcome);
   }
 
-  WarpOutcome counted(const WarpLaunch &launch, GlobalMemory &memory) const {
+  WarpOutcome counted(const WarpLaunch &launch, GlobalMemory &memory, WarpObserver *rounds) {
     WarpOptions how;
     how.count = true;
+    const auto &loops = bounds(launch.block, 1).loops;
+    if (std::any_of(loops.begin(), loops.end(),
+                    [](const LoopBound &loop) { return !loop.variable.empty(); }))
+      how.observer = rounds;
     how.step_limit = options_.step_limit;
     how.memory_limit = std::uint64_t{256} << 20;
     return run_kernel(program_, number_, launch, memory, how);
@@ -118,7 +175,7 @@ private:
     other.seed += 1 + random_.below(1000);
     WarpLaunch launch;
     place_buffers(other, memory, launch);
-    const WarpOutcome again = counted(launch, memory);
+    const WarpOutcome again = counted(launch, memory, nullptr);
     if (again.fault)
       return;
     for (const MetricBound *metric : claimed) {
@@ -163,6 +220,10 @@ private:
       if (name == fmt::format("nctaid.{}", static_cast<char>('x' + axis)))
         return Rational(launch.grid[axis]);
     }
+    constexpr std::string_view of_rounds = "rounds_";
+    if (name.starts_with(of_rounds))
+      return Rational(
+          rounds_->most(static_cast<std::uint32_t>(std::stoul(name.substr(of_rounds.size())))));
     const std::string prefix = std::string(kernel_.name) + "_";
     for (const ParameterSlot &slot : slots_)
       if (slot.name == name || slot.name == prefix + name) {
@@ -199,6 +260,7 @@ private:
       BoundOptions options;
       options.block = block;
       options.base_alignment = alignment;
+      options.names_rounds = true;
       known = std::make_unique<KernelBounds>(bound_kernel(module_, kernel_, options));
     }
     return *known;
@@ -281,7 +343,8 @@ private:
   const CheckOptions options_;
   const WarpProgram program_;
   std::uint32_t number_ = 0;
-  GlobalMemory *memory_ = nullptr; ///< of the launch that is being compared
+  GlobalMemory *memory_ = nullptr;       ///< of the launch that is being compared
+  std::optional<RoundsObserver> rounds_; ///< of that launch
   std::vector<ParameterSlot> slots_;
   WarpRandom random_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, unsigned>,

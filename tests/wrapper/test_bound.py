@@ -100,8 +100,30 @@ L:
   ret;
 }
 """)
-        self.assertIn("a loop: its bound is not known: line 7 of the PTX makes it\n",
-                      run([PTXASW, "cost", "--only", "bounds", "rows.ptx"]).stdout)
+        words = [PTXASW, "cost", "--only", "bounds", "rows.ptx"]
+        said = run(words)
+        self.assertEqual(said.returncode, 0)
+        self.assertIn("  loop, line 13: rounds_10 rounds: its bound is not known: line 7 of the PTX makes it\n", said.stdout)
+        self.assertIn("  sectors    warp    at most  rounds_10 + 1\n", said.stdout)
+        # At a launch a formula is no answer, unless the rounds are said.
+        at = [*words, "--launch", "block=32,grid=1"]
+        said = run(at)
+        self.assertEqual(said.returncode, 3)
+        self.assertIn("  sectors    no bound: line 13: a loop: its bound is not known: line 7 of the PTX makes it;"
+                      " --rounds 10=N says how often it runs\n", said.stdout)
+        for given in [*at, "--rounds", "10=17"], [*words, "--rounds", "10=17"]:
+            said = run(given)
+            self.assertEqual(said.returncode, 0)
+            self.assertIn("  sectors    warp    at most  18\n", said.stdout)
+            self.assertIn("  loop, line 13: at most 17 rounds\n", said.stdout)
+        loop = json.loads(run([*words, "--json"]).stdout)["kernels"][0]["loops"][0]
+        self.assertEqual((loop["variable"], loop["rounds"], loop["verdict"]), ("rounds_10", None, "none"))
+        for wrong, message in ("10", "expected LINE=NUMBER"), ("10=0", "expected a number from 1 on"), \
+                ("10=x", "expected a number from 1 on"), ("11=3", "no loop whose rounds are not known begins there"):
+            said = run([*words, "--rounds", wrong])
+            self.assertEqual(said.returncode, 2)
+            self.assertIn(f"--rounds {wrong.split('=')[0]}", said.stderr)
+            self.assertIn(message, said.stderr)
 
     def test_conditions_that_nothing_keeps(self):
         # Only n = 0 keeps both tid + n and tid - n from wrapping around, and then no thread gets there.

@@ -18,6 +18,7 @@ struct CostRequest {
   AnalysisRequest asked;
   std::vector<std::string> only;          ///< `occupancy` or `bounds`; empty: both
   std::string compare, weights;           ///< files
+  std::vector<std::string> rounds;        ///< LINE=NUMBER
   std::optional<std::uint32_t> registers; ///< instead of what ptxas gives
   std::uint64_t static_shared = 0;        ///< bytes, with registers
   bool opted_in = false;
@@ -131,6 +132,16 @@ int run(const CostRequest &request, const Invocation &invocation) {
   BoundOptions options;
   options.block = point.block;
   options.base_alignment = inputs->launch.base_alignment.value_or(1);
+  options.names_rounds = true;
+  GivenRounds rounds;
+  if (const auto wrong = read_rounds(request.rounds, rounds))
+    return complain(*wrong);
+  GivenRounds unused = rounds;
+  const auto told_of = [&](const Module &module, const Function &function) {
+    ToldBounds told = told_bounds(module, function, options, point, inputs->sources);
+    put_in(rounds, at != nullptr, told, unused);
+    return told;
+  };
   if (!request.weights.empty()) {
     BoundMetric weighted;
     if (const auto wrong = read_weights(request.weights, weighted))
@@ -144,7 +155,7 @@ int run(const CostRequest &request, const Invocation &invocation) {
     if (!function)
       return tl::unexpected(
           Unanswered{fmt::format("`{}` has no kernel `{}`", request.compare, one.called()), 3});
-    const ToldBounds second = told_bounds(*other, *function, options, point, inputs->sources);
+    const ToldBounds second = told_of(*other, *function);
     if (auto why = not_at(second, at))
       return tl::unexpected(Unanswered{why->why});
     return compare(told, second, at, asked.verbose);
@@ -155,8 +166,7 @@ int run(const CostRequest &request, const Invocation &invocation) {
       if (!are_known(one.module(), one.input.name) ||
           (other && !are_known(*other, request.compare)))
         return tl::unexpected(Unanswered{"no bound: an instruction is not known"});
-      const ToldBounds told =
-          told_bounds(one.module(), one.function, options, point, inputs->sources);
+      const ToldBounds told = told_of(one.module(), one.function);
       if (auto why = not_at(told, at))
         return tl::unexpected(*why);
       if (other)
@@ -178,9 +188,13 @@ int run(const CostRequest &request, const Invocation &invocation) {
       answer.code = 3;
     return answer;
   };
-  return analyse(asked, *inputs, each, false,
-                 other ? nlohmann::ordered_json{{"second", request.compare}}
-                       : nlohmann::ordered_json::object());
+  const int code = analyse(asked, *inputs, each, false,
+                           other ? nlohmann::ordered_json{{"second", request.compare}}
+                                 : nlohmann::ordered_json::object());
+  if (!unused.empty())
+    return complain(fmt::format("--rounds {}: no loop whose rounds are not known begins there",
+                                unused.begin()->first));
+  return code;
 }
 
 void declare(Words &words, CostRequest &request) {
@@ -201,6 +215,8 @@ void declare(Words &words, CostRequest &request) {
   words.text("--weights FILE", request.weights,
              "bound a weighted sum, too: a JSON object with weights of instructions, sectors, "
              "conflicts and divwarps");
+  words.list("--rounds", request.rounds,
+             "LINE=NUMBER: the loop whose first instruction is in that line runs so often at most");
   words.text("--compare FILE", request.compare, "which of two versions has the lower bounds");
   words.footer("3: a kernel has no bound, or its occupancy is not known.");
   words.examples({"ptxasw cost heat.cu --kernel step",

@@ -6,6 +6,7 @@
 #include "wrapper/os/files.h"
 
 #include <algorithm>
+#include <charconv>
 #include <fmt/core.h>
 
 namespace ptxasw::inline wrapper {
@@ -112,7 +113,8 @@ Json to_json(const ToldBounds &told, const LaunchPoint *point) {
                              {"verdict", !loop.rounds ? "none"
                                          : loop.exact ? "exact"
                                                       : "bound"},
-                             {"reason", loop.rounds ? Json() : Json(loop.reason)}});
+                             {"reason", loop.rounds ? Json() : Json(loop.reason)},
+                             {"variable", loop.variable.empty() ? Json() : Json(loop.variable)}});
   json["known"] = {{"branches", share_json(bounds.branches)},
                    {"loops", share_json(bounds.counted_loops)}};
   return json;
@@ -140,7 +142,9 @@ std::string to_text(const ToldBounds &told, const LaunchPoint *point, bool all) 
     text += fmt::format("  loop, line {}: {}\n", loop.line,
                         loop.rounds ? fmt::format("{}{} rounds", loop.exact ? "" : "at most ",
                                                   shortened(text_of(told, *loop.rounds), all))
-                                    : "not counted: " + loop.reason);
+                        : loop.variable.empty()
+                            ? "not counted: " + loop.reason
+                            : fmt::format("{} rounds: {}", loop.variable, loop.reason));
   return text + conditions_text(told, all);
 }
 
@@ -226,6 +230,52 @@ ToldBounds told_bounds(const Module &module, const Function &function, BoundOpti
   std::erase_if(options.grid,
                 [](const auto &number) { return !number.first.starts_with("nctaid."); });
   return {bound_kernel(module, function, options), std::move(names)};
+}
+
+std::optional<std::string> read_rounds(const std::vector<std::string> &words, GivenRounds &rounds) {
+  for (const std::string &word : words) {
+    std::uint32_t line = 0;
+    std::uint64_t number = 0;
+    const char *const end = word.data() + word.size();
+    const auto [equals, wrong] = std::from_chars(word.data(), end, line);
+    if (wrong != std::errc() || equals == end || *equals != '=')
+      return fmt::format("--rounds {}: expected LINE=NUMBER", word);
+    if (const auto read = std::from_chars(equals + 1, end, number);
+        read.ec != std::errc() || read.ptr != end || number == 0)
+      return fmt::format("--rounds {}: expected a number from 1 on behind `=`", word);
+    rounds[line] = number;
+  }
+  return std::nullopt;
+}
+
+void put_in(const GivenRounds &rounds, bool at_launch, ToldBounds &told, GivenRounds &unused) {
+  AmountPool &amounts = *told.bounds.amounts;
+  for (LoopBound &loop : told.bounds.loops) {
+    if (loop.variable.empty())
+      continue;
+    const facts::AtomId variable = amounts.atom_of(amounts.variable(loop.variable));
+    const auto given = std::find_if(rounds.begin(), rounds.end(), [&](const auto &one) {
+      return loop.variable == fmt::format("rounds_{}", one.first);
+    });
+    if (given != rounds.end()) {
+      loop.rounds = Amount(Rational(given->second));
+      unused.erase(given->first);
+    }
+    for (MetricBound &metric : told.bounds.metrics)
+      for (Bound *const bound : {&metric.warp, &metric.block, &metric.launch}) {
+        if (!bound->most || !amounts.mentions(*bound->most, variable))
+          continue;
+        if (loop.rounds)
+          bound->most = amounts.substitute(*bound->most, variable, *loop.rounds);
+        else if (at_launch)
+          *bound = {
+              {},
+              false,
+              Obstacle{loop.line,
+                       fmt::format("a loop: {}; --rounds {}=N says how often it runs", loop.reason,
+                                   loop.variable.substr(loop.variable.find('_') + 1))}};
+      }
+  }
 }
 
 std::optional<Unanswered> not_at(const ToldBounds &told, const LaunchPoint *point) {
