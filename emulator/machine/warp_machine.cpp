@@ -150,7 +150,8 @@ void WarpMachine::start_warp(BlockState &block, std::uint32_t index) {
   warp.product_groups.clear();
   warp.products_seen = 0;
   warp.products_read = {};
-  warp.specials_of = ~0u;
+  warp.specials_of = nullptr;
+  warp.held.code = nullptr;
   const Extents &shape = run_.launch.block;
   for (unsigned lane = 0; lane < warp_lanes; ++lane) {
     const std::uint32_t thread = index * warp_lanes + lane;
@@ -293,6 +294,8 @@ void WarpMachine::run_fragment(WarpState &warp, std::size_t index, std::uint64_t
         quantum -= executed;
         continue;
       }
+    if (warp.held.code && !leaves_registers(*context.instruction))
+      release_held(warp);
     --quantum;
     count_step(context, fragment.mask);
     switch (execute(context, index)) {

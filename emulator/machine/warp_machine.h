@@ -25,7 +25,10 @@ public:
   WarpMachine(const WarpProgram &program, std::uint32_t kernel, const WarpLaunch &launch,
               GlobalMemory &memory, const WarpOptions &options)
       : run_(program, kernel, launch, options), memory_(run_, memory),
-        may_translate_(can_translate(options)) {}
+        may_translate_(can_translate(options)),
+        layout_(launch.block.x % warp_lanes == 0 || (launch.block.y == 1 && launch.block.z == 1)
+                    ? LaneLayout::consecutive
+                    : LaneLayout::any) {}
   WarpOutcome run();
 
 private:
@@ -54,7 +57,13 @@ private:
 
   // Translated code: warp_translated.cpp
   static bool can_translate(const WarpOptions &options);
-  const Translation *translation(std::uint32_t function);
+  const Translation *translation(std::uint32_t function, LaneLayout layout);
+  /// Has a fragment's registers in the slots of a translation; false: they do not fit there.
+  bool hold(WarpContext &context, const Fragment &fragment, const Translation &code);
+  /// Brings what a warp holds in slots to the rows.
+  void release_held(WarpState &warp);
+  /// Returns true of an instruction that neither reads nor writes registers.
+  static bool leaves_registers(const WarpInstruction &instruction);
   /// Executes what has been translated from where a fragment is; returns how many instructions.
   std::uint64_t run_translated(WarpState &warp, std::size_t index, std::uint64_t most,
                                bool to_block_end);
@@ -64,6 +73,7 @@ private:
   std::uint8_t *known_global(std::uint64_t address, std::uint64_t size, bool is_store);
   bool access(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask,
               const std::uint64_t *addresses, std::uint8_t *values);
+  void compute_in_slots(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask);
 
   MachineRun run_;
   MemoryView memory_;
@@ -78,7 +88,8 @@ private:
   DriverCalls driver_{run_, memory_};
   ConcreteDomain domain_;
   const bool may_translate_;
-  std::vector<const Translation *> translations_;  ///< by function; null: not yet, or none
+  /// By function and layout; null: not yet, or none.
+  std::vector<std::array<const Translation *, lane_layouts>> translations_;
   std::vector<std::unique_ptr<BlockState>> ended_; ///< blocks whose room the next ones take
   std::vector<std::uint8_t> shared_at_start_;      ///< a block's
   std::vector<WarpState *> ready_warps_; ///< of step_blocks() and run_warp(), for the room
@@ -86,7 +97,9 @@ private:
   std::vector<KnownBytes> known_;   ///< known_pages, once code is entered
   std::uint64_t known_changes_ = 0; ///< GlobalMemory::changes() of these
   std::vector<SharedBytes> shared_bytes_;
-  std::uint64_t next_question_ = 0; ///< steps at which translations are asked for again
+  /// Steps at which translations are asked for again.
+  std::array<std::uint64_t, lane_layouts> next_question_{};
+  const LaneLayout layout_; ///< of this launch's blocks
 };
 
 } // namespace ptxasw::emulator

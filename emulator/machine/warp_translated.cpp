@@ -19,13 +19,13 @@ void set_translator(Translator *translator) { current_translator = translator; }
 Translator *translator() { return current_translator; }
 
 const Translation *ProgramTranslations::of(const WarpProgram &program, std::uint32_t function,
-                                           std::uint64_t steps) {
+                                           LaneLayout layout, std::uint64_t steps) {
   const std::scoped_lock lock(mutex_);
-  Entry &entry = entries_[function];
+  Entry &entry = entries_[function * lane_layouts + static_cast<std::size_t>(layout)];
   if (!entry.tried && current_translator &&
       steps_ + steps >= current_translator->worth(program.function(function))) {
     entry.tried = true;
-    entry.translation = current_translator->translate(program, function);
+    entry.translation = current_translator->translate(program, function, layout);
   }
   return entry.translation.get();
 }
@@ -38,15 +38,127 @@ bool WarpMachine::can_translate(const WarpOptions &options) {
 }
 
 // Asked anew once per block of steps, until there is one.
-const Translation *WarpMachine::translation(std::uint32_t function) {
+const Translation *WarpMachine::translation(std::uint32_t function, LaneLayout layout) {
   if (translations_.empty())
     translations_.resize(run_.program.function_count());
-  const Translation *&found = translations_[function];
-  if (!found && run_.outcome.steps >= next_question_) {
-    next_question_ = run_.outcome.steps + 100'000;
-    found = run_.program.translations().of(run_.program, function, run_.outcome.steps);
+  const Translation *&found = translations_[function][static_cast<std::size_t>(layout)];
+  if (!found && run_.outcome.steps >= next_question_[static_cast<std::size_t>(layout)]) {
+    next_question_[static_cast<std::size_t>(layout)] = run_.outcome.steps + 100'000;
+    found = run_.program.translations().of(run_.program, function, layout, run_.outcome.steps);
   }
   return found;
+}
+
+namespace {
+
+void put_in_row(const RegisterSlot &slot, const std::uint8_t *slots, LaneMask mask,
+                std::uint64_t *row) {
+  const std::uint8_t *const at = slots + slot.offset;
+  const auto put = [&](auto value) {
+    for_each_lane(mask, [&](unsigned lane) {
+      std::uint64_t bits = value(lane);
+      if (slot.any_nan && (bits & 0x7fffffff) > 0x7f800000)
+        bits = 0x7fffffff;
+      row[lane] = bits;
+    });
+  };
+  const auto element = [&]<class Element>(Element) {
+    put([&](unsigned lane) {
+      Element value;
+      std::memcpy(&value, at + lane * sizeof value, sizeof value);
+      return std::uint64_t{value};
+    });
+  };
+  if (slot.shape == RegisterSlot::Shape::steps) {
+    std::uint64_t first = 0;
+    std::memcpy(&first, at, sizeof first);
+    put([&](unsigned lane) { return (first + lane * slot.step) & mask64(slot.width); });
+  } else if (slot.width == 1) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, at, sizeof bits);
+    put([&](unsigned lane) { return std::uint64_t{bits >> lane & 1}; });
+  } else if (slot.width == 8) {
+    element(std::uint8_t{});
+  } else if (slot.width == 16) {
+    element(std::uint16_t{});
+  } else if (slot.width == 32) {
+    element(std::uint32_t{});
+  } else {
+    element(std::uint64_t{});
+  }
+}
+
+/// False: the lanes' values are not what the slot can hold.
+bool take_from_row(const RegisterSlot &slot, const std::uint64_t *row, LaneMask mask,
+                   std::uint8_t *slots) {
+  std::uint8_t *const at = slots + slot.offset;
+  const auto elements = [&]<class Element>(Element) {
+    Element values[warp_lanes];
+    for (unsigned lane = 0; lane < warp_lanes; ++lane)
+      values[lane] = static_cast<Element>(row[lane]);
+    std::memcpy(at, values, sizeof values);
+  };
+  if (slot.shape == RegisterSlot::Shape::steps) {
+    const auto chosen = static_cast<unsigned>(std::countr_zero(mask));
+    const std::uint64_t first = row[chosen] - chosen * slot.step;
+    bool fits = true;
+    for_each_lane(mask, [&](unsigned lane) {
+      fits &= ((first + lane * slot.step - row[lane]) & mask64(slot.width)) == 0;
+    });
+    const std::uint64_t value = first & mask64(slot.width);
+    std::memcpy(at, &value, sizeof value);
+    return fits;
+  }
+  if (slot.width == 1) {
+    std::uint32_t bits = 0;
+    for_each_lane(mask, [&](unsigned lane) { bits |= (row[lane] & 1) << lane; });
+    std::memcpy(at, &bits, sizeof bits);
+  } else if (slot.width == 8) {
+    elements(std::uint8_t{});
+  } else if (slot.width == 16) {
+    elements(std::uint16_t{});
+  } else if (slot.width == 32) {
+    elements(std::uint32_t{});
+  } else {
+    elements(std::uint64_t{});
+  }
+  return true;
+}
+
+} // namespace
+
+void WarpMachine::release_held(WarpState &warp) {
+  HeldRegisters &held = warp.held;
+  const Translation &code = *std::exchange(held.code, nullptr);
+  CallLevel &level = warp.levels[held.depth];
+  for (std::uint32_t i = code.live_begin[held.pc]; i < code.live_begin[held.pc + 1]; ++i)
+    put_in_row(code.slots[code.live[i]], reinterpret_cast<const std::uint8_t *>(held.slots.data()),
+               held.mask, &level.registers[std::size_t{code.live[i]} * warp_lanes]);
+}
+
+bool WarpMachine::leaves_registers(const WarpInstruction &instruction) {
+  return instruction.action == WarpAction::barrier && instruction.guard == no_register &&
+         instruction.outputs.empty() &&
+         std::none_of(
+             instruction.inputs.begin(), instruction.inputs.end(),
+             [](const WarpOperand &input) { return input.kind == WarpOperand::Kind::reg; });
+}
+
+bool WarpMachine::hold(WarpContext &context, const Fragment &fragment, const Translation &code) {
+  HeldRegisters &held = context.warp->held;
+  // Since they were put there, nothing was executed that reads or writes registers.
+  if (held.code == &code && held.mask == fragment.mask && held.depth == context.depth)
+    return true;
+  if (held.code)
+    release_held(*context.warp);
+  const std::uint32_t pc = fragment.stack.back().pc;
+  held.slots.resize(std::max<std::size_t>(held.slots.size(), code.slot_bytes / 8));
+  for (std::uint32_t i = code.live_begin[pc]; i < code.live_begin[pc + 1]; ++i)
+    if (!take_from_row(code.slots[code.live[i]],
+                       &context.level->registers[std::size_t{code.live[i]} * warp_lanes],
+                       fragment.mask, reinterpret_cast<std::uint8_t *>(held.slots.data())))
+      return false;
+  return true;
 }
 
 void WarpMachine::find_shared_bytes() {
@@ -67,7 +179,7 @@ std::uint64_t WarpMachine::run_translated(WarpState &warp, std::size_t index, st
                                           bool to_block_end) {
   Fragment &fragment = warp.fragments[index];
   Activation &where = fragment.stack.back();
-  const Translation *code = translation(where.function);
+  const Translation *code = translation(where.function, layout_);
   if (!code || code->entries[where.pc] == 0)
     return 0;
   const auto lanes = static_cast<std::uint64_t>(std::popcount(fragment.mask));
@@ -82,13 +194,19 @@ std::uint64_t WarpMachine::run_translated(WarpState &warp, std::size_t index, st
   }
   known_changes_ = memory_.global().changes();
   WarpContext context = WarpContext::of(run_, warp, fragment);
-  if (warp.specials_of != where.function) {
+  if (!hold(context, fragment, *code)) {
+    code = translation(where.function, LaneLayout::unshaped);
+    if (!code || code->entries[where.pc] == 0 || code->entries[where.pc] > most ||
+        !hold(context, fragment, *code))
+      return 0;
+  }
+  if (warp.specials_of != code) {
     warp.specials.resize(code->specials.size() * warp_lanes);
     std::uint64_t *row = warp.specials.data();
     for (const SpecialRegister special : code->specials) {
       const auto axis =
           static_cast<std::size_t>(special) - static_cast<std::size_t>(SpecialRegister::tid_x);
-      if (axis < 3) {
+      if (axis < 3 && is_by_lane(special, code->layout)) {
         std::copy(std::begin(warp.tid[axis]), std::end(warp.tid[axis]), row);
         row += warp_lanes;
         continue;
@@ -96,14 +214,14 @@ std::uint64_t WarpMachine::run_translated(WarpState &warp, std::size_t index, st
       WarpOperand operand;
       operand.kind = WarpOperand::Kind::special;
       operand.special = special;
-      for (unsigned lane = 0; lane < (is_by_lane(special) ? warp_lanes : 1); ++lane)
+      for (unsigned lane = 0; lane < (is_by_lane(special, code->layout) ? warp_lanes : 1); ++lane)
         row[lane] = context.value(operand, lane);
       row += warp_lanes;
     }
-    warp.specials_of = where.function;
+    warp.specials_of = code;
   }
   TranslatedFrame frame;
-  frame.registers = context.level->registers.data();
+  frame.slots = reinterpret_cast<std::uint8_t *>(warp.held.slots.data());
   frame.specials = warp.specials.data();
   frame.iterations = where.iterations.data();
   frame.parameters = run_.launch.parameters.data();
@@ -119,23 +237,66 @@ std::uint64_t WarpMachine::run_translated(WarpState &warp, std::size_t index, st
   frame.machine = this;
   frame.context = &context;
   frame.compute = [](TranslatedFrame *at, std::uint32_t pc, std::uint32_t mask) {
-    auto &machine = *static_cast<WarpMachine *>(at->machine);
-    auto &its = *static_cast<WarpContext *>(at->context);
-    its.instruction = &machine.run_.program.function(its.function).code[pc];
-    if (its.instruction->action == WarpAction::move)
-      machine.move(its, mask);
-    else
-      machine.compute(its, mask);
+    static_cast<WarpMachine *>(at->machine)->compute_in_slots(*at, pc, mask);
   };
   frame.access = [](TranslatedFrame *at, std::uint32_t pc, std::uint32_t mask,
                     const std::uint64_t *addresses, std::uint8_t *values) -> std::uint32_t {
     return static_cast<WarpMachine *>(at->machine)->access(*at, pc, mask, addresses, values);
   };
+  frame.access_steps = [](TranslatedFrame *at, std::uint32_t pc, std::uint32_t mask,
+                          std::uint64_t first, std::uint64_t step,
+                          std::uint8_t *values) -> std::uint32_t {
+    std::uint64_t addresses[warp_lanes];
+    for (std::uint64_t &address : addresses)
+      address = std::exchange(first, first + step);
+    return static_cast<WarpMachine *>(at->machine)->access(*at, pc, mask, addresses, values);
+  };
+  frame.code = code;
   code->code(&frame);
   where.pc = frame.pc;
+  warp.held.code = code;
+  warp.held.mask = fragment.mask;
+  warp.held.depth = context.depth;
+  warp.held.pc = frame.pc;
   const std::uint64_t executed = most - static_cast<std::uint64_t>(frame.budget);
   run_.outcome.steps += executed * lanes;
   return executed;
+}
+
+void WarpMachine::compute_in_slots(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask) {
+  auto &context = *static_cast<WarpContext *>(frame.context);
+  const WarpFunction &function = run_.program.function(context.function);
+  const WarpInstruction &in = function.code[pc];
+  context.instruction = &in;
+  const auto row = [&](RegisterId reg) {
+    return &context.level->registers[std::size_t{reg} * warp_lanes];
+  };
+  const auto to_row = [&](RegisterId reg) {
+    put_in_row(frame.code->slots[reg], frame.slots, frame.lanes, row(reg));
+  };
+  const auto from_row = [&](RegisterId reg) {
+    take_from_row(frame.code->slots[reg], row(reg), frame.lanes, frame.slots);
+  };
+  const auto each_output = [&](const auto &visit) {
+    for (const WarpOperand &output : in.outputs)
+      if (output.kind == WarpOperand::Kind::reg)
+        visit(output.reg);
+    if (in.second_output.kind == WarpOperand::Kind::reg)
+      visit(in.second_output.reg);
+    if (in.sets_carry)
+      visit(static_cast<RegisterId>(function.function->registers.size()));
+  };
+  for (const WarpOperand &input : in.inputs)
+    if (input.kind == WarpOperand::Kind::reg)
+      to_row(input.reg);
+  if (in.carries)
+    to_row(static_cast<RegisterId>(function.function->registers.size()));
+  each_output(to_row);
+  if (in.action == WarpAction::move)
+    move(context, mask);
+  else
+    compute(context, mask);
+  each_output(from_row);
 }
 
 // Global memory by the table of known pages, into which come those that are touched. Close to the
