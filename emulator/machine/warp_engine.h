@@ -79,7 +79,7 @@ struct TranslatedFrame {
   std::int64_t budget = 0;      ///< instructions that may be executed; what is left of them
   std::uint32_t lanes = 0;
   std::uint32_t pc = 0;       ///< where they are
-  std::uint32_t by_block = 0; ///< not 0: returns at the end of a block
+  std::uint32_t by_block = 0; ///< not 0: calls block_ends at the end of a block
 
   /// Executes an instruction of registers alone for the lanes of a mask, from slots to slots.
   void (*compute)(TranslatedFrame *, std::uint32_t pc, std::uint32_t mask) = nullptr;
@@ -91,7 +91,15 @@ struct TranslatedFrame {
   std::uint32_t (*access_steps)(TranslatedFrame *, std::uint32_t pc, std::uint32_t mask,
                                 std::uint64_t first, std::uint64_t step,
                                 std::uint8_t *values) = nullptr;
-  void *machine = nullptr; ///< of compute and access
+  /// Not all lanes, and not none, take a branch that is the last of so many instructions. Returns
+  /// 0: the interpreter has to do it, and nothing has happened; 1: the others go on, without those
+  /// that take it; 2: those that take it go on. From then on `lanes` are those.
+  std::uint32_t (*part)(TranslatedFrame *, std::uint32_t pc, std::uint32_t taken,
+                        std::uint32_t executed) = nullptr;
+  /// Lanes come to the end of a block and go to an instruction. Returns 0: they leave there.
+  /// Otherwise all of `lanes` go on, which may be more now.
+  std::uint32_t (*block_ends)(TranslatedFrame *, std::uint32_t to) = nullptr;
+  void *machine = nullptr; ///< of these
   void *context = nullptr;
   const Translation *code = nullptr;
 };

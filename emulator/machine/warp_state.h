@@ -94,7 +94,8 @@ struct WarpState {
   LaneMask left = 0;       ///< those that have, and are known not to take part in later epochs
   std::vector<Fragment> fragments;
   std::vector<CallLevel> levels;
-  std::uint32_t tid[3][warp_lanes] = {};
+  const std::uint32_t (*tid)[warp_lanes] = nullptr; ///< by axis: of WarpShape
+  bool is_fresh = false; ///< it has executed nothing, and has no fragments yet
   std::vector<PendingCopy> copies;
   std::uint32_t copy_group[warp_lanes] = {}; ///< that a lane's next copy belongs to
   std::vector<PendingProduct> products;
@@ -106,6 +107,12 @@ struct WarpState {
   std::vector<std::uint64_t> specials;
   const Translation *specials_of = nullptr;
   HeldRegisters held;
+};
+
+/// The threads of a block that are a warp, the same in all blocks of a launch.
+struct WarpShape {
+  LaneMask lanes = 0;
+  std::uint32_t tid[3][warp_lanes] = {};
 };
 
 struct BarrierState {

@@ -125,6 +125,41 @@ bool take_from_row(const RegisterSlot &slot, const std::uint64_t *row, LaneMask 
   return true;
 }
 
+std::size_t slot_size(const RegisterSlot &slot) {
+  return slot.shape == RegisterSlot::Shape::steps || slot.width == 1
+             ? 8
+             : std::size_t{slot.width} / 8 * warp_lanes;
+}
+
+/// Puts the values of some lanes in a slot where there are others; false: it cannot hold both.
+bool blend_slot(const RegisterSlot &slot, const std::uint8_t *from, LaneMask lanes,
+                std::uint8_t *to) {
+  from += slot.offset;
+  to += slot.offset;
+  if (slot.shape == RegisterSlot::Shape::steps)
+    return std::memcmp(from, to, sizeof(std::uint64_t)) == 0;
+  if (slot.width == 1) {
+    std::uint32_t others = 0, bits = 0;
+    std::memcpy(&others, to, sizeof others);
+    std::memcpy(&bits, from, sizeof bits);
+    bits = (bits & lanes) | (others & ~lanes);
+    std::memcpy(to, &bits, sizeof bits);
+    return true;
+  }
+  const std::size_t size = slot.width / 8;
+  for_each_lane(lanes,
+                [&](unsigned lane) { std::memcpy(to + lane * size, from + lane * size, size); });
+  return true;
+}
+
+/// Until one says false.
+template <class Visit> bool for_live_slots(const Translation &code, std::uint32_t pc, Visit visit) {
+  for (std::uint32_t i = code.live_begin[pc]; i < code.live_begin[pc + 1]; ++i)
+    if (!visit(code.slots[code.live[i]]))
+      return false;
+  return true;
+}
+
 } // namespace
 
 void WarpMachine::release_held(WarpState &warp) {
@@ -134,6 +169,20 @@ void WarpMachine::release_held(WarpState &warp) {
   for (std::uint32_t i = code.live_begin[held.pc]; i < code.live_begin[held.pc + 1]; ++i)
     put_in_row(code.slots[code.live[i]], reinterpret_cast<const std::uint8_t *>(held.slots.data()),
                held.mask, &level.registers[std::size_t{code.live[i]} * warp_lanes]);
+}
+
+bool WarpMachine::are_warps_alone(const WarpProgram &program) {
+  using enum WarpAction;
+  static constexpr WarpAction actions[] = {
+      compute, move,      load,        store, atomic,  shuffle,      vote,    match,
+      reduce,  warp_sync, active_mask, elect, branch,  branch_table, call,    system_call,
+      ret,     exit,      trap,        fence, texture, is_space,     nothing, refused};
+  bool alone = !program.is_cooperative();
+  for (std::uint32_t f = 0; f < program.function_count(); ++f)
+    for (const WarpInstruction &instruction : program.function(f).code)
+      alone &= std::find(std::begin(actions), std::end(actions), instruction.action) !=
+               std::end(actions);
+  return alone;
 }
 
 bool WarpMachine::leaves_registers(const WarpInstruction &instruction) {
@@ -175,17 +224,111 @@ void WarpMachine::find_shared_bytes() {
   }
 }
 
-std::uint64_t WarpMachine::run_translated(WarpState &warp, std::size_t index, std::uint64_t most,
-                                          bool to_block_end) {
-  Fragment &fragment = warp.fragments[index];
-  Activation &where = fragment.stack.back();
-  const Translation *code = translation(where.function, layout_);
-  if (!code || code->entries[where.pc] == 0)
-    return 0;
-  const auto lanes = static_cast<std::uint64_t>(std::popcount(fragment.mask));
-  most = std::min(most, (run_.options.step_limit - run_.outcome.steps) / lanes);
-  if (code->entries[where.pc] > most)
-    return 0;
+// Values of the special registers of code, into rows. `of`: which of them are wanted.
+namespace {
+
+bool is_of_block(SpecialRegister special) {
+  return special >= SpecialRegister::ctaid_x && special <= SpecialRegister::cluster_ctarank;
+}
+
+bool is_of_warp(SpecialRegister special) {
+  return special <= SpecialRegister::tid_z || special == SpecialRegister::warpid;
+}
+
+void fill_specials(const WarpContext &context, const Translation &code, std::uint64_t *row,
+                   bool (*is_wanted)(SpecialRegister)) {
+  for (const SpecialRegister special : code.specials) {
+    const auto axis =
+        static_cast<std::size_t>(special) - static_cast<std::size_t>(SpecialRegister::tid_x);
+    const std::size_t lanes = is_by_lane(special, code.layout) ? warp_lanes : 1;
+    if (!is_wanted(special)) {
+    } else if (axis < 3) {
+      std::copy_n(context.warp->tid[axis], lanes, row);
+    } else {
+      WarpOperand operand;
+      operand.kind = WarpOperand::Kind::special;
+      operand.special = special;
+      for (unsigned lane = 0; lane < lanes; ++lane)
+        row[lane] = context.value(operand, lane);
+    }
+    row += warp_lanes;
+  }
+}
+
+} // namespace
+
+const std::uint64_t *WarpMachine::fresh_specials(const WarpContext &context,
+                                                 const Translation &code) {
+  FreshSpecials &its = fresh_specials_;
+  const std::uint64_t block = context.warp->block->index + std::uint64_t{1};
+  its.values.resize(code.specials.size() * warp_lanes);
+  if (its.code != &code)
+    fill_specials(context, code, its.values.data(), [](SpecialRegister) { return true; });
+  else if (its.block != block)
+    fill_specials(context, code, its.values.data(), is_of_block);
+  its.code = &code;
+  its.block = block;
+  fill_specials(context, code, its.values.data(), is_of_warp);
+  return its.values.data();
+}
+
+void WarpMachine::begin_run(TranslatedFrame &frame, std::uint64_t quantum) {
+  run_quantum_ = quantum;
+  run_budget_ = std::min(quantum, (run_.options.step_limit - run_.outcome.steps) /
+                                      static_cast<unsigned>(std::popcount(frame.lanes)));
+  frame.budget = static_cast<std::int64_t>(run_budget_);
+}
+
+void WarpMachine::count_run(TranslatedFrame &frame) {
+  const std::uint64_t executed = run_budget_ - static_cast<std::uint64_t>(frame.budget);
+  run_.outcome.steps += executed * static_cast<unsigned>(std::popcount(frame.lanes));
+  run_quantum_ -= executed;
+  run_budget_ -= executed;
+}
+
+void WarpMachine::make_frame() {
+  struct Calls {
+    static WarpMachine &machine(TranslatedFrame *at) {
+      return *static_cast<WarpMachine *>(at->machine);
+    }
+    static void compute(TranslatedFrame *at, std::uint32_t pc, std::uint32_t mask) {
+      machine(at).compute_in_slots(*at, pc, mask);
+    }
+    static std::uint32_t access(TranslatedFrame *at, std::uint32_t pc, std::uint32_t mask,
+                                const std::uint64_t *addresses, std::uint8_t *values) {
+      return machine(at).access(*at, pc, mask, addresses, values);
+    }
+    static std::uint32_t access_steps(TranslatedFrame *at, std::uint32_t pc, std::uint32_t mask,
+                                      std::uint64_t first, std::uint64_t step,
+                                      std::uint8_t *values) {
+      std::uint64_t addresses[warp_lanes];
+      for (std::uint64_t &address : addresses)
+        address = std::exchange(first, first + step);
+      return machine(at).access(*at, pc, mask, addresses, values);
+    }
+    static std::uint32_t part(TranslatedFrame *at, std::uint32_t pc, std::uint32_t taken,
+                              std::uint32_t executed) {
+      return machine(at).part_in_code(*at, pc, taken, executed);
+    }
+    static std::uint32_t block_ends(TranslatedFrame *at, std::uint32_t to) {
+      return machine(at).end_block_in_code(*at, to);
+    }
+  };
+  frame_.parameters = run_.launch.parameters.data();
+  frame_.known = known_.data();
+  frame_.shared_bytes = shared_bytes_.data();
+  frame_.shared_granules = shared_bytes_.size();
+  frame_.compute = &Calls::compute;
+  frame_.access = &Calls::access;
+  frame_.access_steps = &Calls::access_steps;
+  frame_.part = &Calls::part;
+  frame_.block_ends = &Calls::block_ends;
+  frame_.machine = this;
+}
+
+void WarpMachine::enter(WarpContext &context, const Translation &code, LaneMask lanes,
+                        std::uint32_t pc, std::uint32_t *iterations, std::uint64_t quantum,
+                        bool by_block) {
   if (known_.empty()) {
     known_.resize(known_pages);
     find_shared_bytes();
@@ -193,74 +336,215 @@ std::uint64_t WarpMachine::run_translated(WarpState &warp, std::size_t index, st
     std::fill(known_.begin(), known_.end(), KnownBytes{});
   }
   known_changes_ = memory_.global().changes();
+  TranslatedFrame &frame = frame_;
+  if (!frame.machine)
+    make_frame();
+  frame.slots = reinterpret_cast<std::uint8_t *>(context.warp->held.slots.data());
+  frame.iterations = iterations;
+  frame.shared = context.warp->block->shared.data();
+  frame.local_base = window::local + context.depth * run_.max_local;
+  frame.lanes = lanes;
+  frame.pc = pc;
+  frame.by_block = by_block;
+  frame.context = &context;
+  frame.code = &code;
+  parked_.lanes = 0;
+  parked_.run_ended = false;
+  begin_run(frame, quantum);
+  code.code(&frame);
+  if (!parked_.run_ended)
+    count_run(frame);
+  HeldRegisters &held = context.warp->held;
+  held.code = &code;
+  held.mask = frame.lanes;
+  held.depth = context.depth;
+  held.pc = frame.pc;
+}
+
+WarpMachine::Translated WarpMachine::settle(WarpContext &context, std::size_t &index,
+                                            std::uint64_t &quantum, bool &to_block_end) {
+  WarpState &warp = *context.warp;
+  quantum = run_quantum_;
+  warp.fragments[index].stack.back().pc = frame_.pc;
+  if (parked_.lanes == 0)
+    return Translated::went_on;
+  const Translation &code = *frame_.code;
+  const std::uint32_t meeting = parked_.place.pc;
+  const LaneMask parked = std::exchange(parked_.lanes, 0);
+  const std::size_t other =
+      scheduler_.split(warp, index, parked_.took_branch ? parked : frame_.lanes, meeting);
+  warp.fragments[parked_.took_branch ? other : index].stack.back() = parked_.place;
+  if (!parked_.took_branch)
+    index = other;
+  for (std::uint32_t i = code.live_begin[meeting]; i < code.live_begin[meeting + 1]; ++i)
+    put_in_row(code.slots[code.live[i]],
+               reinterpret_cast<const std::uint8_t *>(parked_.slots.data()), parked,
+               &warp.levels[context.depth].registers[std::size_t{code.live[i]} * warp_lanes]);
+  to_block_end = true;
+  return parked_.run_ended ? Translated::ended : Translated::went_on;
+}
+
+WarpMachine::Translated WarpMachine::run_translated(WarpState &warp, std::size_t &index,
+                                                    std::uint64_t &quantum, bool &to_block_end) {
+  Fragment &fragment = warp.fragments[index];
+  Activation &where = fragment.stack.back();
+  const Translation *code = translation(where.function, layout_);
+  if (!code || code->entries[where.pc] == 0)
+    return Translated::nothing;
+  const std::uint64_t most =
+      std::min(quantum, (run_.options.step_limit - run_.outcome.steps) /
+                            static_cast<unsigned>(std::popcount(fragment.mask)));
+  if (code->entries[where.pc] > most)
+    return Translated::nothing;
   WarpContext context = WarpContext::of(run_, warp, fragment);
   if (!hold(context, fragment, *code)) {
     code = translation(where.function, LaneLayout::unshaped);
     if (!code || code->entries[where.pc] == 0 || code->entries[where.pc] > most ||
         !hold(context, fragment, *code))
-      return 0;
+      return Translated::nothing;
   }
   if (warp.specials_of != code) {
     warp.specials.resize(code->specials.size() * warp_lanes);
-    std::uint64_t *row = warp.specials.data();
-    for (const SpecialRegister special : code->specials) {
-      const auto axis =
-          static_cast<std::size_t>(special) - static_cast<std::size_t>(SpecialRegister::tid_x);
-      if (axis < 3 && is_by_lane(special, code->layout)) {
-        std::copy(std::begin(warp.tid[axis]), std::end(warp.tid[axis]), row);
-        row += warp_lanes;
-        continue;
-      }
-      WarpOperand operand;
-      operand.kind = WarpOperand::Kind::special;
-      operand.special = special;
-      for (unsigned lane = 0; lane < (is_by_lane(special, code->layout) ? warp_lanes : 1); ++lane)
-        row[lane] = context.value(operand, lane);
-      row += warp_lanes;
-    }
+    fill_specials(context, *code, warp.specials.data(), [](SpecialRegister) { return true; });
     warp.specials_of = code;
   }
-  TranslatedFrame frame;
-  frame.slots = reinterpret_cast<std::uint8_t *>(warp.held.slots.data());
-  frame.specials = warp.specials.data();
-  frame.iterations = where.iterations.data();
-  frame.parameters = run_.launch.parameters.data();
-  frame.known = known_.data();
-  frame.shared = warp.block->shared.data();
-  frame.shared_bytes = shared_bytes_.data();
-  frame.shared_granules = shared_bytes_.size();
-  frame.local_base = window::local + context.depth * run_.max_local;
-  frame.budget = static_cast<std::int64_t>(most);
-  frame.lanes = fragment.mask;
-  frame.pc = where.pc;
-  frame.by_block = to_block_end || !fragment.partings.empty();
-  frame.machine = this;
-  frame.context = &context;
-  frame.compute = [](TranslatedFrame *at, std::uint32_t pc, std::uint32_t mask) {
-    static_cast<WarpMachine *>(at->machine)->compute_in_slots(*at, pc, mask);
-  };
-  frame.access = [](TranslatedFrame *at, std::uint32_t pc, std::uint32_t mask,
-                    const std::uint64_t *addresses, std::uint8_t *values) -> std::uint32_t {
-    return static_cast<WarpMachine *>(at->machine)->access(*at, pc, mask, addresses, values);
-  };
-  frame.access_steps = [](TranslatedFrame *at, std::uint32_t pc, std::uint32_t mask,
-                          std::uint64_t first, std::uint64_t step,
-                          std::uint8_t *values) -> std::uint32_t {
-    std::uint64_t addresses[warp_lanes];
-    for (std::uint64_t &address : addresses)
-      address = std::exchange(first, first + step);
-    return static_cast<WarpMachine *>(at->machine)->access(*at, pc, mask, addresses, values);
-  };
-  frame.code = code;
-  code->code(&frame);
-  where.pc = frame.pc;
-  warp.held.code = code;
-  warp.held.mask = fragment.mask;
-  warp.held.depth = context.depth;
-  warp.held.pc = frame.pc;
-  const std::uint64_t executed = most - static_cast<std::uint64_t>(frame.budget);
-  run_.outcome.steps += executed * lanes;
-  return executed;
+  frame_.specials = warp.specials.data();
+  const std::uint64_t before = run_.outcome.steps;
+  enter(context, *code, fragment.mask, where.pc, where.iterations.data(), quantum,
+        to_block_end || !fragment.partings.empty());
+  const Translated how = settle(context, index, quantum, to_block_end);
+  return run_.outcome.steps == before ? Translated::nothing : how;
+}
+
+const Translation *WarpMachine::for_fresh_warps() {
+  if (!may_translate_ || !warps_are_alone_ || run_.options.lanes_alone || run_.max_local != 0 ||
+      run_.cluster.count() != 1)
+    return nullptr;
+  const Translation *code = translation(run_.kernel, layout_);
+  return code && code->entries[0] != 0 && code->live_begin[0] == code->live_begin[1] ? code
+                                                                                     : nullptr;
+}
+
+WarpMachine::Translated WarpMachine::run_fresh(WarpState &warp, std::size_t &index,
+                                               std::uint64_t &quantum, bool &to_block_end) {
+  const Translation &code = *fresh_code_;
+  const WarpFunction &function = run_.program.function(run_.kernel);
+  fresh_level_.registers.resize(std::size_t{run_.program.max_registers()} * warp_lanes);
+  fresh_iterations_.assign(function.cfg->loops().size(), 0);
+  WarpContext context{run_, &warp, &fresh_level_, 0, run_.kernel, function.code.data()};
+  HeldRegisters &held = warp.held;
+  held.slots.resize(std::max<std::size_t>(held.slots.size(), code.slot_bytes / 8));
+  frame_.specials = fresh_specials(context, code);
+  enter(context, code, warp.live, 0, fresh_iterations_.data(), quantum, false);
+  const WarpInstruction &next = function.code[frame_.pc];
+  if (parked_.lanes == 0 && frame_.budget > 0 && next.action == WarpAction::exit &&
+      next.guard == no_register) {
+    run_.outcome.steps += static_cast<unsigned>(std::popcount(warp.live));
+    warp.live = 0;
+    warp.is_fresh = false;
+    --warp.block->live_warps;
+    return Translated::ended;
+  }
+  start_warp(warp);
+  warp.fragments[0].stack.back().iterations = fresh_iterations_;
+  context.level = &warp.levels[0];
+  return settle(context, index, quantum, to_block_end);
+}
+
+// Keeps what waiting lanes may read where they meet others; false: not all of it can be kept.
+bool WarpMachine::park(const TranslatedFrame &frame, LaneMask lanes, std::uint32_t meeting) {
+  const Translation &code = *frame.code;
+  const bool is_first = parked_.lanes == 0;
+  parked_.slots.resize(std::max<std::size_t>(parked_.slots.size(), code.slot_bytes / 8));
+  auto *const kept = reinterpret_cast<std::uint8_t *>(parked_.slots.data());
+  return for_live_slots(code, meeting, [&](const RegisterSlot &slot) {
+    if (!is_first)
+      return blend_slot(slot, frame.slots, lanes, kept);
+    std::memcpy(kept + slot.offset, frame.slots + slot.offset, slot_size(slot));
+    return true;
+  });
+}
+
+// The lanes of a frame have come to where others wait; false: slots cannot hold what both have.
+bool WarpMachine::unpark(TranslatedFrame &frame) {
+  const auto *const kept = reinterpret_cast<const std::uint8_t *>(parked_.slots.data());
+  if (!for_live_slots(*frame.code, parked_.place.pc, [&](const RegisterSlot &slot) {
+        return blend_slot(slot, kept, parked_.lanes, frame.slots);
+      }))
+    return false;
+  frame.lanes |= std::exchange(parked_.lanes, 0);
+  return true;
+}
+
+// As the interpreter does it: those that go on are a fragment of their own, with a run of its own
+// for each block, and come first, or they leave.
+std::uint32_t WarpMachine::part_in_code(TranslatedFrame &frame, std::uint32_t pc, LaneMask taken,
+                                        std::uint32_t executed) {
+  const auto &context = *static_cast<const WarpContext *>(frame.context);
+  const WarpFunction &function = run_.program.function(context.function);
+  if (run_.options.schedule != WarpSchedule::reconverge ||
+      (frame.by_block != 0 && parked_.lanes == 0))
+    return 0;
+  const std::uint32_t target = function.code[pc].target;
+  const auto size = static_cast<std::ptrdiff_t>(function.cfg->loops().size());
+  going_.function = context.function;
+  going_.pc = pc;
+  going_.iterations.assign(frame.iterations, frame.iterations + size);
+  const std::uint32_t meeting = scheduler_.meeting_place(going_);
+  if (parked_.lanes != 0 && parked_.place.pc != meeting)
+    return 0;
+  const bool take_and_wait = target == meeting;
+  Activation waiting = going_;
+  scheduler_.move_to(waiting, meeting);
+  scheduler_.move_to(going_, take_and_wait ? pc + 1 : target);
+  const LaneMask wait = take_and_wait ? taken : frame.lanes & ~taken;
+  if (!scheduler_.runs_before(going_, waiting) ||
+      (parked_.lanes != 0 && parked_.place.iterations != waiting.iterations))
+    return 0;
+  // If the turn ends here, the interpreter has the branch.
+  const std::uint64_t run = run_budget_ - static_cast<std::uint64_t>(frame.budget) + executed;
+  const std::uint64_t steps = run * static_cast<unsigned>(std::popcount(frame.lanes));
+  if ((run_.outcome.steps + steps - turn_.before) / warp_lanes + 1 >= turn_.left ||
+      !park(frame, wait, meeting))
+    return 0;
+  frame.budget -= executed;
+  count_run(frame);
+  end_run();
+  run_.outcome.parted = true;
+  parked_.place = std::move(waiting);
+  parked_.took_branch = take_and_wait;
+  parked_.lanes |= wait;
+  frame.lanes &= ~wait;
+  frame.by_block = 1;
+  std::copy(going_.iterations.begin(), going_.iterations.end(), frame.iterations);
+  begin_run(frame, time_slice);
+  return take_and_wait ? 1 : 2;
+}
+
+bool WarpMachine::end_block_in_code(TranslatedFrame &frame, std::uint32_t to) {
+  if (parked_.lanes == 0)
+    return false; // they have parted from others before they came here
+  const auto size = static_cast<std::ptrdiff_t>(parked_.place.iterations.size());
+  count_run(frame);
+  end_run();
+  parked_.run_ended = true;
+  if (turn_.left == 0)
+    return false;
+  going_.function = parked_.place.function;
+  going_.pc = to;
+  going_.iterations.assign(frame.iterations, frame.iterations + size);
+  if (to == parked_.place.pc) {
+    if (!unpark(frame))
+      return false;
+    if (!parked_.took_branch)
+      std::copy(parked_.place.iterations.begin(), parked_.place.iterations.end(), frame.iterations);
+    frame.by_block = 0;
+  } else if (!scheduler_.runs_before(going_, parked_.place)) {
+    return false;
+  }
+  parked_.run_ended = false;
+  begin_run(frame, time_slice);
+  return true;
 }
 
 void WarpMachine::compute_in_slots(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask) {

@@ -146,6 +146,7 @@ private:
   std::vector<std::pair<RegisterId, IrValue>> given_; ///< by the instruction, not yet in rows_
   std::string stubs_;                                 ///< text of the segment's ways out
   std::string leaving_;                               ///< label of the instruction's way out
+  std::string mask_;                                  ///< the lanes that execute the segment
   IrValue guard_;                                     ///< of the instruction; width 0: none
   std::uint32_t executed_ = 0;                        ///< of the segment, before the instruction
 };
@@ -429,15 +430,13 @@ void FunctionTranslator::fill_slots_behind(BlockId block) {
 }
 
 void FunctionTranslator::subtract(std::uint32_t executed) {
-  const std::string before = text_.define("load i64, {} %budget", text_.pointer("i64"));
-  const std::string after = text_.define("sub i64 {}, {}", before, executed);
-  text_.line("store i64 {}, {} %budget", after, text_.pointer("i64"));
+  const std::string at = field_address(offsetof(TranslatedFrame, budget));
+  text_.store("i64", text_.define("sub i64 {}, {}", text_.load("i64", at, 8), executed), at, 8);
 }
 
 void FunctionTranslator::leave(std::uint32_t pc, std::uint32_t executed) {
-  const std::string before = text_.define("load i64, {} %budget", text_.pointer("i64"));
-  const std::string after = text_.define("sub i64 {}, {}", before, executed);
-  text_.store("i64", after, field_address(offsetof(TranslatedFrame, budget)), 8);
+  if (executed != 0)
+    subtract(executed);
   text_.store("i32", std::to_string(pc), field_address(offsetof(TranslatedFrame, pc)), 4);
   text_.line("ret void");
 }
@@ -467,11 +466,11 @@ void FunctionTranslator::leave_if_mistaken(std::uint32_t pc) {
 
 std::string FunctionTranslator::guarded_lanes() {
   if (guard_.width == 0)
-    return "%mask";
+    return mask_;
   if (guard_.uniform)
-    return text_.define("select i1 {}, i32 %mask, i32 0", guard_.text);
+    return text_.define("select i1 {}, i32 {}, i32 0", guard_.text, mask_);
   const std::string bits = text_.define("bitcast <32 x i1> {} to i32", domain_.spread(guard_).text);
-  return text_.define("and i32 {}, %mask", bits);
+  return text_.define("and i32 {}, {}", bits, mask_);
 }
 
 // What is computed from an instruction's operands by its line of the tables. False: by the machine.
@@ -962,8 +961,12 @@ void FunctionTranslator::go_to(std::uint32_t from, std::uint32_t to) {
     leave(to, 0);
     return;
   }
-  const std::string stop = text_.new_label();
-  text_.line("br i1 %by_block, label %{}, label %segment{}", stop, to);
+  const std::string stop = text_.new_label(), ends = text_.new_label();
+  const std::string by_block = field(offsetof(TranslatedFrame, by_block), "i32");
+  likely(text_.define("icmp eq i32 {}, 0", by_block), fmt::format("segment{}", to), ends);
+  text_.start(ends);
+  const std::string go_on = text_.define("call i32 %block_ends(i64 %frame, i32 {})", to);
+  likely(text_.define("icmp ne i32 {}, 0", go_on), fmt::format("segment{}", to), stop);
   text_.start(stop);
   leave(to, 0);
 }
@@ -988,7 +991,7 @@ void FunctionTranslator::branch(std::uint32_t pc, std::uint32_t length) {
   }
   const std::string taken = guarded_lanes();
   const std::string none = text_.define("icmp eq i32 {}, 0", taken);
-  const std::string all = text_.define("icmp eq i32 {}, %mask", taken);
+  const std::string all = text_.define("icmp eq i32 {}, {}", taken, mask_);
   const std::string some = text_.new_label(), stay = text_.new_label(), jump = text_.new_label(),
                     part = text_.new_label();
   text_.line("br i1 {}, label %{}, label %{}", none, stay, some);
@@ -998,6 +1001,23 @@ void FunctionTranslator::branch(std::uint32_t pc, std::uint32_t length) {
   // The interpreter reads the guard.
   if (const auto found = rows_.find(in.guard); found != rows_.end() && found->second.is_dirty)
     store_slot(in.guard, found->second.value);
+  // Where one side is where both meet, its lanes may wait, and the others go on.
+  const BlockId meeting = function_.postdominators[function_.cfg->block_of(pc)];
+  const std::uint32_t where =
+      meeting < function_.cfg->blocks().size() ? function_.cfg->blocks()[meeting].first : no_index;
+  if (in.target != pc + 1 && (where == pc + 1 || where == in.target)) {
+    const std::uint32_t other = where == pc + 1 ? in.target : pc + 1;
+    const std::string parted =
+        text_.define("call i32 %part(i64 %frame, i32 {}, i32 {}, i32 {})", pc, taken, length);
+    const std::string go_on = text_.new_label(), leaves = text_.new_label();
+    likely(text_.define("icmp ne i32 {}, 0", parted), go_on, leaves);
+    text_.start(go_on);
+    if (lengths_[other] != 0)
+      text_.line("br label %segment{}", other);
+    else
+      leave(other, 0);
+    text_.start(leaves);
+  }
   leave(pc, length - 1);
   text_.start(stay);
   subtract(length);
@@ -1029,7 +1049,8 @@ void FunctionTranslator::translate_segment(std::uint32_t first) {
   rows_.clear();
   text_.text += std::exchange(stubs_, {});
   text_.start(fmt::format("segment{}", first));
-  const std::string budget = text_.define("load i64, {} %budget", text_.pointer("i64"));
+  mask_ = field(offsetof(TranslatedFrame, lanes), "i32");
+  const std::string budget = field(offsetof(TranslatedFrame, budget), "i64");
   const std::string enough = text_.define("icmp sge i64 {}, {}", budget, length);
   const std::string body = text_.new_label(), stop = text_.new_label();
   likely(enough, body, stop);
@@ -1099,16 +1120,13 @@ TranslatedText FunctionTranslator::run() {
   argument("shared_bytes", offsetof(TranslatedFrame, shared_bytes), "i64");
   argument("shared_granules", offsetof(TranslatedFrame, shared_granules), "i64");
   argument("local_base", offsetof(TranslatedFrame, local_base), "i64");
-  argument("mask", offsetof(TranslatedFrame, lanes), "i32");
-  text_.line("%by_block = icmp ne i32 {}, 0", field(offsetof(TranslatedFrame, by_block), "i32"));
-  text_.line("%budget = alloca i64");
-  text_.line("store i64 {}, {} %budget", field(offsetof(TranslatedFrame, budget), "i64"),
-             text_.pointer("i64"));
   text_.line("%address_row = alloca [32 x i64], align 64");
   text_.line("%value_rows = alloca [256 x i64], align 64");
   text_.line("%addresses = ptrtoint {} %address_row to i64", text_.pointer("[32 x i64]"));
   text_.line("%values = ptrtoint {} %value_rows to i64", text_.pointer("[256 x i64]"));
   const std::string compute = text_.pointer("void (i64, i32, i32)"),
+                    part = text_.pointer("i32 (i64, i32, i32, i32)"),
+                    block_ends = text_.pointer("i32 (i64, i32)"),
                     access = text_.pointer("i32 (i64, i32, i32, i64, i64)"),
                     access_steps = text_.pointer("i32 (i64, i32, i32, i64, i64, i64)");
   text_.line("%compute = inttoptr i64 {} to {}", field(offsetof(TranslatedFrame, compute), "i64"),
@@ -1117,6 +1135,9 @@ TranslatedText FunctionTranslator::run() {
              access);
   text_.line("%access_steps = inttoptr i64 {} to {}",
              field(offsetof(TranslatedFrame, access_steps), "i64"), access_steps);
+  text_.line("%part = inttoptr i64 {} to {}", field(offsetof(TranslatedFrame, part), "i64"), part);
+  text_.line("%block_ends = inttoptr i64 {} to {}",
+             field(offsetof(TranslatedFrame, block_ends), "i64"), block_ends);
   std::string entries;
   for (std::uint32_t pc = 0; pc < lengths_.size(); ++pc)
     if (lengths_[pc] != 0)
