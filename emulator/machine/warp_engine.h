@@ -30,9 +30,6 @@ struct KnownBytes {
   GlobalMemory::Tracks *tracks = nullptr; ///< accesses are noted here; nothing else may access
 };
 
-/// The known bytes of global memory, by the number of an address's page.
-inline constexpr std::uint64_t known_pages = 512;
-
 /// A stretch of shared memory, by 128 bytes: in these no two variables meet (variable_gap).
 struct SharedBytes {
   std::uint32_t first = 0, end = 0;
@@ -71,7 +68,7 @@ struct TranslatedFrame {
   const std::uint64_t *specials = nullptr;
   std::uint32_t *iterations = nullptr; ///< by loop
   const std::uint8_t *parameters = nullptr;
-  const KnownBytes *known = nullptr; ///< known_pages of them
+  const KnownBytes *known = nullptr; ///< by instruction: what it has accessed last
   std::uint8_t *shared = nullptr;
   const SharedBytes *shared_bytes = nullptr;
   std::uint64_t shared_granules = 0;

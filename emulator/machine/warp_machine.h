@@ -86,6 +86,7 @@ private:
   const std::uint64_t *fresh_specials(const WarpContext &context, const Translation &code);
   /// Runs code from an instruction for some lanes; `quantum`: how many instructions.
   void make_frame();
+  void forget_known_bytes();
   void enter(WarpContext &context, const Translation &code, LaneMask lanes, std::uint32_t pc,
              std::uint32_t *iterations, std::uint64_t quantum, bool by_block);
   /// Lanes of a frame begin a run, as those of a fragment do; what they have executed counts.
@@ -105,6 +106,8 @@ private:
   std::uint8_t *known_global(std::uint64_t address, std::uint64_t size, bool is_store);
   bool access(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask,
               const std::uint64_t *addresses, std::uint8_t *values);
+  bool access_at_once(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask,
+                      const std::uint64_t *addresses, std::uint8_t *values);
   void compute_in_slots(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask);
 
   MachineRun run_;
@@ -126,8 +129,9 @@ private:
   std::vector<std::uint8_t> shared_at_start_;      ///< a block's
   std::vector<WarpState *> ready_warps_; ///< of step_blocks() and run_warp(), for the room
   std::vector<std::size_t> ready_fragments_;
-  std::vector<KnownBytes> known_;   ///< known_pages, once code is entered
-  std::uint64_t known_changes_ = 0; ///< GlobalMemory::changes() of these
+  std::vector<KnownBytes> known_; ///< by the number of a page; empty until code is entered
+  std::vector<std::vector<KnownBytes>> known_by_instruction_; ///< of a function
+  std::uint64_t known_changes_ = 0;                           ///< GlobalMemory::changes() of these
   std::vector<SharedBytes> shared_bytes_;
   std::vector<WarpShape> shapes_; ///< by warp of a block
   TranslatedFrame frame_;

@@ -13,6 +13,9 @@ namespace {
 
 Translator *current_translator = nullptr;
 
+/// Pages whose bytes are known at a time.
+constexpr std::uint64_t known_pages = 512;
+
 } // namespace
 
 void set_translator(Translator *translator) { current_translator = translator; }
@@ -315,7 +318,10 @@ void WarpMachine::make_frame() {
     }
   };
   frame_.parameters = run_.launch.parameters.data();
-  frame_.known = known_.data();
+  known_.resize(known_pages);
+  known_by_instruction_.resize(run_.program.function_count());
+  known_changes_ = memory_.global().changes();
+  find_shared_bytes();
   frame_.shared_bytes = shared_bytes_.data();
   frame_.shared_granules = shared_bytes_.size();
   frame_.compute = &Calls::compute;
@@ -326,19 +332,24 @@ void WarpMachine::make_frame() {
   frame_.machine = this;
 }
 
+void WarpMachine::forget_known_bytes() {
+  known_changes_ = memory_.global().changes();
+  std::fill(known_.begin(), known_.end(), KnownBytes{});
+  for (std::vector<KnownBytes> &known : known_by_instruction_)
+    std::fill(known.begin(), known.end(), KnownBytes{});
+}
+
 void WarpMachine::enter(WarpContext &context, const Translation &code, LaneMask lanes,
                         std::uint32_t pc, std::uint32_t *iterations, std::uint64_t quantum,
                         bool by_block) {
-  if (known_.empty()) {
-    known_.resize(known_pages);
-    find_shared_bytes();
-  } else if (known_changes_ != memory_.global().changes()) {
-    std::fill(known_.begin(), known_.end(), KnownBytes{});
-  }
-  known_changes_ = memory_.global().changes();
   TranslatedFrame &frame = frame_;
   if (!frame.machine)
     make_frame();
+  if (known_changes_ != memory_.global().changes())
+    forget_known_bytes();
+  std::vector<KnownBytes> &known = known_by_instruction_[context.function];
+  known.resize(code.entries.size());
+  frame.known = known.data();
   frame.slots = reinterpret_cast<std::uint8_t *>(context.warp->held.slots.data());
   frame.iterations = iterations;
   frame.shared = context.warp->block->shared.data();
@@ -417,8 +428,7 @@ WarpMachine::Translated WarpMachine::run_translated(WarpState &warp, std::size_t
 }
 
 const Translation *WarpMachine::for_fresh_warps() {
-  if (!may_translate_ || !warps_are_alone_ || run_.options.lanes_alone || run_.max_local != 0 ||
-      run_.cluster.count() != 1)
+  if (!may_translate_ || !warps_are_alone_ || run_.options.lanes_alone || run_.cluster.count() != 1)
     return nullptr;
   const Translation *code = translation(run_.kernel, layout_);
   return code && code->entries[0] != 0 && code->live_begin[0] == code->live_begin[1] ? code
@@ -430,6 +440,7 @@ WarpMachine::Translated WarpMachine::run_fresh(WarpState &warp, std::size_t &ind
   const Translation &code = *fresh_code_;
   const WarpFunction &function = run_.program.function(run_.kernel);
   fresh_level_.registers.resize(std::size_t{run_.program.max_registers()} * warp_lanes);
+  fresh_level_.local.assign(std::size_t{run_.max_local} * warp_lanes, 0);
   fresh_iterations_.assign(function.cfg->loops().size(), 0);
   WarpContext context{run_, &warp, &fresh_level_, 0, run_.kernel, function.code.data()};
   HeldRegisters &held = warp.held;
@@ -448,6 +459,7 @@ WarpMachine::Translated WarpMachine::run_fresh(WarpState &warp, std::size_t &ind
   start_warp(warp);
   warp.fragments[0].stack.back().iterations = fresh_iterations_;
   context.level = &warp.levels[0];
+  context.level->local = fresh_level_.local;
   return settle(context, index, quantum, to_block_end);
 }
 
@@ -669,10 +681,90 @@ void copy_elements(std::uint8_t *const (&bytes)[warp_lanes], LaneMask mask, std:
   });
 }
 
+/// The same for one element of each lane, within `size` bytes that are at `host` here; `first` is
+/// added to what addresses are in these bytes. False, and nothing has happened: not all are there.
+template <class Element>
+bool copy_within(const std::uint64_t *addresses, std::uint64_t first, std::uint64_t size,
+                 std::uint8_t *host, LaneMask mask, bool is_store, std::uint8_t *values) {
+  if (size < sizeof(Element))
+    return false;
+  const std::uint64_t last = size - sizeof(Element);
+  bool inside = true;
+  std::uint64_t low_bits = 0;
+  if (mask == ~LaneMask{0})
+    for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+      inside &= addresses[lane] - first <= last;
+      low_bits |= addresses[lane];
+    }
+  else
+    for_each_lane(mask, [&](unsigned lane) {
+      inside &= addresses[lane] - first <= last;
+      low_bits |= addresses[lane];
+    });
+  if (!inside || low_bits % sizeof(Element) != 0)
+    return false;
+  const auto copy = [&](unsigned lane) {
+    std::uint8_t *const byte = host + (addresses[lane] - first);
+    std::uint8_t *const value = values + lane * sizeof(Element);
+    is_store ? std::memcpy(byte, value, sizeof(Element))
+             : std::memcpy(value, byte, sizeof(Element));
+  };
+  if (mask == ~LaneMask{0} && !is_store)
+    for (unsigned lane = 0; lane < warp_lanes; ++lane)
+      copy(lane);
+  else
+    for_each_lane(mask, copy);
+  return true;
+}
+
 } // namespace
+
+// Most find all lanes in the bytes that the instruction accessed before, or in one variable.
+bool WarpMachine::access_at_once(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask,
+                                 const std::uint64_t *addresses, std::uint8_t *values) {
+  const auto &context = *static_cast<const WarpContext *>(frame.context);
+  const WarpInstruction &in = run_.program.function(context.function).code[pc];
+  const bool is_store = in.action == WarpAction::store;
+  if (mask == 0 || (is_store ? in.inputs.size() : in.outputs.size()) != 1)
+    return mask == 0;
+  std::uint64_t first = 0, size = 0;
+  std::uint8_t *host = nullptr;
+  if (in.space == StateSpace::shared) {
+    const std::uint64_t base = window::shared;
+    const std::uint64_t granule = (addresses[std::countr_zero(mask)] - base) / shared_granule;
+    if (granule >= shared_bytes_.size())
+      return false;
+    first = base + shared_bytes_[granule].first;
+    size = shared_bytes_[granule].end - shared_bytes_[granule].first;
+    host = frame.shared + shared_bytes_[granule].first;
+  } else if (in.space == StateSpace::global || in.space == StateSpace::constant ||
+             in.space == StateSpace::generic) {
+    const KnownBytes &known = frame.known[pc];
+    const std::uint64_t end = is_store ? known.store_end : known.end;
+    if (known.tracks || end <= known.first)
+      return false;
+    first = known.first;
+    size = end - known.first;
+    host = reinterpret_cast<std::uint8_t *>(first + known.to_host);
+  } else {
+    return false;
+  }
+  switch (in.element) {
+  case 1:
+    return copy_within<std::uint8_t>(addresses, first, size, host, mask, is_store, values);
+  case 2:
+    return copy_within<std::uint16_t>(addresses, first, size, host, mask, is_store, values);
+  case 4:
+    return copy_within<std::uint32_t>(addresses, first, size, host, mask, is_store, values);
+  default:
+    return copy_within<std::uint64_t>(addresses, first, size, host, mask, is_store, values);
+  }
+}
 
 bool WarpMachine::access(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask,
                          const std::uint64_t *addresses, std::uint8_t *values) {
+  if (access_at_once(frame, pc, mask, addresses, values))
+    return true;
   auto &context = *static_cast<WarpContext *>(frame.context);
   const WarpInstruction &in = run_.program.function(context.function).code[pc];
   context.instruction = &in;
@@ -693,6 +785,9 @@ bool WarpMachine::access(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask
                       : known_bytes(context, lane, address, whole, is_store);
     if (!bytes[lane])
       return false;
+    if (left == (left & -left))
+      known_by_instruction_[context.function][pc] =
+          space_of(address) == StateSpace::global ? entry : KnownBytes{};
   }
   switch (size) {
   case 1:

@@ -681,10 +681,8 @@ std::string FunctionTranslator::host_bytes(const WarpInstruction &in, const std:
     within(at, extended(offsetof(SharedBytes, first)), extended(offsetof(SharedBytes, end)));
     return text_.define("add i64 {}, %shared", at);
   }
-  const std::string page = text_.define("udiv i64 {}, {}", address, GlobalMemory::page_size);
-  const std::string number = text_.define("and i64 {}, {}", page, known_pages - 1);
-  const std::string entry = text_.define(
-      "add i64 %known, {}", text_.define("mul i64 {}, {}", number, sizeof(KnownBytes)));
+  const std::string entry =
+      text_.define("add i64 %known, {}", (&in - function_.code.data()) * sizeof(KnownBytes));
   within(
       address, member(entry, offsetof(KnownBytes, first), "i64"),
       member(entry, is_store ? offsetof(KnownBytes, store_end) : offsetof(KnownBytes, end), "i64"));
