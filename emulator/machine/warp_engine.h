@@ -114,6 +114,9 @@ struct Translation {
   /// In front of each instruction, the registers in slots that may still be read: of instruction n,
   /// live[live_begin[n]] to live[live_begin[n + 1]].
   std::vector<std::uint32_t> live_begin, live;
+  /// Of a branch at which code parts lanes, likewise: those that may be written before its sides
+  /// meet and are read from there on.
+  std::vector<std::uint32_t> changed_begin, changed;
   LaneLayout layout = LaneLayout::unshaped;
 };
 

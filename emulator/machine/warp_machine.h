@@ -98,7 +98,7 @@ private:
   std::uint32_t part_in_code(TranslatedFrame &frame, std::uint32_t pc, LaneMask taken,
                              std::uint32_t executed);
   bool end_block_in_code(TranslatedFrame &frame, std::uint32_t to);
-  bool park(const TranslatedFrame &frame, LaneMask lanes, std::uint32_t meeting);
+  bool park(const TranslatedFrame &frame, LaneMask lanes);
   bool unpark(TranslatedFrame &frame);
   void find_shared_bytes();
   std::uint8_t *known_bytes(const WarpContext &context, unsigned lane, std::uint64_t address,
@@ -149,7 +149,8 @@ private:
     Activation place;
     bool took_branch = false;         ///< at which they parted: then they are the new fragment
     bool run_ended = false;           ///< of the others, with the code's return
-    std::vector<std::uint64_t> slots; ///< with what they may read there
+    std::uint32_t branch = 0;         ///< the first of those at which they parted
+    std::vector<std::uint64_t> slots; ///< with what others may have changed since then
   };
   ParkedLanes parked_;
   Activation going_;      ///< of those that go on, for the room
@@ -160,6 +161,7 @@ private:
     const Translation *code = nullptr;
     std::uint64_t block = 0; ///< whose they are, from 1
     std::vector<std::uint64_t> values;
+    std::vector<std::size_t> of_warp; ///< numbers of those that are not the same in all warps
   };
   FreshSpecials fresh_specials_;
   const bool warps_are_alone_; ///< none waits for another, or has something that outlives a step

@@ -155,10 +155,11 @@ bool blend_slot(const RegisterSlot &slot, const std::uint8_t *from, LaneMask lan
   return true;
 }
 
-/// Until one says false.
-template <class Visit> bool for_live_slots(const Translation &code, std::uint32_t pc, Visit visit) {
-  for (std::uint32_t i = code.live_begin[pc]; i < code.live_begin[pc + 1]; ++i)
-    if (!visit(code.slots[code.live[i]]))
+/// For what others may change before the sides of a branch meet, until one says false.
+template <class Visit>
+bool for_changed_slots(const Translation &code, std::uint32_t branch, Visit visit) {
+  for (std::uint32_t i = code.changed_begin[branch]; i < code.changed_begin[branch + 1]; ++i)
+    if (!visit(code.slots[code.changed[i]]))
       return false;
   return true;
 }
@@ -264,14 +265,33 @@ const std::uint64_t *WarpMachine::fresh_specials(const WarpContext &context,
                                                  const Translation &code) {
   FreshSpecials &its = fresh_specials_;
   const std::uint64_t block = context.warp->block->index + std::uint64_t{1};
-  its.values.resize(code.specials.size() * warp_lanes);
-  if (its.code != &code)
+  if (its.code != &code) {
+    its.values.resize(code.specials.size() * warp_lanes);
     fill_specials(context, code, its.values.data(), [](SpecialRegister) { return true; });
-  else if (its.block != block)
+    its.of_warp.clear();
+    for (std::size_t i = 0; i < code.specials.size(); ++i)
+      if (is_of_warp(code.specials[i]))
+        its.of_warp.push_back(i);
+  } else if (its.block != block) {
     fill_specials(context, code, its.values.data(), is_of_block);
+  }
   its.code = &code;
   its.block = block;
-  fill_specials(context, code, its.values.data(), is_of_warp);
+  const WarpState &warp = *context.warp;
+  for (const std::size_t i : its.of_warp) {
+    std::uint64_t *const row = &its.values[i * warp_lanes];
+    const SpecialRegister special = code.specials[i];
+    if (special == SpecialRegister::warpid) {
+      *row = warp.index;
+      continue;
+    }
+    const std::uint32_t(&tid)[warp_lanes] =
+        warp.tid[static_cast<int>(special) - static_cast<int>(SpecialRegister::tid_x)];
+    if (is_by_lane(special, code.layout))
+      std::copy(std::begin(tid), std::end(tid), row);
+    else
+      *row = tid[0];
+  }
   return its.values.data();
 }
 
@@ -387,10 +407,15 @@ WarpMachine::Translated WarpMachine::settle(WarpContext &context, std::size_t &i
   warp.fragments[parked_.took_branch ? other : index].stack.back() = parked_.place;
   if (!parked_.took_branch)
     index = other;
-  for (std::uint32_t i = code.live_begin[meeting]; i < code.live_begin[meeting + 1]; ++i)
-    put_in_row(code.slots[code.live[i]],
-               reinterpret_cast<const std::uint8_t *>(parked_.slots.data()), parked,
-               &warp.levels[context.depth].registers[std::size_t{code.live[i]} * warp_lanes]);
+  // What others have not changed is in the slots that they have.
+  const auto *const kept = reinterpret_cast<std::uint8_t *>(parked_.slots.data());
+  for (std::uint32_t i = code.live_begin[meeting]; i < code.live_begin[meeting + 1]; ++i) {
+    const RegisterId reg = code.live[i];
+    const auto begin = code.changed.begin() + code.changed_begin[parked_.branch],
+               end = code.changed.begin() + code.changed_begin[parked_.branch + 1];
+    put_in_row(code.slots[reg], std::find(begin, end, reg) != end ? kept : frame_.slots, parked,
+               &warp.levels[context.depth].registers[std::size_t{reg} * warp_lanes]);
+  }
   to_block_end = true;
   return parked_.run_ended ? Translated::ended : Translated::went_on;
 }
@@ -464,12 +489,12 @@ WarpMachine::Translated WarpMachine::run_fresh(WarpState &warp, std::size_t &ind
 }
 
 // Keeps what waiting lanes may read where they meet others; false: not all of it can be kept.
-bool WarpMachine::park(const TranslatedFrame &frame, LaneMask lanes, std::uint32_t meeting) {
+bool WarpMachine::park(const TranslatedFrame &frame, LaneMask lanes) {
   const Translation &code = *frame.code;
   const bool is_first = parked_.lanes == 0;
   parked_.slots.resize(std::max<std::size_t>(parked_.slots.size(), code.slot_bytes / 8));
   auto *const kept = reinterpret_cast<std::uint8_t *>(parked_.slots.data());
-  return for_live_slots(code, meeting, [&](const RegisterSlot &slot) {
+  return for_changed_slots(code, parked_.branch, [&](const RegisterSlot &slot) {
     if (!is_first)
       return blend_slot(slot, frame.slots, lanes, kept);
     std::memcpy(kept + slot.offset, frame.slots + slot.offset, slot_size(slot));
@@ -480,7 +505,7 @@ bool WarpMachine::park(const TranslatedFrame &frame, LaneMask lanes, std::uint32
 // The lanes of a frame have come to where others wait; false: slots cannot hold what both have.
 bool WarpMachine::unpark(TranslatedFrame &frame) {
   const auto *const kept = reinterpret_cast<const std::uint8_t *>(parked_.slots.data());
-  if (!for_live_slots(*frame.code, parked_.place.pc, [&](const RegisterSlot &slot) {
+  if (!for_changed_slots(*frame.code, parked_.branch, [&](const RegisterSlot &slot) {
         return blend_slot(slot, kept, parked_.lanes, frame.slots);
       }))
     return false;
@@ -516,8 +541,11 @@ std::uint32_t WarpMachine::part_in_code(TranslatedFrame &frame, std::uint32_t pc
   // If the turn ends here, the interpreter has the branch.
   const std::uint64_t run = run_budget_ - static_cast<std::uint64_t>(frame.budget) + executed;
   const std::uint64_t steps = run * static_cast<unsigned>(std::popcount(frame.lanes));
-  if ((run_.outcome.steps + steps - turn_.before) / warp_lanes + 1 >= turn_.left ||
-      !park(frame, wait, meeting))
+  if ((run_.outcome.steps + steps - turn_.before) / warp_lanes + 1 >= turn_.left)
+    return 0;
+  if (parked_.lanes == 0)
+    parked_.branch = pc;
+  if (!park(frame, wait))
     return 0;
   frame.budget -= executed;
   count_run(frame);

@@ -92,6 +92,10 @@ private:
                                              std::size_t count);
   void store_side_by_side(const std::string &to, unsigned width, std::vector<std::string> parts);
   void branch(std::uint32_t pc, std::uint32_t length);
+  /// Where both sides of a branch meet, if one of them is there; no_index otherwise.
+  std::uint32_t waiting_place(std::uint32_t pc) const;
+  /// Registers in slots that may be written behind a branch and are read where its sides meet.
+  std::vector<RegisterId> changed_before(std::uint32_t pc, std::uint32_t meeting) const;
   void go_to(std::uint32_t from, std::uint32_t to);
   /// Returns in front of an instruction, after so many of its segment.
   void leave(std::uint32_t pc, std::uint32_t executed);
@@ -969,6 +973,50 @@ void FunctionTranslator::go_to(std::uint32_t from, std::uint32_t to) {
   leave(to, 0);
 }
 
+std::uint32_t FunctionTranslator::waiting_place(std::uint32_t pc) const {
+  const WarpInstruction &in = function_.code[pc];
+  const BlockId meeting = function_.postdominators[function_.cfg->block_of(pc)];
+  if (in.action != WarpAction::branch || in.guard == no_register || in.target == pc + 1 ||
+      meeting >= function_.cfg->blocks().size())
+    return no_index;
+  const std::uint32_t where = function_.cfg->blocks()[meeting].first;
+  return where == pc + 1 || where == in.target ? where : no_index;
+}
+
+std::vector<RegisterId> FunctionTranslator::changed_before(std::uint32_t pc,
+                                                           std::uint32_t meeting) const {
+  const ControlFlowGraph &cfg = *function_.cfg;
+  const BlockId end = cfg.block_of(meeting);
+  std::vector<bool> seen(cfg.blocks().size()), written(slots_.size());
+  std::vector<BlockId> ahead{cfg.block_of(pc)};
+  const auto follow = [&](BlockId block) {
+    for (const BlockId next : cfg.blocks()[block].successors)
+      if (next != end && !seen[next]) {
+        seen[next] = true;
+        ahead.push_back(next);
+      }
+  };
+  follow(std::exchange(ahead, {}).front());
+  while (!ahead.empty()) {
+    const BasicBlock &block = cfg.blocks()[ahead.back()];
+    const BlockId number = ahead.back();
+    ahead.pop_back();
+    for (std::uint32_t at = block.first; at < block.end; ++at)
+      for_each_register(module_, function_.function->instructions[at],
+                        [&](RegisterId reg, RegisterUse use) {
+                          if (use != RegisterUse::read)
+                            written[reg] = true;
+                        });
+    follow(number);
+  }
+  std::vector<RegisterId> result;
+  for (RegisterId reg = 0; reg < slots_.size(); ++reg)
+    if (slots_[reg].is_used &&
+        (reg >= carry_ || (written[reg] && (live_[meeting].empty() || live_[meeting][reg]))))
+      result.push_back(reg);
+  return result;
+}
+
 void FunctionTranslator::branch(std::uint32_t pc, std::uint32_t length) {
   const WarpInstruction &in = function_.code[pc];
   if (guard_.width == 0) {
@@ -1000,10 +1048,7 @@ void FunctionTranslator::branch(std::uint32_t pc, std::uint32_t length) {
   if (const auto found = rows_.find(in.guard); found != rows_.end() && found->second.is_dirty)
     store_slot(in.guard, found->second.value);
   // Where one side is where both meet, its lanes may wait, and the others go on.
-  const BlockId meeting = function_.postdominators[function_.cfg->block_of(pc)];
-  const std::uint32_t where =
-      meeting < function_.cfg->blocks().size() ? function_.cfg->blocks()[meeting].first : no_index;
-  if (in.target != pc + 1 && (where == pc + 1 || where == in.target)) {
+  if (const std::uint32_t where = waiting_place(pc); where != no_index) {
     const std::uint32_t other = where == pc + 1 ? in.target : pc + 1;
     const std::string parted =
         text_.define("call i32 %part(i64 %frame, i32 {}, i32 {}, i32 {})", pc, taken, length);
@@ -1146,7 +1191,7 @@ TranslatedText FunctionTranslator::run() {
   text_.text += "!0 = !{!\"branch_weights\", i32 1000, i32 1}\n";
   for (const std::string &declaration : text_.declarations)
     text_.text += declaration;
-  TranslatedText result{text_.text, lengths_, specials_, {}, slot_bytes_, {}, {}};
+  TranslatedText result{text_.text, lengths_, specials_, {}, slot_bytes_, {}, {}, {}, {}};
   for (const Slot &slot : slots_) {
     result.slots.push_back(slot);
     result.slots.back().any_nan = slot.nan == NanBits::any;
@@ -1162,6 +1207,13 @@ TranslatedText FunctionTranslator::run() {
         result.live.push_back(reg);
   }
   result.live_begin.push_back(static_cast<std::uint32_t>(result.live.size()));
+  for (std::uint32_t pc = 0; pc <= lengths_.size(); ++pc) {
+    result.changed_begin.push_back(static_cast<std::uint32_t>(result.changed.size()));
+    if (const std::uint32_t meeting = pc < lengths_.size() ? waiting_place(pc) : no_index;
+        meeting != no_index)
+      for (const RegisterId reg : changed_before(pc, meeting))
+        result.changed.push_back(reg);
+  }
   return result;
 }
 

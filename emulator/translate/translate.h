@@ -14,7 +14,7 @@ struct TranslatedText {
   std::vector<SpecialRegister> specials;
   std::vector<RegisterSlot> slots;
   std::uint32_t slot_bytes = 0;
-  std::vector<std::uint32_t> live_begin, live;
+  std::vector<std::uint32_t> live_begin, live, changed_begin, changed;
 };
 
 /// `opaque`: pointers have no types, as LLVM has it from 15 on.

@@ -92,6 +92,8 @@ private:
     result->slot_bytes = text.slot_bytes;
     result->live_begin = std::move(text.live_begin);
     result->live = std::move(text.live);
+    result->changed_begin = std::move(text.changed_begin);
+    result->changed = std::move(text.changed);
     result->layout = layout;
     result->machine_code = std::move(*code);
     return result;
