@@ -128,7 +128,7 @@ std::unique_ptr<BlockState> WarpMachine::start_block(std::uint32_t index) {
   if (run_.options.count)
     run_.outcome.counts.emplace_back(run_.block_warps);
   block->cluster_arrived.assign(run_.block_warps, 0);
-  if (!warps_are_alone_) {
+  if (meeting_ != Meeting::none) {
     block->cluster_due.assign(run_.block_warps, 0);
     for (BarrierState &barrier : block->barriers)
       barrier.clear(run_.block_warps);
@@ -145,10 +145,11 @@ std::unique_ptr<BlockState> WarpMachine::start_block(std::uint32_t index) {
     warp.tid = shapes_[w].tid;
     warp.specials_of = nullptr;
     warp.held.code = nullptr;
+    warp.held.rows_are_blank = false;
     warp.fragments.clear();
     warp.is_fresh = fresh_code_ != nullptr;
     if (!warp.is_fresh)
-      start_warp(warp);
+      start_warp(warp, true);
   }
   block->live_warps = run_.block_warps;
   return block;
@@ -167,7 +168,8 @@ void WarpMachine::find_shapes() {
   }
 }
 
-void WarpMachine::start_warp(WarpState &warp) {
+// Without rows there are some of the right size, with anything in them.
+void WarpMachine::start_warp(WarpState &warp, bool with_rows) {
   warp.is_fresh = false;
   warp.copies.clear();
   std::fill(std::begin(warp.copy_group), std::end(warp.copy_group), 0);
@@ -188,7 +190,10 @@ void WarpMachine::start_warp(WarpState &warp) {
   }
   warp.fragments.push_back(std::move(fragment));
   warp.levels.resize(1);
-  start_level(run_, warp.levels[0]);
+  if (CallLevel &level = warp.levels[0]; with_rows || level.registers.empty())
+    start_level(run_, level);
+  else
+    std::fill(level.parameters.begin(), level.parameters.end(), std::uint8_t{0});
 }
 
 // Gives every warp of one block (random: one warp of any block) a turn. False: no warp can go on.

@@ -25,7 +25,7 @@ public:
   WarpMachine(const WarpProgram &program, std::uint32_t kernel, const WarpLaunch &launch,
               GlobalMemory &memory, const WarpOptions &options)
       : run_(program, kernel, launch, options), memory_(run_, memory),
-        may_translate_(can_translate(options)), warps_are_alone_(are_warps_alone(program)),
+        may_translate_(can_translate(options)), meeting_(meeting_of_warps(program)),
         layout_(launch.block.x % warp_lanes == 0 || (launch.block.y == 1 && launch.block.z == 1)
                     ? LaneLayout::consecutive
                     : LaneLayout::any) {}
@@ -37,7 +37,7 @@ private:
   void start_next_block();
   std::unique_ptr<BlockState> start_block(std::uint32_t index);
   void find_shapes();
-  void start_warp(WarpState &warp);
+  void start_warp(WarpState &warp, bool with_rows);
   bool step_blocks();
   bool run_warp(WarpState &warp);
   /// `has_begun`: it goes on with a run.
@@ -62,7 +62,9 @@ private:
 
   // Translated code: warp_translated.cpp
   static bool can_translate(const WarpOptions &options);
-  static bool are_warps_alone(const WarpProgram &program);
+  /// How warps of a program's blocks may wait for each other.
+  enum class Meeting : std::uint8_t { none, barriers, any };
+  static Meeting meeting_of_warps(const WarpProgram &program);
   const Translation *translation(std::uint32_t function, LaneLayout layout);
   /// Has a fragment's registers in the slots of a translation; false: they do not fit there.
   bool hold(WarpContext &context, const Fragment &fragment, const Translation &code);
@@ -164,7 +166,7 @@ private:
     std::vector<std::size_t> of_warp; ///< numbers of those that are not the same in all warps
   };
   FreshSpecials fresh_specials_;
-  const bool warps_are_alone_; ///< none waits for another, or has something that outlives a step
+  const Meeting meeting_;
   /// Steps at which translations are asked for again.
   std::array<std::uint64_t, lane_layouts> next_question_{};
   const LaneLayout layout_; ///< of this launch's blocks

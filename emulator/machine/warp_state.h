@@ -82,7 +82,8 @@ struct HeldRegisters {
   const Translation *code = nullptr; ///< whose slots; null: rows have everything
   LaneMask mask = 0;
   std::size_t depth = 0;
-  std::uint32_t pc = 0; ///< those that may be read from here on
+  std::uint32_t pc = 0;        ///< those that may be read from here on
+  bool rows_are_blank = false; ///< with anything in them, and to be zeros first
   std::vector<std::uint64_t> slots;
 };
 

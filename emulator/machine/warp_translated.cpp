@@ -170,28 +170,33 @@ void WarpMachine::release_held(WarpState &warp) {
   HeldRegisters &held = warp.held;
   const Translation &code = *std::exchange(held.code, nullptr);
   CallLevel &level = warp.levels[held.depth];
+  if (std::exchange(held.rows_are_blank, false))
+    std::fill(level.registers.begin(), level.registers.end(), 0);
   for (std::uint32_t i = code.live_begin[held.pc]; i < code.live_begin[held.pc + 1]; ++i)
     put_in_row(code.slots[code.live[i]], reinterpret_cast<const std::uint8_t *>(held.slots.data()),
                held.mask, &level.registers[std::size_t{code.live[i]} * warp_lanes]);
 }
 
-bool WarpMachine::are_warps_alone(const WarpProgram &program) {
+WarpMachine::Meeting WarpMachine::meeting_of_warps(const WarpProgram &program) {
+  Meeting found = Meeting::none;
   using enum WarpAction;
   static constexpr WarpAction actions[] = {
       compute, move,      load,        store, atomic,  shuffle,      vote,    match,
       reduce,  warp_sync, active_mask, elect, branch,  branch_table, call,    system_call,
       ret,     exit,      trap,        fence, texture, is_space,     nothing, refused};
-  bool alone = !program.is_cooperative();
   for (std::uint32_t f = 0; f < program.function_count(); ++f)
     for (const WarpInstruction &instruction : program.function(f).code)
-      alone &= std::find(std::begin(actions), std::end(actions), instruction.action) !=
-               std::end(actions);
-  return alone;
+      if (instruction.action != barrier && std::find(std::begin(actions), std::end(actions),
+                                                     instruction.action) == std::end(actions))
+        return Meeting::any;
+      else if (instruction.action == barrier)
+        found = Meeting::barriers;
+  return program.is_cooperative() ? Meeting::any : found;
 }
 
 bool WarpMachine::leaves_registers(const WarpInstruction &instruction) {
-  return instruction.action == WarpAction::barrier && instruction.guard == no_register &&
-         instruction.outputs.empty() &&
+  return (instruction.action == WarpAction::barrier || instruction.action == WarpAction::exit) &&
+         instruction.guard == no_register && instruction.outputs.empty() &&
          std::none_of(
              instruction.inputs.begin(), instruction.inputs.end(),
              [](const WarpOperand &input) { return input.kind == WarpOperand::Kind::reg; });
@@ -409,6 +414,10 @@ WarpMachine::Translated WarpMachine::settle(WarpContext &context, std::size_t &i
     index = other;
   // What others have not changed is in the slots that they have.
   const auto *const kept = reinterpret_cast<std::uint8_t *>(parked_.slots.data());
+  if (std::exchange(warp.held.rows_are_blank, false)) {
+    std::vector<std::uint64_t> &rows = warp.levels[context.depth].registers;
+    std::fill(rows.begin(), rows.end(), 0);
+  }
   for (std::uint32_t i = code.live_begin[meeting]; i < code.live_begin[meeting + 1]; ++i) {
     const RegisterId reg = code.live[i];
     const auto begin = code.changed.begin() + code.changed_begin[parked_.branch],
@@ -453,7 +462,8 @@ WarpMachine::Translated WarpMachine::run_translated(WarpState &warp, std::size_t
 }
 
 const Translation *WarpMachine::for_fresh_warps() {
-  if (!may_translate_ || !warps_are_alone_ || run_.options.lanes_alone || run_.cluster.count() != 1)
+  if (!may_translate_ || meeting_ == Meeting::any || run_.options.lanes_alone ||
+      run_.cluster.count() != 1)
     return nullptr;
   const Translation *code = translation(run_.kernel, layout_);
   return code && code->entries[0] != 0 && code->live_begin[0] == code->live_begin[1] ? code
@@ -473,15 +483,16 @@ WarpMachine::Translated WarpMachine::run_fresh(WarpState &warp, std::size_t &ind
   frame_.specials = fresh_specials(context, code);
   enter(context, code, warp.live, 0, fresh_iterations_.data(), quantum, false);
   const WarpInstruction &next = function.code[frame_.pc];
-  if (parked_.lanes == 0 && frame_.budget > 0 && next.action == WarpAction::exit &&
-      next.guard == no_register) {
+  if (meeting_ == Meeting::none && parked_.lanes == 0 && frame_.budget > 0 &&
+      next.action == WarpAction::exit && next.guard == no_register) {
     run_.outcome.steps += static_cast<unsigned>(std::popcount(warp.live));
     warp.live = 0;
     warp.is_fresh = false;
     --warp.block->live_warps;
     return Translated::ended;
   }
-  start_warp(warp);
+  start_warp(warp, false);
+  held.rows_are_blank = true;
   warp.fragments[0].stack.back().iterations = fresh_iterations_;
   context.level = &warp.levels[0];
   context.level->local = fresh_level_.local;
@@ -755,11 +766,12 @@ bool WarpMachine::access_at_once(TranslatedFrame &frame, std::uint32_t pc, LaneM
   const bool is_store = in.action == WarpAction::store;
   if (mask == 0 || (is_store ? in.inputs.size() : in.outputs.size()) != 1)
     return mask == 0;
+  const std::uint64_t one = addresses[std::countr_zero(mask)];
   std::uint64_t first = 0, size = 0;
   std::uint8_t *host = nullptr;
   if (in.space == StateSpace::shared) {
     const std::uint64_t base = window::shared;
-    const std::uint64_t granule = (addresses[std::countr_zero(mask)] - base) / shared_granule;
+    const std::uint64_t granule = (one - base) / shared_granule;
     if (granule >= shared_bytes_.size())
       return false;
     first = base + shared_bytes_[granule].first;
@@ -767,7 +779,9 @@ bool WarpMachine::access_at_once(TranslatedFrame &frame, std::uint32_t pc, LaneM
     host = frame.shared + shared_bytes_[granule].first;
   } else if (in.space == StateSpace::global || in.space == StateSpace::constant ||
              in.space == StateSpace::generic) {
-    const KnownBytes &known = frame.known[pc];
+    KnownBytes &known = known_by_instruction_[context.function][pc];
+    if (one < known.first || one >= known.end)
+      known = known_[one / GlobalMemory::page_size % known_pages];
     const std::uint64_t end = is_store ? known.store_end : known.end;
     if (known.tracks || end <= known.first)
       return false;
