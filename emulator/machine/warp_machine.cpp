@@ -128,7 +128,7 @@ std::unique_ptr<BlockState> WarpMachine::start_block(std::uint32_t index) {
   if (run_.options.count)
     run_.outcome.counts.emplace_back(run_.block_warps);
   block->cluster_arrived.assign(run_.block_warps, 0);
-  if (meeting_ != Meeting::none) {
+  if (run_.program.meeting() != WarpMeeting::none) {
     block->cluster_due.assign(run_.block_warps, 0);
     for (BarrierState &barrier : block->barriers)
       barrier.clear(run_.block_warps);

@@ -25,7 +25,7 @@ public:
   WarpMachine(const WarpProgram &program, std::uint32_t kernel, const WarpLaunch &launch,
               GlobalMemory &memory, const WarpOptions &options)
       : run_(program, kernel, launch, options), memory_(run_, memory),
-        may_translate_(can_translate(options)), meeting_(meeting_of_warps(program)),
+        may_translate_(can_translate(options)),
         layout_(launch.block.x % warp_lanes == 0 || (launch.block.y == 1 && launch.block.z == 1)
                     ? LaneLayout::consecutive
                     : LaneLayout::any) {}
@@ -62,9 +62,6 @@ private:
 
   // Translated code: warp_translated.cpp
   static bool can_translate(const WarpOptions &options);
-  /// How warps of a program's blocks may wait for each other.
-  enum class Meeting : std::uint8_t { none, barriers, any };
-  static Meeting meeting_of_warps(const WarpProgram &program);
   const Translation *translation(std::uint32_t function, LaneLayout layout);
   /// Has a fragment's registers in the slots of a translation; false: they do not fit there.
   bool hold(WarpContext &context, const Fragment &fragment, const Translation &code);
@@ -166,7 +163,6 @@ private:
     std::vector<std::size_t> of_warp; ///< numbers of those that are not the same in all warps
   };
   FreshSpecials fresh_specials_;
-  const Meeting meeting_;
   /// Steps at which translations are asked for again.
   std::array<std::uint64_t, lane_layouts> next_question_{};
   const LaneLayout layout_; ///< of this launch's blocks

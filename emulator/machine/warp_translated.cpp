@@ -177,23 +177,6 @@ void WarpMachine::release_held(WarpState &warp) {
                held.mask, &level.registers[std::size_t{code.live[i]} * warp_lanes]);
 }
 
-WarpMachine::Meeting WarpMachine::meeting_of_warps(const WarpProgram &program) {
-  Meeting found = Meeting::none;
-  using enum WarpAction;
-  static constexpr WarpAction actions[] = {
-      compute, move,      load,        store, atomic,  shuffle,      vote,    match,
-      reduce,  warp_sync, active_mask, elect, branch,  branch_table, call,    system_call,
-      ret,     exit,      trap,        fence, texture, is_space,     nothing, refused};
-  for (std::uint32_t f = 0; f < program.function_count(); ++f)
-    for (const WarpInstruction &instruction : program.function(f).code)
-      if (instruction.action != barrier && std::find(std::begin(actions), std::end(actions),
-                                                     instruction.action) == std::end(actions))
-        return Meeting::any;
-      else if (instruction.action == barrier)
-        found = Meeting::barriers;
-  return program.is_cooperative() ? Meeting::any : found;
-}
-
 bool WarpMachine::leaves_registers(const WarpInstruction &instruction) {
   return (instruction.action == WarpAction::barrier || instruction.action == WarpAction::exit) &&
          instruction.guard == no_register && instruction.outputs.empty() &&
@@ -462,7 +445,7 @@ WarpMachine::Translated WarpMachine::run_translated(WarpState &warp, std::size_t
 }
 
 const Translation *WarpMachine::for_fresh_warps() {
-  if (!may_translate_ || meeting_ == Meeting::any || run_.options.lanes_alone ||
+  if (!may_translate_ || run_.program.meeting() == WarpMeeting::any || run_.options.lanes_alone ||
       run_.cluster.count() != 1)
     return nullptr;
   const Translation *code = translation(run_.kernel, layout_);
@@ -483,7 +466,7 @@ WarpMachine::Translated WarpMachine::run_fresh(WarpState &warp, std::size_t &ind
   frame_.specials = fresh_specials(context, code);
   enter(context, code, warp.live, 0, fresh_iterations_.data(), quantum, false);
   const WarpInstruction &next = function.code[frame_.pc];
-  if (meeting_ == Meeting::none && parked_.lanes == 0 && frame_.budget > 0 &&
+  if (run_.program.meeting() == WarpMeeting::none && parked_.lanes == 0 && frame_.budget > 0 &&
       next.action == WarpAction::exit && next.guard == no_register) {
     run_.outcome.steps += static_cast<unsigned>(std::popcount(warp.live));
     warp.live = 0;

@@ -130,6 +130,15 @@ public:
                        how, why);
         }
       }
+      if (broken || interpreted.function(*kernel).code.size() > 300)
+        continue;
+      static_cast<void>(choose_engine(Engine::translated));
+      for (const LaneLayout layout :
+           {LaneLayout::consecutive, LaneLayout::any, LaneLayout::unshaped})
+        if (!translated.translations().of(translated, *kernel, layout, 0)) {
+          ++differing;
+          fmt::print("{}, {}: there is no code\n", name, function.name);
+        }
     }
   }
 
