@@ -644,6 +644,18 @@ SHARE = r"(\d+) of (\d+)(?: \(\d+ %\))?"
 
 
 @table
+def engines(path):
+    """Before and after: how many times the interpreter's speed translated code has, and C's time."""
+    found = {}
+    for line in lines_of(path):
+        cells = line.split()
+        if len(cells) == 8 and cells[1].isdigit():
+            found.setdefault(cells[0], []).append(cells)
+    for name, (before, after) in found.items():
+        yield [name, before[6], after[6], before[7], after[7], after[5]]
+
+
+@table
 def bound_shares(path):
     for part in path.read_text().strip().split("\n\n"):
         name, _, text = part.partition(":\n")

@@ -4,10 +4,12 @@
 // machine does not know how such code is made; it is handed a Translator, asks it for the functions
 // of programs that have run long enough, and enters what it gets wherever that has an entry.
 //
-// Registers stay in the machine's arrays, so that lanes may enter and leave at any instruction.
-// Translated code stops in front of whatever it does not know, lanes that part and accesses that
-// something is wrong with included: the interpreter goes on there, and is the one who says what is
-// wrong.
+// Between its segments, translated code keeps registers in slots, which say more of them than the
+// machine's rows: what is the same in all lanes, or goes up by a constant, has one number there.
+// The machine fills slots where lanes enter, and the rows where they have left and the interpreter
+// goes on, so that lanes may enter and leave at any instruction. Translated code stops in front of
+// whatever it does not know, lanes that part and accesses that something is wrong with included:
+// the interpreter goes on there, and is the one who says what is wrong.
 
 #include "emulator/machine/warp_memory.h"
 #include "emulator/machine/warp_program.h"
@@ -28,23 +30,45 @@ struct KnownBytes {
   GlobalMemory::Tracks *tracks = nullptr; ///< accesses are noted here; nothing else may access
 };
 
-/// The known bytes of global memory, by the number of an address's page.
-inline constexpr std::uint64_t known_pages = 512;
-
 /// A stretch of shared memory, by 128 bytes: in these no two variables meet (variable_gap).
 struct SharedBytes {
   std::uint32_t first = 0, end = 0;
 };
 inline constexpr std::uint32_t shared_granule = 128;
 
-/// What translated code is handed, and what it hands back. All rows are of 32 lanes.
+/// What a translation takes for granted of the lanes that execute it.
+enum class LaneLayout : std::uint8_t {
+  consecutive, ///< %tid.x goes up by 1 from lane to lane, %tid.y and %tid.z are the same in all
+  any,         ///< nothing of %tid
+  unshaped,    ///< nor that any register is the same in all lanes, or goes up by a constant
+};
+inline constexpr std::size_t lane_layouts = 3;
+
+/// Where translated code keeps a register between its segments.
+struct RegisterSlot {
+  enum class Shape : std::uint8_t {
+    none,  ///< it is in the machine's row
+    steps, ///< 64 bits with the value of lane 0; `step` more from lane to lane, modulo 2^width
+    lanes, ///< a value for each lane; of one bit, 32 bits
+  };
+  Shape shape = Shape::none;
+  std::uint8_t width = 0;
+  bool any_nan = false;     ///< a NaN of any bits stands for that of f32 arithmetic
+  std::uint32_t offset = 0; ///< in bytes
+  std::uint64_t step = 0;
+};
+
+struct Translation;
+
+/// What translated code is handed, and what it hands back.
 struct TranslatedFrame {
   // What the code reads by offsets: the order does not matter, the names do (translate.cpp).
-  std::uint64_t *registers = nullptr;      ///< register * 32 + lane
-  const std::uint64_t *specials = nullptr; ///< of Translation::specials, likewise; lane 0 of most
-  std::uint32_t *iterations = nullptr;     ///< by loop
+  std::uint8_t *slots = nullptr;
+  /// Of Translation::specials: number * 32 + lane; lane 0 of most.
+  const std::uint64_t *specials = nullptr;
+  std::uint32_t *iterations = nullptr; ///< by loop
   const std::uint8_t *parameters = nullptr;
-  const KnownBytes *known = nullptr; ///< known_pages of them
+  const KnownBytes *known = nullptr; ///< by instruction: what it has accessed last
   std::uint8_t *shared = nullptr;
   const SharedBytes *shared_bytes = nullptr;
   std::uint64_t shared_granules = 0;
@@ -52,16 +76,29 @@ struct TranslatedFrame {
   std::int64_t budget = 0;      ///< instructions that may be executed; what is left of them
   std::uint32_t lanes = 0;
   std::uint32_t pc = 0;       ///< where they are
-  std::uint32_t by_block = 0; ///< not 0: returns at the end of a block
+  std::uint32_t by_block = 0; ///< not 0: calls block_ends at the end of a block
 
-  /// Executes an instruction of registers alone for the lanes of a mask.
+  /// Executes an instruction of registers alone for the lanes of a mask, from slots to slots.
   void (*compute)(TranslatedFrame *, std::uint32_t pc, std::uint32_t mask) = nullptr;
   /// A load or a store: `values` holds 32 elements of the instruction for each of its registers.
   /// Returns 0 if the interpreter has to do it; then nothing has happened.
   std::uint32_t (*access)(TranslatedFrame *, std::uint32_t pc, std::uint32_t mask,
                           const std::uint64_t *addresses, std::uint8_t *values) = nullptr;
-  void *machine = nullptr; ///< of compute and access
+  /// The same for addresses that go up by `step` from lane to lane.
+  std::uint32_t (*access_steps)(TranslatedFrame *, std::uint32_t pc, std::uint32_t mask,
+                                std::uint64_t first, std::uint64_t step,
+                                std::uint8_t *values) = nullptr;
+  /// Not all lanes, and not none, take a branch that is the last of so many instructions. Returns
+  /// 0: the interpreter has to do it, and nothing has happened; 1: the others go on, without those
+  /// that take it; 2: those that take it go on. From then on `lanes` are those.
+  std::uint32_t (*part)(TranslatedFrame *, std::uint32_t pc, std::uint32_t taken,
+                        std::uint32_t executed) = nullptr;
+  /// Lanes come to the end of a block and go to an instruction. Returns 0: they leave there.
+  /// Otherwise all of `lanes` go on, which may be more now.
+  std::uint32_t (*block_ends)(TranslatedFrame *, std::uint32_t to) = nullptr;
+  void *machine = nullptr; ///< of these
   void *context = nullptr;
+  const Translation *code = nullptr;
 };
 
 /// A function of a program, translated.
@@ -72,12 +109,21 @@ struct Translation {
   /// By instruction: how many are executed at least after an entry here; 0: it is none.
   std::vector<std::uint32_t> entries;
   std::vector<SpecialRegister> specials;
+  std::vector<RegisterSlot> slots; ///< by register
+  std::uint32_t slot_bytes = 0;
+  /// In front of each instruction, the registers in slots that may still be read: of instruction n,
+  /// live[live_begin[n]] to live[live_begin[n + 1]].
+  std::vector<std::uint32_t> live_begin, live;
+  /// Of a branch at which code parts lanes, likewise: those that may be written before its sides
+  /// meet and are read from there on.
+  std::vector<std::uint32_t> changed_begin, changed;
+  LaneLayout layout = LaneLayout::unshaped;
 };
 
-/// Returns true of those that differ between the lanes of a warp: of others lane 0 is enough.
-constexpr bool is_by_lane(SpecialRegister special) {
-  return (special >= SpecialRegister::tid_x && special <= SpecialRegister::tid_z) ||
-         special == SpecialRegister::laneid ||
+/// Returns true of those of which code reads a value for each lane: of others lane 0 is enough.
+constexpr bool is_by_lane(SpecialRegister special, LaneLayout layout) {
+  return (special >= SpecialRegister::tid_x && special <= SpecialRegister::tid_z &&
+          layout != LaneLayout::consecutive) ||
          (special >= SpecialRegister::lanemask_eq && special <= SpecialRegister::lanemask_gt);
 }
 
@@ -87,17 +133,18 @@ public:
   /// Thread-instructions that a program has to run before a function of it is worth translating.
   virtual std::uint64_t worth(const WarpFunction &function) const = 0;
   /// Null if it cannot be done. Threads may call at once.
-  virtual std::unique_ptr<Translation> translate(const WarpProgram &program,
-                                                 std::uint32_t function) = 0;
+  virtual std::unique_ptr<Translation> translate(const WarpProgram &program, std::uint32_t function,
+                                                 LaneLayout layout) = 0;
 };
 
 /// The translations of a program's functions, made when they are first wanted. Threads may ask at
 /// once.
 class ProgramTranslations {
 public:
-  explicit ProgramTranslations(std::size_t functions) : entries_(functions) {}
+  explicit ProgramTranslations(std::size_t functions) : entries_(functions * lane_layouts) {}
   /// Null: there is none, or the program has not run long enough, with `steps` more by now.
-  const Translation *of(const WarpProgram &program, std::uint32_t function, std::uint64_t steps);
+  const Translation *of(const WarpProgram &program, std::uint32_t function, LaneLayout layout,
+                        std::uint64_t steps);
   void add_steps(std::uint64_t steps) { steps_ += steps; }
 
 private:

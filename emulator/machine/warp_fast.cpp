@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cfenv>
 #include <cmath>
 
 namespace ptxasw::inline emulator {
@@ -32,6 +33,17 @@ void fast(std::uint64_t *to, const std::uint64_t *a, const std::uint64_t *b, con
   // A lambda, as what a pointer points to is not inlined.
   each_lane(to, a, b, c, lanes,
             [](std::uint64_t x, std::uint64_t y, std::uint64_t z) { return compute(x, y, z); });
+}
+
+/// The same while the host rounds down. What is computed between the two calls depends on memory
+/// that they might change, so it stays there.
+template <auto compute>
+void fast_down(std::uint64_t *to, const std::uint64_t *a, const std::uint64_t *b,
+               const std::uint64_t *c, std::uint32_t lanes) {
+  const int before = std::fegetround();
+  std::fesetround(FE_DOWNWARD);
+  fast<compute>(to, a, b, c, lanes);
+  std::fesetround(before);
 }
 
 using U64 = std::uint64_t;
@@ -107,6 +119,17 @@ U64 real_div(U64 a, U64 b, U64) { return pattern(real(a) / real(b)); }
 U64 real_rcp(U64 a, U64, U64) { return pattern(1.0f / real(a)); }
 U64 real_sqrt(U64 a, U64, U64) { return pattern(std::sqrt(real(a))); }
 U64 real_fma(U64 a, U64 b, U64 c) { return pattern(std::fma(real(a), real(b), real(c))); }
+/// Below the normal numbers, a zero.
+U64 flushed(U64 bits) { return (bits & 0x7fffffff) < 0x800000 ? bits & 0x80000000 : bits; }
+/// In double, and rounded once.
+U64 real_ex2(U64 a, U64, U64) {
+  return pattern(static_cast<float>(std::exp2(static_cast<double>(real(a)))));
+}
+U64 real_ex2_ftz(U64 a, U64, U64) { return flushed(real_ex2(flushed(a), 0, 0)); }
+U64 real_lg2(U64 a, U64, U64) {
+  return pattern(static_cast<float>(std::log2(static_cast<double>(real(a)))));
+}
+U64 real_lg2_ftz(U64 a, U64, U64) { return flushed(real_lg2(flushed(a), 0, 0)); }
 U64 real_neg(U64 a, U64, U64) { return pattern(-real(a)); }
 U64 real_abs(U64 a, U64, U64) { return pattern(std::fabs(real(a))); }
 /// -0 is less than 0, and of a NaN and a number the number is taken.
@@ -199,6 +222,11 @@ FastFunction by_text(std::string_view text) {
       {"mul.f32", fast<real_mul>},
       {"mul.rn.f32", fast<real_mul>},
       {"fma.rn.f32", fast<real_fma>},
+      {"fma.rm.f32", fast_down<real_fma>},
+      {"ex2.approx.f32", fast<real_ex2>},
+      {"ex2.approx.ftz.f32", fast<real_ex2_ftz>},
+      {"lg2.approx.f32", fast<real_lg2>},
+      {"lg2.approx.ftz.f32", fast<real_lg2_ftz>},
       {"div.rn.f32", fast<real_div>},
       {"rcp.rn.f32", fast<real_rcp>},
       {"sqrt.rn.f32", fast<real_sqrt>},

@@ -128,21 +128,49 @@ std::unique_ptr<BlockState> WarpMachine::start_block(std::uint32_t index) {
   if (run_.options.count)
     run_.outcome.counts.emplace_back(run_.block_warps);
   block->cluster_arrived.assign(run_.block_warps, 0);
-  block->cluster_due.assign(run_.block_warps, 0);
-  for (BarrierState &barrier : block->barriers)
-    barrier.clear(run_.block_warps);
-  for (std::uint32_t w = 0; w < run_.block_warps; ++w)
-    start_warp(*block, w);
+  if (run_.program.meeting() != WarpMeeting::none) {
+    block->cluster_due.assign(run_.block_warps, 0);
+    for (BarrierState &barrier : block->barriers)
+      barrier.clear(run_.block_warps);
+  }
+  if (shapes_.empty())
+    find_shapes();
+  fresh_code_ = for_fresh_warps();
+  for (std::uint32_t w = 0; w < run_.block_warps; ++w) {
+    WarpState &warp = block->warps[w];
+    warp.block = block.get();
+    warp.index = w;
+    warp.all = warp.live = shapes_[w].lanes;
+    warp.left = 0;
+    warp.tid = shapes_[w].tid;
+    warp.specials_of = nullptr;
+    warp.held.code = nullptr;
+    warp.held.rows_are_blank = false;
+    warp.fragments.clear();
+    warp.is_fresh = fresh_code_ != nullptr;
+    if (!warp.is_fresh)
+      start_warp(warp, true);
+  }
   block->live_warps = run_.block_warps;
   return block;
 }
 
-void WarpMachine::start_warp(BlockState &block, std::uint32_t index) {
-  WarpState &warp = block.warps[index];
-  warp.block = &block;
-  warp.index = index;
-  warp.live = warp.left = 0;
-  warp.fragments.clear();
+void WarpMachine::find_shapes() {
+  shapes_.resize(run_.block_warps);
+  const Extents &shape = run_.launch.block;
+  for (std::uint32_t thread = 0; thread < run_.block_threads; ++thread) {
+    WarpShape &warp = shapes_[thread / warp_lanes];
+    const unsigned lane = thread % warp_lanes;
+    warp.lanes |= 1u << lane;
+    warp.tid[0][lane] = thread % shape.x;
+    warp.tid[1][lane] = thread / shape.x % shape.y;
+    warp.tid[2][lane] = thread / shape.x / shape.y;
+  }
+}
+
+// Without rows there are some of the right size, with anything in them.
+void WarpMachine::start_warp(WarpState &warp, bool with_rows) {
+  warp.is_fresh = false;
   warp.copies.clear();
   std::fill(std::begin(warp.copy_group), std::end(warp.copy_group), 0);
   warp.products.clear();
@@ -150,18 +178,6 @@ void WarpMachine::start_warp(BlockState &block, std::uint32_t index) {
   warp.product_groups.clear();
   warp.products_seen = 0;
   warp.products_read = {};
-  warp.specials_of = ~0u;
-  const Extents &shape = run_.launch.block;
-  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
-    const std::uint32_t thread = index * warp_lanes + lane;
-    if (thread >= run_.block_threads)
-      break;
-    warp.live |= 1u << lane;
-    warp.tid[0][lane] = thread % shape.x;
-    warp.tid[1][lane] = thread / shape.x % shape.y;
-    warp.tid[2][lane] = thread / shape.x / shape.y;
-  }
-  warp.all = warp.live;
   Fragment fragment;
   fragment.mask = warp.live;
   const std::size_t loops = run_.program.function(run_.kernel).cfg->loops().size();
@@ -174,7 +190,10 @@ void WarpMachine::start_warp(BlockState &block, std::uint32_t index) {
   }
   warp.fragments.push_back(std::move(fragment));
   warp.levels.resize(1);
-  start_level(run_, warp.levels[0]);
+  if (CallLevel &level = warp.levels[0]; with_rows || level.registers.empty())
+    start_level(run_, level);
+  else
+    std::fill(level.parameters.begin(), level.parameters.end(), std::uint8_t{0});
 }
 
 // Gives every warp of one block (random: one warp of any block) a turn. False: no warp can go on.
@@ -206,14 +225,27 @@ bool WarpMachine::step_blocks() {
 }
 
 bool WarpMachine::run_warp(WarpState &warp) {
-  if (warp.fragments.empty())
+  if (warp.fragments.empty() && !warp.is_fresh)
     return false;
   const bool random = run_.options.schedule == WarpSchedule::random;
-  std::uint64_t left =
-      random ? 1 + run_.random.below(run_.random.one_in(4) ? 200 : 12) : time_slice;
+  turn_.left = random ? 1 + run_.random.below(run_.random.one_in(4) ? 200 : 12) : time_slice;
   bool progress = false;
   std::vector<std::size_t> &ready = ready_fragments_;
-  while (left > 0) {
+  if (warp.is_fresh) {
+    std::size_t index = 0;
+    std::uint64_t quantum = time_slice;
+    bool to_block_end = false;
+    turn_.before = run_.outcome.steps;
+    const Translated how = run_fresh(warp, index, quantum, to_block_end);
+    if (warp.live == 0)
+      return true;
+    if (how == Translated::went_on)
+      run_fragment(warp, index, quantum, to_block_end, true);
+    if (scheduler_.take_yield())
+      return true;
+    progress = true;
+  }
+  while (turn_.left > 0) {
     if (warp.fragments.size() > 1 && run_.options.schedule != WarpSchedule::apart)
       scheduler_.merge(warp, !random);
     ready.clear();
@@ -230,13 +262,17 @@ bool WarpMachine::run_warp(WarpState &warp) {
                        scheduler_.meeting_place(warp.fragments[index].stack.back()));
     const bool to_block_end =
         warp.fragments.size() > 1 && run_.options.schedule == WarpSchedule::reconverge;
-    const std::uint64_t before = run_.outcome.steps;
-    run_fragment(warp, index, random ? left : time_slice, to_block_end);
+    turn_.before = run_.outcome.steps;
+    run_fragment(warp, index, random ? turn_.left : time_slice, to_block_end, false);
     if (random || scheduler_.take_yield())
       return true;
-    left -= std::min(left, (run_.outcome.steps - before) / warp_lanes + 1);
   }
   return progress;
+}
+
+void WarpMachine::end_run() {
+  turn_.left -= std::min(turn_.left, (run_.outcome.steps - turn_.before) / warp_lanes + 1);
+  turn_.before = run_.outcome.steps;
 }
 
 void WarpMachine::exit_lanes(WarpContext &context, std::size_t index, LaneMask lanes) {
@@ -278,33 +314,33 @@ void WarpMachine::count_step(const WarpContext &context, LaneMask lanes) {
 }
 
 void WarpMachine::run_fragment(WarpState &warp, std::size_t index, std::uint64_t quantum,
-                               bool to_block_end) {
-  bool first = true;
+                               bool to_block_end, bool has_begun) {
   while (quantum > 0) {
     Fragment &fragment = warp.fragments[index];
     WarpContext context = WarpContext::of(run_, warp, fragment);
-    if (!first &&
+    if (has_begun &&
         ((to_block_end && context.instruction->starts_block) || scheduler_.awaits_others(fragment)))
-      return;
-    first = false;
+      break;
+    has_begun = true;
     scheduler_.go_on(fragment);
-    if (may_translate_)
-      if (const std::uint64_t executed = run_translated(warp, index, quantum, to_block_end)) {
-        quantum -= executed;
+    if (may_translate_) {
+      const Translated how = run_translated(warp, index, quantum, to_block_end);
+      if (how == Translated::went_on)
         continue;
-      }
+      if (how == Translated::ended)
+        return;
+    }
+    if (warp.held.code && !leaves_registers(*context.instruction))
+      release_held(warp);
     --quantum;
     count_step(context, fragment.mask);
-    switch (execute(context, index)) {
-    case NextStep::advance:
+    const NextStep next = execute(context, index);
+    if (next == NextStep::advance)
       scheduler_.advance(warp.fragments[index]);
+    if (next == NextStep::stop)
       break;
-    case NextStep::stay:
-      break;
-    case NextStep::stop:
-      return;
-    }
   }
+  end_run();
 }
 
 // No thread can go on: says who waits for whom.

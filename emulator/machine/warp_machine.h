@@ -25,7 +25,10 @@ public:
   WarpMachine(const WarpProgram &program, std::uint32_t kernel, const WarpLaunch &launch,
               GlobalMemory &memory, const WarpOptions &options)
       : run_(program, kernel, launch, options), memory_(run_, memory),
-        may_translate_(can_translate(options)) {}
+        may_translate_(can_translate(options)),
+        layout_(launch.block.x % warp_lanes == 0 || (launch.block.y == 1 && launch.block.z == 1)
+                    ? LaneLayout::consecutive
+                    : LaneLayout::any) {}
   WarpOutcome run();
 
 private:
@@ -33,10 +36,15 @@ private:
   void validate() const;
   void start_next_block();
   std::unique_ptr<BlockState> start_block(std::uint32_t index);
-  void start_warp(BlockState &block, std::uint32_t index);
+  void find_shapes();
+  void start_warp(WarpState &warp, bool with_rows);
   bool step_blocks();
   bool run_warp(WarpState &warp);
-  void run_fragment(WarpState &warp, std::size_t index, std::uint64_t quantum, bool to_block_end);
+  /// `has_begun`: it goes on with a run.
+  void run_fragment(WarpState &warp, std::size_t index, std::uint64_t quantum, bool to_block_end,
+                    bool has_begun);
+  /// Takes what a fragment has run from the warp's turn.
+  void end_run();
   void count_step(const WarpContext &context, LaneMask lanes);
   void exit_lanes(WarpContext &context, std::size_t index, LaneMask lanes);
   void report_stuck(BlockState &block);
@@ -54,16 +62,52 @@ private:
 
   // Translated code: warp_translated.cpp
   static bool can_translate(const WarpOptions &options);
-  const Translation *translation(std::uint32_t function);
-  /// Executes what has been translated from where a fragment is; returns how many instructions.
-  std::uint64_t run_translated(WarpState &warp, std::size_t index, std::uint64_t most,
-                               bool to_block_end);
+  const Translation *translation(std::uint32_t function, LaneLayout layout);
+  /// Has a fragment's registers in the slots of a translation; false: they do not fit there.
+  bool hold(WarpContext &context, const Fragment &fragment, const Translation &code);
+  /// Brings what a warp holds in slots to the rows.
+  void release_held(WarpState &warp);
+  /// Returns true of an instruction that neither reads nor writes registers.
+  static bool leaves_registers(const WarpInstruction &instruction);
+  /// What has become of a run of a fragment.
+  enum class Translated : std::uint8_t { nothing, went_on, ended };
+  /// Executes what has been translated from where a fragment is. If lanes have parted meanwhile,
+  /// `index`, `quantum` and `to_block_end` are those of the fragment that goes on.
+  Translated run_translated(WarpState &warp, std::size_t &index, std::uint64_t &quantum,
+                            bool &to_block_end);
+  /// The same for a warp that has executed nothing: it gets fragments only if it does not end
+  /// there.
+  Translated run_fresh(WarpState &warp, std::size_t &index, std::uint64_t &quantum,
+                       bool &to_block_end);
+  /// The translation that warps may begin with before they have fragments; null: none.
+  const Translation *for_fresh_warps();
+  /// What the special registers hold that code reads, of a fresh warp.
+  const std::uint64_t *fresh_specials(const WarpContext &context, const Translation &code);
+  /// Runs code from an instruction for some lanes; `quantum`: how many instructions.
+  void make_frame();
+  void forget_known_bytes();
+  void enter(WarpContext &context, const Translation &code, LaneMask lanes, std::uint32_t pc,
+             std::uint32_t *iterations, std::uint64_t quantum, bool by_block);
+  /// Lanes of a frame begin a run, as those of a fragment do; what they have executed counts.
+  void begin_run(TranslatedFrame &frame, std::uint64_t quantum);
+  void count_run(TranslatedFrame &frame);
+  /// Makes fragments of what code has left, in the place of one that all of them were.
+  Translated settle(WarpContext &context, std::size_t &index, std::uint64_t &quantum,
+                    bool &to_block_end);
+  std::uint32_t part_in_code(TranslatedFrame &frame, std::uint32_t pc, LaneMask taken,
+                             std::uint32_t executed);
+  bool end_block_in_code(TranslatedFrame &frame, std::uint32_t to);
+  bool park(const TranslatedFrame &frame, LaneMask lanes);
+  bool unpark(TranslatedFrame &frame);
   void find_shared_bytes();
   std::uint8_t *known_bytes(const WarpContext &context, unsigned lane, std::uint64_t address,
                             std::uint64_t size, bool is_store);
   std::uint8_t *known_global(std::uint64_t address, std::uint64_t size, bool is_store);
   bool access(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask,
               const std::uint64_t *addresses, std::uint8_t *values);
+  bool access_at_once(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask,
+                      const std::uint64_t *addresses, std::uint8_t *values);
+  void compute_in_slots(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask);
 
   MachineRun run_;
   MemoryView memory_;
@@ -78,15 +122,50 @@ private:
   DriverCalls driver_{run_, memory_};
   ConcreteDomain domain_;
   const bool may_translate_;
-  std::vector<const Translation *> translations_;  ///< by function; null: not yet, or none
+  /// By function and layout; null: not yet, or none.
+  std::vector<std::array<const Translation *, lane_layouts>> translations_;
   std::vector<std::unique_ptr<BlockState>> ended_; ///< blocks whose room the next ones take
   std::vector<std::uint8_t> shared_at_start_;      ///< a block's
   std::vector<WarpState *> ready_warps_; ///< of step_blocks() and run_warp(), for the room
   std::vector<std::size_t> ready_fragments_;
-  std::vector<KnownBytes> known_;   ///< known_pages, once code is entered
-  std::uint64_t known_changes_ = 0; ///< GlobalMemory::changes() of these
+  std::vector<KnownBytes> known_; ///< by the number of a page; empty until code is entered
+  std::vector<std::vector<KnownBytes>> known_by_instruction_; ///< of a function
+  std::uint64_t known_changes_ = 0;                           ///< GlobalMemory::changes() of these
   std::vector<SharedBytes> shared_bytes_;
-  std::uint64_t next_question_ = 0; ///< steps at which translations are asked for again
+  std::vector<WarpShape> shapes_; ///< by warp of a block
+  TranslatedFrame frame_;
+  struct Turn {
+    std::uint64_t left = 0;   ///< of a warp's, in instructions of a whole warp
+    std::uint64_t before = 0; ///< steps when the fragment that runs began to
+  };
+  Turn turn_;
+  std::uint64_t run_quantum_ = 0; ///< what code began its run of a fragment with
+  std::uint64_t run_budget_ = 0;  ///< the same, within the limit of steps
+  /// Lanes that have parted from those that code runs, and wait for them where they meet. It is
+  /// all as if they were a fragment, which they become if the code returns before.
+  struct ParkedLanes {
+    LaneMask lanes = 0;
+    Activation place;
+    bool took_branch = false;         ///< at which they parted: then they are the new fragment
+    bool run_ended = false;           ///< of the others, with the code's return
+    std::uint32_t branch = 0;         ///< the first of those at which they parted
+    std::vector<std::uint64_t> slots; ///< with what others may have changed since then
+  };
+  ParkedLanes parked_;
+  Activation going_;      ///< of those that go on, for the room
+  CallLevel fresh_level_; ///< room for rows, of warps without fragments
+  std::vector<std::uint32_t> fresh_iterations_;
+  const Translation *fresh_code_ = nullptr; ///< of the block that starts
+  struct FreshSpecials {
+    const Translation *code = nullptr;
+    std::uint64_t block = 0; ///< whose they are, from 1
+    std::vector<std::uint64_t> values;
+    std::vector<std::size_t> of_warp; ///< numbers of those that are not the same in all warps
+  };
+  FreshSpecials fresh_specials_;
+  /// Steps at which translations are asked for again.
+  std::array<std::uint64_t, lane_layouts> next_question_{};
+  const LaneLayout layout_; ///< of this launch's blocks
 };
 
 } // namespace ptxasw::emulator

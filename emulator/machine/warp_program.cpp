@@ -57,6 +57,18 @@ std::vector<std::uint32_t> scheduling_ranks(const ControlFlowGraph &cfg) {
   return rank;
 }
 
+WarpMeeting meeting_at(WarpAction action) {
+  using enum WarpAction;
+  static constexpr WarpAction alone[] = {
+      compute, move,      load,        store, atomic,  shuffle,      vote,    match,
+      reduce,  warp_sync, active_mask, elect, branch,  branch_table, call,    system_call,
+      ret,     exit,      trap,        fence, texture, is_space,     nothing, refused};
+  return action == barrier ? WarpMeeting::barriers
+         : std::find(std::begin(alone), std::end(alone), action) != std::end(alone)
+             ? WarpMeeting::none
+             : WarpMeeting::any;
+}
+
 /// Registers of 128 bits have an upper half.
 bool has_wide_registers(const Function &function) {
   return std::any_of(function.registers.begin(), function.registers.end(),
@@ -142,9 +154,12 @@ WarpProgram::WarpProgram(const Module &module, const VariablePlaces &places)
     to.parameter_bytes = ptxasw::parameter_bytes(function);
     to.cfg = std::make_unique<ControlFlowGraph>(module, function);
     to.code = WarpDecoder(module, function, layout, locals).decode_all();
-    for (const WarpInstruction &instruction : to.code)
+    for (const WarpInstruction &instruction : to.code) {
       for (const WarpOperand &operand : instruction.inputs)
         is_cooperative_ |= operand.special == SpecialRegister::workspace_low;
+      meeting_ =
+          std::max(meeting_, is_cooperative_ ? WarpMeeting::any : meeting_at(instruction.action));
+    }
     to.rank = scheduling_ranks(*to.cfg);
     to.postdominators = immediate_postdominators(*to.cfg, return_edges(module, function, *to.cfg));
     to.header_of.assign(to.code.size(), no_index);

@@ -249,6 +249,13 @@ struct WarpFunction {
 std::vector<BlockEdge> return_edges(const Module &module, const Function &function,
                                     const ControlFlowGraph &cfg);
 
+/// How warps of a block may wait for each other.
+enum class WarpMeeting : std::uint8_t {
+  none,     ///< they do not, and nothing that one has begun is left to another
+  barriers, ///< at barriers of the block
+  any,      ///< in whatever way
+};
+
 /// What has been translated of a program: warp_engine.h.
 class ProgramTranslations;
 
@@ -282,6 +289,7 @@ public:
   bool has_dynamic_shared() const { return has_dynamic_shared_; }
   /// Returns true if blocks wait for each other through the workspace of a cooperative launch.
   bool is_cooperative() const { return is_cooperative_; }
+  WarpMeeting meeting() const { return meeting_; }
   /// Adds the module's .global and .const variables to a memory, always at the same places.
   /// Returns why an initializer is not understood; empty if all are.
   /// With `contents`, variables without an initializer hold numbers drawn from it instead of zeros:
@@ -311,6 +319,7 @@ private:
   std::uint32_t dynamic_shared_offset_ = 0;
   bool has_reserved_shared_ = false;
   bool has_dynamic_shared_ = false, is_cooperative_ = false;
+  WarpMeeting meeting_ = WarpMeeting::none;
   std::uint32_t max_registers_ = 1;
   std::shared_ptr<ProgramTranslations> translations_;
 };

@@ -59,29 +59,28 @@ std::uint32_t WarpScheduler::meeting_place(const Activation &activation) const {
 
 // The order of the reconverge policy: earlier iterations first, then earlier blocks; so a fragment
 // waits where paths meet until those behind it have come.
+WarpScheduler::Order WarpScheduler::order(const Activation &x, const Activation &y) const {
+  const auto by = [](bool before) { return before ? Order::before : Order::behind; };
+  if (x.function != y.function)
+    return by(x.function < y.function);
+  const WarpFunction &function = run_.program.function(x.function);
+  const std::uint32_t end = static_cast<std::uint32_t>(function.code.size()) - 1;
+  if (x.pc == end || y.pc == end)
+    return x.pc == y.pc ? Order::level : by(y.pc == end);
+  const ControlFlowGraph &cfg = *function.cfg;
+  const BlockId p = cfg.block_of(x.pc), q = cfg.block_of(y.pc);
+  for (LoopId loop = 0; loop < cfg.loops().size(); ++loop) // outer loops have smaller indices
+    if (cfg.contains(loop, p) && cfg.contains(loop, q) && x.iterations[loop] != y.iterations[loop])
+      return by(x.iterations[loop] < y.iterations[loop]);
+  if (function.rank[p] != function.rank[q])
+    return by(function.rank[p] < function.rank[q]);
+  return x.pc == y.pc ? Order::level : by(x.pc < y.pc);
+}
+
 bool WarpScheduler::runs_before(const Fragment &a, const Fragment &b) const {
-  for (std::size_t i = 0; i < std::min(a.stack.size(), b.stack.size()); ++i) {
-    const Activation &x = a.stack[i], &y = b.stack[i];
-    if (x.function != y.function)
-      return x.function < y.function;
-    const WarpFunction &function = run_.program.function(x.function);
-    const std::uint32_t end = static_cast<std::uint32_t>(function.code.size()) - 1;
-    if (x.pc == end || y.pc == end) {
-      if (x.pc != y.pc)
-        return y.pc == end;
-      continue;
-    }
-    const ControlFlowGraph &cfg = *function.cfg;
-    const BlockId p = cfg.block_of(x.pc), q = cfg.block_of(y.pc);
-    for (LoopId loop = 0; loop < cfg.loops().size(); ++loop) // outer loops have smaller indices
-      if (cfg.contains(loop, p) && cfg.contains(loop, q) &&
-          x.iterations[loop] != y.iterations[loop])
-        return x.iterations[loop] < y.iterations[loop];
-    if (function.rank[p] != function.rank[q])
-      return function.rank[p] < function.rank[q];
-    if (x.pc != y.pc)
-      return x.pc < y.pc;
-  }
+  for (std::size_t i = 0; i < std::min(a.stack.size(), b.stack.size()); ++i)
+    if (const Order found = order(a.stack[i], b.stack[i]); found != Order::level)
+      return found == Order::before;
   return a.stack.size() < b.stack.size();
 }
 

@@ -36,6 +36,10 @@ public:
   void advance(Fragment &fragment) const {
     move_to(fragment.stack.back(), fragment.stack.back().pc + 1);
   }
+  /// The policy's order of two fragments that differ in the last of their activations.
+  bool runs_before(const Activation &x, const Activation &y) const {
+    return order(x, y) == Order::before;
+  }
   /// The number of a new meeting, of lanes that have waited for each other.
   std::uint64_t meet() { return ++meetings_; }
   /// The warp waits for others: its turn is over.
@@ -45,6 +49,8 @@ public:
 
 private:
   bool may_merge(const Fragment &a, const Fragment &b) const;
+  enum class Order : std::uint8_t { before, behind, level };
+  Order order(const Activation &x, const Activation &y) const;
   bool runs_before(const Fragment &a, const Fragment &b) const;
   static void forget_partings(const WarpState &warp, Fragment &fragment, const Fragment *gone);
 

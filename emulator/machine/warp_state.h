@@ -74,6 +74,19 @@ struct PendingProduct {
   std::uint32_t number = 0; ///< among those of the warp, from 1
 };
 
+struct Translation;
+
+/// Registers that translated code has left in its slots (warp_engine.h) and that rows are to get
+/// before anybody reads them: those of a fragment's lanes, at a depth of calls.
+struct HeldRegisters {
+  const Translation *code = nullptr; ///< whose slots; null: rows have everything
+  LaneMask mask = 0;
+  std::size_t depth = 0;
+  std::uint32_t pc = 0;        ///< those that may be read from here on
+  bool rows_are_blank = false; ///< with anything in them, and to be zeros first
+  std::vector<std::uint64_t> slots;
+};
+
 struct WarpState {
   BlockState *block = nullptr;
   std::uint32_t index = 0; ///< in the block
@@ -82,7 +95,8 @@ struct WarpState {
   LaneMask left = 0;       ///< those that have, and are known not to take part in later epochs
   std::vector<Fragment> fragments;
   std::vector<CallLevel> levels;
-  std::uint32_t tid[3][warp_lanes] = {};
+  const std::uint32_t (*tid)[warp_lanes] = nullptr; ///< by axis: of WarpShape
+  bool is_fresh = false; ///< it has executed nothing, and has no fragments yet
   std::vector<PendingCopy> copies;
   std::uint32_t copy_group[warp_lanes] = {}; ///< that a lane's next copy belongs to
   std::vector<PendingProduct> products;
@@ -90,9 +104,16 @@ struct WarpState {
   std::vector<std::uint32_t> product_groups; ///< how many had been issued when each was committed
   std::uint64_t products_seen = 0;           ///< a hash of all so far
   ThreadMoment products_read;                ///< when the last of them read its matrices
-  /// Of Translation::specials of one function: number * 32 + lane.
+  /// Of Translation::specials: number * 32 + lane.
   std::vector<std::uint64_t> specials;
-  std::uint32_t specials_of = ~0u;
+  const Translation *specials_of = nullptr;
+  HeldRegisters held;
+};
+
+/// The threads of a block that are a warp, the same in all blocks of a launch.
+struct WarpShape {
+  LaneMask lanes = 0;
+  std::uint32_t tid[3][warp_lanes] = {};
 };
 
 struct BarrierState {

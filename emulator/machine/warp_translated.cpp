@@ -13,19 +13,22 @@ namespace {
 
 Translator *current_translator = nullptr;
 
+/// Pages whose bytes are known at a time.
+constexpr std::uint64_t known_pages = 512;
+
 } // namespace
 
 void set_translator(Translator *translator) { current_translator = translator; }
 Translator *translator() { return current_translator; }
 
 const Translation *ProgramTranslations::of(const WarpProgram &program, std::uint32_t function,
-                                           std::uint64_t steps) {
+                                           LaneLayout layout, std::uint64_t steps) {
   const std::scoped_lock lock(mutex_);
-  Entry &entry = entries_[function];
+  Entry &entry = entries_[function * lane_layouts + static_cast<std::size_t>(layout)];
   if (!entry.tried && current_translator &&
       steps_ + steps >= current_translator->worth(program.function(function))) {
     entry.tried = true;
-    entry.translation = current_translator->translate(program, function);
+    entry.translation = current_translator->translate(program, function, layout);
   }
   return entry.translation.get();
 }
@@ -38,15 +41,165 @@ bool WarpMachine::can_translate(const WarpOptions &options) {
 }
 
 // Asked anew once per block of steps, until there is one.
-const Translation *WarpMachine::translation(std::uint32_t function) {
+const Translation *WarpMachine::translation(std::uint32_t function, LaneLayout layout) {
   if (translations_.empty())
     translations_.resize(run_.program.function_count());
-  const Translation *&found = translations_[function];
-  if (!found && run_.outcome.steps >= next_question_) {
-    next_question_ = run_.outcome.steps + 100'000;
-    found = run_.program.translations().of(run_.program, function, run_.outcome.steps);
+  const Translation *&found = translations_[function][static_cast<std::size_t>(layout)];
+  if (!found && run_.outcome.steps >= next_question_[static_cast<std::size_t>(layout)]) {
+    next_question_[static_cast<std::size_t>(layout)] = run_.outcome.steps + 100'000;
+    found = run_.program.translations().of(run_.program, function, layout, run_.outcome.steps);
   }
   return found;
+}
+
+namespace {
+
+void put_in_row(const RegisterSlot &slot, const std::uint8_t *slots, LaneMask mask,
+                std::uint64_t *row) {
+  const std::uint8_t *const at = slots + slot.offset;
+  const auto put = [&](auto value) {
+    for_each_lane(mask, [&](unsigned lane) {
+      std::uint64_t bits = value(lane);
+      if (slot.any_nan && (bits & 0x7fffffff) > 0x7f800000)
+        bits = 0x7fffffff;
+      row[lane] = bits;
+    });
+  };
+  const auto element = [&]<class Element>(Element) {
+    put([&](unsigned lane) {
+      Element value;
+      std::memcpy(&value, at + lane * sizeof value, sizeof value);
+      return std::uint64_t{value};
+    });
+  };
+  if (slot.shape == RegisterSlot::Shape::steps) {
+    std::uint64_t first = 0;
+    std::memcpy(&first, at, sizeof first);
+    put([&](unsigned lane) { return (first + lane * slot.step) & mask64(slot.width); });
+  } else if (slot.width == 1) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, at, sizeof bits);
+    put([&](unsigned lane) { return std::uint64_t{bits >> lane & 1}; });
+  } else if (slot.width == 8) {
+    element(std::uint8_t{});
+  } else if (slot.width == 16) {
+    element(std::uint16_t{});
+  } else if (slot.width == 32) {
+    element(std::uint32_t{});
+  } else {
+    element(std::uint64_t{});
+  }
+}
+
+/// False: the lanes' values are not what the slot can hold.
+bool take_from_row(const RegisterSlot &slot, const std::uint64_t *row, LaneMask mask,
+                   std::uint8_t *slots) {
+  std::uint8_t *const at = slots + slot.offset;
+  const auto elements = [&]<class Element>(Element) {
+    Element values[warp_lanes];
+    for (unsigned lane = 0; lane < warp_lanes; ++lane)
+      values[lane] = static_cast<Element>(row[lane]);
+    std::memcpy(at, values, sizeof values);
+  };
+  if (slot.shape == RegisterSlot::Shape::steps) {
+    const auto chosen = static_cast<unsigned>(std::countr_zero(mask));
+    const std::uint64_t first = row[chosen] - chosen * slot.step;
+    bool fits = true;
+    for_each_lane(mask, [&](unsigned lane) {
+      fits &= ((first + lane * slot.step - row[lane]) & mask64(slot.width)) == 0;
+    });
+    const std::uint64_t value = first & mask64(slot.width);
+    std::memcpy(at, &value, sizeof value);
+    return fits;
+  }
+  if (slot.width == 1) {
+    std::uint32_t bits = 0;
+    for_each_lane(mask, [&](unsigned lane) { bits |= (row[lane] & 1) << lane; });
+    std::memcpy(at, &bits, sizeof bits);
+  } else if (slot.width == 8) {
+    elements(std::uint8_t{});
+  } else if (slot.width == 16) {
+    elements(std::uint16_t{});
+  } else if (slot.width == 32) {
+    elements(std::uint32_t{});
+  } else {
+    elements(std::uint64_t{});
+  }
+  return true;
+}
+
+std::size_t slot_size(const RegisterSlot &slot) {
+  return slot.shape == RegisterSlot::Shape::steps || slot.width == 1
+             ? 8
+             : std::size_t{slot.width} / 8 * warp_lanes;
+}
+
+/// Puts the values of some lanes in a slot where there are others; false: it cannot hold both.
+bool blend_slot(const RegisterSlot &slot, const std::uint8_t *from, LaneMask lanes,
+                std::uint8_t *to) {
+  from += slot.offset;
+  to += slot.offset;
+  if (slot.shape == RegisterSlot::Shape::steps)
+    return std::memcmp(from, to, sizeof(std::uint64_t)) == 0;
+  if (slot.width == 1) {
+    std::uint32_t others = 0, bits = 0;
+    std::memcpy(&others, to, sizeof others);
+    std::memcpy(&bits, from, sizeof bits);
+    bits = (bits & lanes) | (others & ~lanes);
+    std::memcpy(to, &bits, sizeof bits);
+    return true;
+  }
+  const std::size_t size = slot.width / 8;
+  for_each_lane(lanes,
+                [&](unsigned lane) { std::memcpy(to + lane * size, from + lane * size, size); });
+  return true;
+}
+
+/// For what others may change before the sides of a branch meet, until one says false.
+template <class Visit>
+bool for_changed_slots(const Translation &code, std::uint32_t branch, Visit visit) {
+  for (std::uint32_t i = code.changed_begin[branch]; i < code.changed_begin[branch + 1]; ++i)
+    if (!visit(code.slots[code.changed[i]]))
+      return false;
+  return true;
+}
+
+} // namespace
+
+void WarpMachine::release_held(WarpState &warp) {
+  HeldRegisters &held = warp.held;
+  const Translation &code = *std::exchange(held.code, nullptr);
+  CallLevel &level = warp.levels[held.depth];
+  if (std::exchange(held.rows_are_blank, false))
+    std::fill(level.registers.begin(), level.registers.end(), 0);
+  for (std::uint32_t i = code.live_begin[held.pc]; i < code.live_begin[held.pc + 1]; ++i)
+    put_in_row(code.slots[code.live[i]], reinterpret_cast<const std::uint8_t *>(held.slots.data()),
+               held.mask, &level.registers[std::size_t{code.live[i]} * warp_lanes]);
+}
+
+bool WarpMachine::leaves_registers(const WarpInstruction &instruction) {
+  return (instruction.action == WarpAction::barrier || instruction.action == WarpAction::exit) &&
+         instruction.guard == no_register && instruction.outputs.empty() &&
+         std::none_of(
+             instruction.inputs.begin(), instruction.inputs.end(),
+             [](const WarpOperand &input) { return input.kind == WarpOperand::Kind::reg; });
+}
+
+bool WarpMachine::hold(WarpContext &context, const Fragment &fragment, const Translation &code) {
+  HeldRegisters &held = context.warp->held;
+  // Since they were put there, nothing was executed that reads or writes registers.
+  if (held.code == &code && held.mask == fragment.mask && held.depth == context.depth)
+    return true;
+  if (held.code)
+    release_held(*context.warp);
+  const std::uint32_t pc = fragment.stack.back().pc;
+  held.slots.resize(std::max<std::size_t>(held.slots.size(), code.slot_bytes / 8));
+  for (std::uint32_t i = code.live_begin[pc]; i < code.live_begin[pc + 1]; ++i)
+    if (!take_from_row(code.slots[code.live[i]],
+                       &context.level->registers[std::size_t{code.live[i]} * warp_lanes],
+                       fragment.mask, reinterpret_cast<std::uint8_t *>(held.slots.data())))
+      return false;
+  return true;
 }
 
 void WarpMachine::find_shared_bytes() {
@@ -63,79 +216,405 @@ void WarpMachine::find_shared_bytes() {
   }
 }
 
-std::uint64_t WarpMachine::run_translated(WarpState &warp, std::size_t index, std::uint64_t most,
-                                          bool to_block_end) {
-  Fragment &fragment = warp.fragments[index];
-  Activation &where = fragment.stack.back();
-  const Translation *code = translation(where.function);
-  if (!code || code->entries[where.pc] == 0)
-    return 0;
-  const auto lanes = static_cast<std::uint64_t>(std::popcount(fragment.mask));
-  most = std::min(most, (run_.options.step_limit - run_.outcome.steps) / lanes);
-  if (code->entries[where.pc] > most)
-    return 0;
-  if (known_.empty()) {
-    known_.resize(known_pages);
-    find_shared_bytes();
-  } else if (known_changes_ != memory_.global().changes()) {
-    std::fill(known_.begin(), known_.end(), KnownBytes{});
-  }
-  known_changes_ = memory_.global().changes();
-  WarpContext context = WarpContext::of(run_, warp, fragment);
-  if (warp.specials_of != where.function) {
-    warp.specials.resize(code->specials.size() * warp_lanes);
-    std::uint64_t *row = warp.specials.data();
-    for (const SpecialRegister special : code->specials) {
-      const auto axis =
-          static_cast<std::size_t>(special) - static_cast<std::size_t>(SpecialRegister::tid_x);
-      if (axis < 3) {
-        std::copy(std::begin(warp.tid[axis]), std::end(warp.tid[axis]), row);
-        row += warp_lanes;
-        continue;
-      }
+// Values of the special registers of code, into rows. `of`: which of them are wanted.
+namespace {
+
+bool is_of_block(SpecialRegister special) {
+  return special >= SpecialRegister::ctaid_x && special <= SpecialRegister::cluster_ctarank;
+}
+
+bool is_of_warp(SpecialRegister special) {
+  return special <= SpecialRegister::tid_z || special == SpecialRegister::warpid;
+}
+
+void fill_specials(const WarpContext &context, const Translation &code, std::uint64_t *row,
+                   bool (*is_wanted)(SpecialRegister)) {
+  for (const SpecialRegister special : code.specials) {
+    const auto axis =
+        static_cast<std::size_t>(special) - static_cast<std::size_t>(SpecialRegister::tid_x);
+    const std::size_t lanes = is_by_lane(special, code.layout) ? warp_lanes : 1;
+    if (!is_wanted(special)) {
+    } else if (axis < 3) {
+      std::copy_n(context.warp->tid[axis], lanes, row);
+    } else {
       WarpOperand operand;
       operand.kind = WarpOperand::Kind::special;
       operand.special = special;
-      for (unsigned lane = 0; lane < (is_by_lane(special) ? warp_lanes : 1); ++lane)
+      for (unsigned lane = 0; lane < lanes; ++lane)
         row[lane] = context.value(operand, lane);
-      row += warp_lanes;
     }
-    warp.specials_of = where.function;
+    row += warp_lanes;
   }
-  TranslatedFrame frame;
-  frame.registers = context.level->registers.data();
-  frame.specials = warp.specials.data();
-  frame.iterations = where.iterations.data();
-  frame.parameters = run_.launch.parameters.data();
-  frame.known = known_.data();
-  frame.shared = warp.block->shared.data();
-  frame.shared_bytes = shared_bytes_.data();
-  frame.shared_granules = shared_bytes_.size();
-  frame.local_base = window::local + context.depth * run_.max_local;
-  frame.budget = static_cast<std::int64_t>(most);
-  frame.lanes = fragment.mask;
-  frame.pc = where.pc;
-  frame.by_block = to_block_end || !fragment.partings.empty();
-  frame.machine = this;
-  frame.context = &context;
-  frame.compute = [](TranslatedFrame *at, std::uint32_t pc, std::uint32_t mask) {
-    auto &machine = *static_cast<WarpMachine *>(at->machine);
-    auto &its = *static_cast<WarpContext *>(at->context);
-    its.instruction = &machine.run_.program.function(its.function).code[pc];
-    if (its.instruction->action == WarpAction::move)
-      machine.move(its, mask);
+}
+
+} // namespace
+
+const std::uint64_t *WarpMachine::fresh_specials(const WarpContext &context,
+                                                 const Translation &code) {
+  FreshSpecials &its = fresh_specials_;
+  const std::uint64_t block = context.warp->block->index + std::uint64_t{1};
+  if (its.code != &code) {
+    its.values.resize(code.specials.size() * warp_lanes);
+    fill_specials(context, code, its.values.data(), [](SpecialRegister) { return true; });
+    its.of_warp.clear();
+    for (std::size_t i = 0; i < code.specials.size(); ++i)
+      if (is_of_warp(code.specials[i]))
+        its.of_warp.push_back(i);
+  } else if (its.block != block) {
+    fill_specials(context, code, its.values.data(), is_of_block);
+  }
+  its.code = &code;
+  its.block = block;
+  const WarpState &warp = *context.warp;
+  for (const std::size_t i : its.of_warp) {
+    std::uint64_t *const row = &its.values[i * warp_lanes];
+    const SpecialRegister special = code.specials[i];
+    if (special == SpecialRegister::warpid) {
+      *row = warp.index;
+      continue;
+    }
+    const std::uint32_t(&tid)[warp_lanes] =
+        warp.tid[static_cast<int>(special) - static_cast<int>(SpecialRegister::tid_x)];
+    if (is_by_lane(special, code.layout))
+      std::copy(std::begin(tid), std::end(tid), row);
     else
-      machine.compute(its, mask);
+      *row = tid[0];
+  }
+  return its.values.data();
+}
+
+void WarpMachine::begin_run(TranslatedFrame &frame, std::uint64_t quantum) {
+  run_quantum_ = quantum;
+  run_budget_ = std::min(quantum, (run_.options.step_limit - run_.outcome.steps) /
+                                      static_cast<unsigned>(std::popcount(frame.lanes)));
+  frame.budget = static_cast<std::int64_t>(run_budget_);
+}
+
+void WarpMachine::count_run(TranslatedFrame &frame) {
+  const std::uint64_t executed = run_budget_ - static_cast<std::uint64_t>(frame.budget);
+  run_.outcome.steps += executed * static_cast<unsigned>(std::popcount(frame.lanes));
+  run_quantum_ -= executed;
+  run_budget_ -= executed;
+}
+
+void WarpMachine::make_frame() {
+  struct Calls {
+    static WarpMachine &machine(TranslatedFrame *at) {
+      return *static_cast<WarpMachine *>(at->machine);
+    }
+    static void compute(TranslatedFrame *at, std::uint32_t pc, std::uint32_t mask) {
+      machine(at).compute_in_slots(*at, pc, mask);
+    }
+    static std::uint32_t access(TranslatedFrame *at, std::uint32_t pc, std::uint32_t mask,
+                                const std::uint64_t *addresses, std::uint8_t *values) {
+      return machine(at).access(*at, pc, mask, addresses, values);
+    }
+    static std::uint32_t access_steps(TranslatedFrame *at, std::uint32_t pc, std::uint32_t mask,
+                                      std::uint64_t first, std::uint64_t step,
+                                      std::uint8_t *values) {
+      std::uint64_t addresses[warp_lanes];
+      for (std::uint64_t &address : addresses)
+        address = std::exchange(first, first + step);
+      return machine(at).access(*at, pc, mask, addresses, values);
+    }
+    static std::uint32_t part(TranslatedFrame *at, std::uint32_t pc, std::uint32_t taken,
+                              std::uint32_t executed) {
+      return machine(at).part_in_code(*at, pc, taken, executed);
+    }
+    static std::uint32_t block_ends(TranslatedFrame *at, std::uint32_t to) {
+      return machine(at).end_block_in_code(*at, to);
+    }
   };
-  frame.access = [](TranslatedFrame *at, std::uint32_t pc, std::uint32_t mask,
-                    const std::uint64_t *addresses, std::uint8_t *values) -> std::uint32_t {
-    return static_cast<WarpMachine *>(at->machine)->access(*at, pc, mask, addresses, values);
+  frame_.parameters = run_.launch.parameters.data();
+  known_.resize(known_pages);
+  known_by_instruction_.resize(run_.program.function_count());
+  known_changes_ = memory_.global().changes();
+  find_shared_bytes();
+  frame_.shared_bytes = shared_bytes_.data();
+  frame_.shared_granules = shared_bytes_.size();
+  frame_.compute = &Calls::compute;
+  frame_.access = &Calls::access;
+  frame_.access_steps = &Calls::access_steps;
+  frame_.part = &Calls::part;
+  frame_.block_ends = &Calls::block_ends;
+  frame_.machine = this;
+}
+
+void WarpMachine::forget_known_bytes() {
+  known_changes_ = memory_.global().changes();
+  std::fill(known_.begin(), known_.end(), KnownBytes{});
+  for (std::vector<KnownBytes> &known : known_by_instruction_)
+    std::fill(known.begin(), known.end(), KnownBytes{});
+}
+
+void WarpMachine::enter(WarpContext &context, const Translation &code, LaneMask lanes,
+                        std::uint32_t pc, std::uint32_t *iterations, std::uint64_t quantum,
+                        bool by_block) {
+  TranslatedFrame &frame = frame_;
+  if (!frame.machine)
+    make_frame();
+  if (known_changes_ != memory_.global().changes())
+    forget_known_bytes();
+  std::vector<KnownBytes> &known = known_by_instruction_[context.function];
+  known.resize(code.entries.size());
+  frame.known = known.data();
+  frame.slots = reinterpret_cast<std::uint8_t *>(context.warp->held.slots.data());
+  frame.iterations = iterations;
+  frame.shared = context.warp->block->shared.data();
+  frame.local_base = window::local + context.depth * run_.max_local;
+  frame.lanes = lanes;
+  frame.pc = pc;
+  frame.by_block = by_block;
+  frame.context = &context;
+  frame.code = &code;
+  parked_.lanes = 0;
+  parked_.run_ended = false;
+  begin_run(frame, quantum);
+  code.code(&frame);
+  if (!parked_.run_ended)
+    count_run(frame);
+  HeldRegisters &held = context.warp->held;
+  held.code = &code;
+  held.mask = frame.lanes;
+  held.depth = context.depth;
+  held.pc = frame.pc;
+}
+
+WarpMachine::Translated WarpMachine::settle(WarpContext &context, std::size_t &index,
+                                            std::uint64_t &quantum, bool &to_block_end) {
+  WarpState &warp = *context.warp;
+  quantum = run_quantum_;
+  warp.fragments[index].stack.back().pc = frame_.pc;
+  if (parked_.lanes == 0)
+    return Translated::went_on;
+  const Translation &code = *frame_.code;
+  const std::uint32_t meeting = parked_.place.pc;
+  const LaneMask parked = std::exchange(parked_.lanes, 0);
+  const std::size_t other =
+      scheduler_.split(warp, index, parked_.took_branch ? parked : frame_.lanes, meeting);
+  warp.fragments[parked_.took_branch ? other : index].stack.back() = parked_.place;
+  if (!parked_.took_branch)
+    index = other;
+  // What others have not changed is in the slots that they have.
+  const auto *const kept = reinterpret_cast<std::uint8_t *>(parked_.slots.data());
+  if (std::exchange(warp.held.rows_are_blank, false)) {
+    std::vector<std::uint64_t> &rows = warp.levels[context.depth].registers;
+    std::fill(rows.begin(), rows.end(), 0);
+  }
+  for (std::uint32_t i = code.live_begin[meeting]; i < code.live_begin[meeting + 1]; ++i) {
+    const RegisterId reg = code.live[i];
+    const auto begin = code.changed.begin() + code.changed_begin[parked_.branch],
+               end = code.changed.begin() + code.changed_begin[parked_.branch + 1];
+    put_in_row(code.slots[reg], std::find(begin, end, reg) != end ? kept : frame_.slots, parked,
+               &warp.levels[context.depth].registers[std::size_t{reg} * warp_lanes]);
+  }
+  to_block_end = true;
+  return parked_.run_ended ? Translated::ended : Translated::went_on;
+}
+
+WarpMachine::Translated WarpMachine::run_translated(WarpState &warp, std::size_t &index,
+                                                    std::uint64_t &quantum, bool &to_block_end) {
+  Fragment &fragment = warp.fragments[index];
+  Activation &where = fragment.stack.back();
+  const Translation *code = translation(where.function, layout_);
+  if (!code || code->entries[where.pc] == 0)
+    return Translated::nothing;
+  const std::uint64_t most =
+      std::min(quantum, (run_.options.step_limit - run_.outcome.steps) /
+                            static_cast<unsigned>(std::popcount(fragment.mask)));
+  if (code->entries[where.pc] > most)
+    return Translated::nothing;
+  WarpContext context = WarpContext::of(run_, warp, fragment);
+  if (!hold(context, fragment, *code)) {
+    code = translation(where.function, LaneLayout::unshaped);
+    if (!code || code->entries[where.pc] == 0 || code->entries[where.pc] > most ||
+        !hold(context, fragment, *code))
+      return Translated::nothing;
+  }
+  if (warp.specials_of != code) {
+    warp.specials.resize(code->specials.size() * warp_lanes);
+    fill_specials(context, *code, warp.specials.data(), [](SpecialRegister) { return true; });
+    warp.specials_of = code;
+  }
+  frame_.specials = warp.specials.data();
+  const std::uint64_t before = run_.outcome.steps;
+  enter(context, *code, fragment.mask, where.pc, where.iterations.data(), quantum,
+        to_block_end || !fragment.partings.empty());
+  const Translated how = settle(context, index, quantum, to_block_end);
+  return run_.outcome.steps == before ? Translated::nothing : how;
+}
+
+const Translation *WarpMachine::for_fresh_warps() {
+  if (!may_translate_ || run_.program.meeting() == WarpMeeting::any || run_.options.lanes_alone ||
+      run_.cluster.count() != 1)
+    return nullptr;
+  const Translation *code = translation(run_.kernel, layout_);
+  return code && code->entries[0] != 0 && code->live_begin[0] == code->live_begin[1] ? code
+                                                                                     : nullptr;
+}
+
+WarpMachine::Translated WarpMachine::run_fresh(WarpState &warp, std::size_t &index,
+                                               std::uint64_t &quantum, bool &to_block_end) {
+  const Translation &code = *fresh_code_;
+  const WarpFunction &function = run_.program.function(run_.kernel);
+  fresh_level_.registers.resize(std::size_t{run_.program.max_registers()} * warp_lanes);
+  fresh_level_.local.assign(std::size_t{run_.max_local} * warp_lanes, 0);
+  fresh_iterations_.assign(function.cfg->loops().size(), 0);
+  WarpContext context{run_, &warp, &fresh_level_, 0, run_.kernel, function.code.data()};
+  HeldRegisters &held = warp.held;
+  held.slots.resize(std::max<std::size_t>(held.slots.size(), code.slot_bytes / 8));
+  frame_.specials = fresh_specials(context, code);
+  enter(context, code, warp.live, 0, fresh_iterations_.data(), quantum, false);
+  const WarpInstruction &next = function.code[frame_.pc];
+  if (run_.program.meeting() == WarpMeeting::none && parked_.lanes == 0 && frame_.budget > 0 &&
+      next.action == WarpAction::exit && next.guard == no_register) {
+    run_.outcome.steps += static_cast<unsigned>(std::popcount(warp.live));
+    warp.live = 0;
+    warp.is_fresh = false;
+    --warp.block->live_warps;
+    return Translated::ended;
+  }
+  start_warp(warp, false);
+  held.rows_are_blank = true;
+  warp.fragments[0].stack.back().iterations = fresh_iterations_;
+  context.level = &warp.levels[0];
+  context.level->local = fresh_level_.local;
+  return settle(context, index, quantum, to_block_end);
+}
+
+// Keeps what waiting lanes may read where they meet others; false: not all of it can be kept.
+bool WarpMachine::park(const TranslatedFrame &frame, LaneMask lanes) {
+  const Translation &code = *frame.code;
+  const bool is_first = parked_.lanes == 0;
+  parked_.slots.resize(std::max<std::size_t>(parked_.slots.size(), code.slot_bytes / 8));
+  auto *const kept = reinterpret_cast<std::uint8_t *>(parked_.slots.data());
+  return for_changed_slots(code, parked_.branch, [&](const RegisterSlot &slot) {
+    if (!is_first)
+      return blend_slot(slot, frame.slots, lanes, kept);
+    std::memcpy(kept + slot.offset, frame.slots + slot.offset, slot_size(slot));
+    return true;
+  });
+}
+
+// The lanes of a frame have come to where others wait; false: slots cannot hold what both have.
+bool WarpMachine::unpark(TranslatedFrame &frame) {
+  const auto *const kept = reinterpret_cast<const std::uint8_t *>(parked_.slots.data());
+  if (!for_changed_slots(*frame.code, parked_.branch, [&](const RegisterSlot &slot) {
+        return blend_slot(slot, kept, parked_.lanes, frame.slots);
+      }))
+    return false;
+  frame.lanes |= std::exchange(parked_.lanes, 0);
+  return true;
+}
+
+// As the interpreter does it: those that go on are a fragment of their own, with a run of its own
+// for each block, and come first, or they leave.
+std::uint32_t WarpMachine::part_in_code(TranslatedFrame &frame, std::uint32_t pc, LaneMask taken,
+                                        std::uint32_t executed) {
+  const auto &context = *static_cast<const WarpContext *>(frame.context);
+  const WarpFunction &function = run_.program.function(context.function);
+  if (run_.options.schedule != WarpSchedule::reconverge ||
+      (frame.by_block != 0 && parked_.lanes == 0))
+    return 0;
+  const std::uint32_t target = function.code[pc].target;
+  const auto size = static_cast<std::ptrdiff_t>(function.cfg->loops().size());
+  going_.function = context.function;
+  going_.pc = pc;
+  going_.iterations.assign(frame.iterations, frame.iterations + size);
+  const std::uint32_t meeting = scheduler_.meeting_place(going_);
+  if (parked_.lanes != 0 && parked_.place.pc != meeting)
+    return 0;
+  const bool take_and_wait = target == meeting;
+  Activation waiting = going_;
+  scheduler_.move_to(waiting, meeting);
+  scheduler_.move_to(going_, take_and_wait ? pc + 1 : target);
+  const LaneMask wait = take_and_wait ? taken : frame.lanes & ~taken;
+  if (!scheduler_.runs_before(going_, waiting) ||
+      (parked_.lanes != 0 && parked_.place.iterations != waiting.iterations))
+    return 0;
+  // If the turn ends here, the interpreter has the branch.
+  const std::uint64_t run = run_budget_ - static_cast<std::uint64_t>(frame.budget) + executed;
+  const std::uint64_t steps = run * static_cast<unsigned>(std::popcount(frame.lanes));
+  if ((run_.outcome.steps + steps - turn_.before) / warp_lanes + 1 >= turn_.left)
+    return 0;
+  if (parked_.lanes == 0)
+    parked_.branch = pc;
+  if (!park(frame, wait))
+    return 0;
+  frame.budget -= executed;
+  count_run(frame);
+  end_run();
+  run_.outcome.parted = true;
+  parked_.place = std::move(waiting);
+  parked_.took_branch = take_and_wait;
+  parked_.lanes |= wait;
+  frame.lanes &= ~wait;
+  frame.by_block = 1;
+  std::copy(going_.iterations.begin(), going_.iterations.end(), frame.iterations);
+  begin_run(frame, time_slice);
+  return take_and_wait ? 1 : 2;
+}
+
+bool WarpMachine::end_block_in_code(TranslatedFrame &frame, std::uint32_t to) {
+  if (parked_.lanes == 0)
+    return false; // they have parted from others before they came here
+  const auto size = static_cast<std::ptrdiff_t>(parked_.place.iterations.size());
+  count_run(frame);
+  end_run();
+  parked_.run_ended = true;
+  if (turn_.left == 0)
+    return false;
+  going_.function = parked_.place.function;
+  going_.pc = to;
+  going_.iterations.assign(frame.iterations, frame.iterations + size);
+  if (to == parked_.place.pc) {
+    if (!unpark(frame))
+      return false;
+    if (!parked_.took_branch)
+      std::copy(parked_.place.iterations.begin(), parked_.place.iterations.end(), frame.iterations);
+    frame.by_block = 0;
+  } else if (!scheduler_.runs_before(going_, parked_.place)) {
+    return false;
+  }
+  parked_.run_ended = false;
+  begin_run(frame, time_slice);
+  return true;
+}
+
+void WarpMachine::compute_in_slots(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask) {
+  auto &context = *static_cast<WarpContext *>(frame.context);
+  const WarpFunction &function = run_.program.function(context.function);
+  const WarpInstruction &in = function.code[pc];
+  context.instruction = &in;
+  const auto row = [&](RegisterId reg) {
+    return &context.level->registers[std::size_t{reg} * warp_lanes];
   };
-  code->code(&frame);
-  where.pc = frame.pc;
-  const std::uint64_t executed = most - static_cast<std::uint64_t>(frame.budget);
-  run_.outcome.steps += executed * lanes;
-  return executed;
+  const auto to_row = [&](RegisterId reg) {
+    put_in_row(frame.code->slots[reg], frame.slots, frame.lanes, row(reg));
+  };
+  const auto from_row = [&](RegisterId reg) {
+    take_from_row(frame.code->slots[reg], row(reg), frame.lanes, frame.slots);
+  };
+  const auto each_output = [&](const auto &visit) {
+    for (const WarpOperand &output : in.outputs)
+      if (output.kind == WarpOperand::Kind::reg)
+        visit(output.reg);
+    if (in.second_output.kind == WarpOperand::Kind::reg)
+      visit(in.second_output.reg);
+    if (in.sets_carry)
+      visit(static_cast<RegisterId>(function.function->registers.size()));
+  };
+  for (const WarpOperand &input : in.inputs)
+    if (input.kind == WarpOperand::Kind::reg)
+      to_row(input.reg);
+  if (in.carries)
+    to_row(static_cast<RegisterId>(function.function->registers.size()));
+  each_output(to_row);
+  if (in.action == WarpAction::move)
+    move(context, mask);
+  else
+    compute(context, mask);
+  each_output(from_row);
 }
 
 // Global memory by the table of known pages, into which come those that are touched. Close to the
@@ -224,10 +703,93 @@ void copy_elements(std::uint8_t *const (&bytes)[warp_lanes], LaneMask mask, std:
   });
 }
 
+/// The same for one element of each lane, within `size` bytes that are at `host` here; `first` is
+/// added to what addresses are in these bytes. False, and nothing has happened: not all are there.
+template <class Element>
+bool copy_within(const std::uint64_t *addresses, std::uint64_t first, std::uint64_t size,
+                 std::uint8_t *host, LaneMask mask, bool is_store, std::uint8_t *values) {
+  if (size < sizeof(Element))
+    return false;
+  const std::uint64_t last = size - sizeof(Element);
+  bool inside = true;
+  std::uint64_t low_bits = 0;
+  if (mask == ~LaneMask{0})
+    for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+      inside &= addresses[lane] - first <= last;
+      low_bits |= addresses[lane];
+    }
+  else
+    for_each_lane(mask, [&](unsigned lane) {
+      inside &= addresses[lane] - first <= last;
+      low_bits |= addresses[lane];
+    });
+  if (!inside || low_bits % sizeof(Element) != 0)
+    return false;
+  const auto copy = [&](unsigned lane) {
+    std::uint8_t *const byte = host + (addresses[lane] - first);
+    std::uint8_t *const value = values + lane * sizeof(Element);
+    is_store ? std::memcpy(byte, value, sizeof(Element))
+             : std::memcpy(value, byte, sizeof(Element));
+  };
+  if (mask == ~LaneMask{0} && !is_store)
+    for (unsigned lane = 0; lane < warp_lanes; ++lane)
+      copy(lane);
+  else
+    for_each_lane(mask, copy);
+  return true;
+}
+
 } // namespace
+
+// Most find all lanes in the bytes that the instruction accessed before, or in one variable.
+bool WarpMachine::access_at_once(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask,
+                                 const std::uint64_t *addresses, std::uint8_t *values) {
+  const auto &context = *static_cast<const WarpContext *>(frame.context);
+  const WarpInstruction &in = run_.program.function(context.function).code[pc];
+  const bool is_store = in.action == WarpAction::store;
+  if (mask == 0 || (is_store ? in.inputs.size() : in.outputs.size()) != 1)
+    return mask == 0;
+  const std::uint64_t one = addresses[std::countr_zero(mask)];
+  std::uint64_t first = 0, size = 0;
+  std::uint8_t *host = nullptr;
+  if (in.space == StateSpace::shared) {
+    const std::uint64_t base = window::shared;
+    const std::uint64_t granule = (one - base) / shared_granule;
+    if (granule >= shared_bytes_.size())
+      return false;
+    first = base + shared_bytes_[granule].first;
+    size = shared_bytes_[granule].end - shared_bytes_[granule].first;
+    host = frame.shared + shared_bytes_[granule].first;
+  } else if (in.space == StateSpace::global || in.space == StateSpace::constant ||
+             in.space == StateSpace::generic) {
+    KnownBytes &known = known_by_instruction_[context.function][pc];
+    if (one < known.first || one >= known.end)
+      known = known_[one / GlobalMemory::page_size % known_pages];
+    const std::uint64_t end = is_store ? known.store_end : known.end;
+    if (known.tracks || end <= known.first)
+      return false;
+    first = known.first;
+    size = end - known.first;
+    host = reinterpret_cast<std::uint8_t *>(first + known.to_host);
+  } else {
+    return false;
+  }
+  switch (in.element) {
+  case 1:
+    return copy_within<std::uint8_t>(addresses, first, size, host, mask, is_store, values);
+  case 2:
+    return copy_within<std::uint16_t>(addresses, first, size, host, mask, is_store, values);
+  case 4:
+    return copy_within<std::uint32_t>(addresses, first, size, host, mask, is_store, values);
+  default:
+    return copy_within<std::uint64_t>(addresses, first, size, host, mask, is_store, values);
+  }
+}
 
 bool WarpMachine::access(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask,
                          const std::uint64_t *addresses, std::uint8_t *values) {
+  if (access_at_once(frame, pc, mask, addresses, values))
+    return true;
   auto &context = *static_cast<WarpContext *>(frame.context);
   const WarpInstruction &in = run_.program.function(context.function).code[pc];
   context.instruction = &in;
@@ -248,6 +810,9 @@ bool WarpMachine::access(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask
                       : known_bytes(context, lane, address, whole, is_store);
     if (!bytes[lane])
       return false;
+    if (left == (left & -left))
+      known_by_instruction_[context.function][pc] =
+          space_of(address) == StateSpace::global ? entry : KnownBytes{};
   }
   switch (size) {
   case 1:

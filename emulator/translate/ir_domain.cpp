@@ -1,5 +1,8 @@
 // Bit-vectors in IR. Operands that are the same in all lanes are spread where they meet one that is
-// not; what is made of such operands alone stays a scalar.
+// not; what is made of such operands alone stays a scalar. So do sums and multiples of values that
+// go up by a constant from lane to lane, as indices and addresses do. All of this is modulo
+// 2^width; where such a value is extended, it must not have wrapped around between lane 0 and lane
+// 31, which is noted as a mistake if it has.
 
 #include "emulator/translate/ir_domain.h"
 
@@ -19,6 +22,14 @@ void IrText::store(std::string_view type, std::string_view value, std::string_vi
 }
 
 IrValue IrDomain::spread(Value a) {
+  if (a.step != 0) {
+    std::string steps;
+    for (unsigned lane = 0; lane < 32; ++lane)
+      steps += fmt::format("{}i{} {}", lane ? ", " : "", a.width,
+                           as_signed(lane * bits(a.step) & mask64(a.width), a.width));
+    const Value first = spread(Value{a.text, a.width});
+    return {text_.define("add {} {}, <{}>", type_of(first), first.text, steps), a.width, false};
+  }
   if (!a.uniform)
     return a;
   if (a.constant) {
@@ -66,6 +77,35 @@ IrValue IrDomain::compare(std::string_view what, Value a, Value b) {
   return {text_.define("icmp {} {} {}, {}", what, type_of(a), a.text, b.text), 1, uniform};
 }
 
+IrValue IrDomain::stepping(std::string text, unsigned width, std::uint64_t step) {
+  Value result{std::move(text), width};
+  result.step = as_signed(step & mask64(width), width);
+  result.uniform = result.step == 0;
+  return result;
+}
+
+IrValue IrDomain::linear(std::string_view what, const Value &a, const Value &b,
+                         std::uint64_t step) {
+  if (!a.is_scalar() || !b.is_scalar() || a.width > 64 || a.width < 16)
+    return binary(what, a, b);
+  return stepping(text_.define("{} {} {}, {}", what, type_of(a), a.text, b.text), a.width, step);
+}
+
+IrValue IrDomain::mul(const Value &a, const Value &b) {
+  if (a.step != 0 && b.constant)
+    return linear("mul", a, b, bits(a.step) * bits(std::stoll(b.text)));
+  if (b.step != 0 && a.constant)
+    return mul(b, a);
+  return binary("mul", a, b);
+}
+
+IrValue IrDomain::shl(const Value &a, const Value &by) {
+  if (a.step != 0 && by.constant)
+    if (const auto amount = std::stoll(by.text); amount >= 0 && amount < a.width)
+      return linear("shl", a, by, static_cast<std::uint64_t>(a.step) << amount);
+  return shift("shl", a, by);
+}
+
 // A shift by the width or more is poison in IR: it is made, and not chosen.
 IrValue IrDomain::shift(std::string_view what, const Value &a, const Value &by) {
   const Value shifted = binary(what, a, by);
@@ -89,6 +129,10 @@ IrValue IrDomain::divide(std::string_view what, const Value &a, const Value &b, 
 }
 
 IrValue IrDomain::ite(Value condition, Value yes, Value no) {
+  if (condition.uniform && yes.step != 0 && yes.step == no.step)
+    return stepping(text_.define("select i1 {}, {} {}, {} {}", condition.text, type_of(yes),
+                                 yes.text, type_of(no), no.text),
+                    yes.width, bits(yes.step));
   const bool uniform = are_uniform(yes, no);
   if (!condition.uniform && uniform) {
     yes = spread(yes);
@@ -102,6 +146,31 @@ IrValue IrDomain::ite(Value condition, Value yes, Value no) {
 IrValue IrDomain::resized(std::string_view what, Value a, unsigned width) {
   if (a.width == width)
     return a;
+  if (a.step != 0) {
+    const std::string scalar = type_of(a);
+    if (what == "trunc")
+      return stepping(text_.define("trunc {} {} to i{}", scalar, a.text, width), width,
+                      bits(a.step));
+    constexpr std::int64_t most = std::int64_t{1} << 24;
+    const std::int64_t limit = std::int64_t{1} << (a.width - 1);
+    if (width > 64 || a.width > 32 || a.step > most || a.step < -most || a.step * 31 >= limit ||
+        a.step * 31 <= -limit)
+      return resized(what, spread(a), width);
+    const std::int64_t whole = a.step * 31;
+    // From lane 0 to lane 31 it goes one way: nothing between them leaves the range if neither
+    // does.
+    const bool goes_down = what == "zext" && a.step < 0;
+    const std::string function =
+        fmt::format("@llvm.{}{}.with.overflow.{}", what == "sext" ? "s" : "u",
+                    goes_down ? "sub" : "add", scalar);
+    text_.declarations.insert(fmt::format("declare {{{0}, i1}} {1}({0}, {0})\n", scalar, function));
+    const std::string last = text_.define("call {{{0}, i1}} {1}({0} {2}, {0} {3})", scalar,
+                                          function, a.text, goes_down ? -whole : whole);
+    const Value wraps{text_.define("extractvalue {{{}, i1}} {}, 1", scalar, last), 1};
+    mistake_ = mistake_.width == 0 ? wraps : bit_or(mistake_, wraps);
+    return stepping(text_.define("{} {} {} to i{}", what, scalar, a.text, width), width,
+                    bits(a.step));
+  }
   return {text_.define("{} {} {} to {}", what, type_of(a), a.text, type_of(width, a.uniform)),
           width, a.uniform};
 }

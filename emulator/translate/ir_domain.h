@@ -2,8 +2,8 @@
 
 // The domain of LLVM IR for the instruction tables: what they compute becomes text of IR over
 // vectors of a warp's 32 lanes, so that translated code and the interpreter have one definition of
-// each instruction. A value is the same in all lanes (a scalar of IR) or has a lane each (a
-// vector).
+// each instruction. A value is the same in all lanes (a scalar of IR), goes up by a constant from
+// lane to lane (a scalar, that of lane 0), or has a lane each (a vector).
 //
 // What IR leaves undefined and PTX does not (shifts by the width, divisions by zero) is taken apart
 // here. A form of floating point for which the host's arithmetic would not give the bits that
@@ -24,12 +24,24 @@ struct HostFeatures {
   bool fma = false, f16c = false;
 };
 
+/// What a 32-bit value says of NaNs.
+enum class NanBits : std::uint8_t {
+  kept,      ///< its bits are the value's
+  canonical, ///< there is none but the one that arithmetic gives
+  any,       ///< one of any bits stands for the one that arithmetic gives
+};
+
 /// A value of IR.
 struct IrValue {
   std::string text;   ///< a name, or a constant of a lane
   unsigned width = 0; ///< bits of a lane
   bool uniform = true;
   bool constant = false;
+  /// Not 0: `text` is lane 0's value, and each lane's is this more than that of the lane before it,
+  /// modulo 2^width. Such a value is not `uniform`.
+  std::int64_t step = 0;
+  NanBits nan = NanBits::kept;
+  bool is_scalar() const { return uniform || step != 0; }
 };
 
 /// A function's text as it grows, and names for values and labels.
@@ -80,20 +92,31 @@ public:
   /// Lanes for which what was computed since this was last asked may be wrong: those that the
   /// interpreter has to do. Width 0: none.
   Value take_doubt() { return std::exchange(doubt_, {}); }
+  /// A bit, the same in all lanes, that says if something computed since this was last asked is not
+  /// what it is taken for: the interpreter has to do the instruction. Width 0: everything is.
+  Value take_mistake() { return std::exchange(mistake_, {}); }
+  /// The same value with the bits that an instruction gives.
+  Value settled(const Value &a);
 
-  static std::string type_of(const Value &a) { return type_of(a.width, a.uniform); }
+  static std::string type_of(const Value &a) { return type_of(a.width, a.is_scalar()); }
   static std::string type_of(unsigned width, bool uniform) {
     return uniform ? fmt::format("i{}", width) : fmt::format("<32 x i{}>", width);
   }
+  /// What goes up by `step` from lane to lane; by 0: what is the same in all.
+  static Value stepping(std::string text, unsigned width, std::uint64_t step);
   /// The same as a vector.
   Value spread(Value a);
 
   unsigned width(const Value &a) const { return a.width; }
   Value constant(unsigned width, Bits value);
-  Value add(const Value &a, const Value &b) { return binary("add", a, b); }
-  Value sub(const Value &a, const Value &b) { return binary("sub", a, b); }
-  Value neg(const Value &a) { return binary("sub", constant(a.width, {}), a); }
-  Value mul(const Value &a, const Value &b) { return binary("mul", a, b); }
+  Value add(const Value &a, const Value &b) {
+    return linear("add", a, b, bits(a.step) + bits(b.step));
+  }
+  Value sub(const Value &a, const Value &b) {
+    return linear("sub", a, b, bits(a.step) - bits(b.step));
+  }
+  Value neg(const Value &a) { return sub(constant(a.width, {}), a); }
+  Value mul(const Value &a, const Value &b);
   Value udiv(const Value &a, const Value &b) { return divide("udiv", a, b, false); }
   Value urem(const Value &a, const Value &b) { return divide("urem", a, b, false); }
   Value sdiv(const Value &a, const Value &b) { return divide("sdiv", a, b, true); }
@@ -102,7 +125,7 @@ public:
   Value bit_or(const Value &a, const Value &b) { return binary("or", a, b); }
   Value bit_xor(const Value &a, const Value &b) { return binary("xor", a, b); }
   Value bit_not(const Value &a) { return binary("xor", a, constant(a.width, {~0ull, ~0ull})); }
-  Value shl(const Value &a, const Value &by) { return shift("shl", a, by); }
+  Value shl(const Value &a, const Value &by);
   Value lshr(const Value &a, const Value &by) { return shift("lshr", a, by); }
   Value ashr(const Value &a, const Value &by);
   Value eq(const Value &a, const Value &b) { return compare("eq", a, b); }
@@ -125,6 +148,11 @@ public:
 
 private:
   Value binary(std::string_view what, Value a, Value b);
+  /// Of operands that are scalars: a scalar with this step.
+  Value linear(std::string_view what, const Value &a, const Value &b, std::uint64_t step);
+  static constexpr std::uint64_t bits(std::int64_t step) {
+    return static_cast<std::uint64_t>(step);
+  }
   Value compare(std::string_view what, Value a, Value b);
   Value shift(std::string_view what, const Value &a, const Value &by);
   Value divide(std::string_view what, const Value &a, const Value &b, bool is_signed);
@@ -150,6 +178,8 @@ private:
   Value quiet(const Value &a);
   /// floating.cpp's finish(): the one NaN, .ftz and .sat of a result.
   Value finish(const FloatMode &mode, const Value &a);
+  /// The same, but that a NaN of f32 may have any bits.
+  Value nearly_finish(const FloatMode &mode, const Value &a);
   Value round_to_integral(FloatRounding rounding, Value a);
   Value approximate(FloatOperation operation, const FloatMode &mode, std::span<const Value> s);
   Value minimum_or_maximum(FloatOperation operation, const Value &a, const Value &b, bool nan);
@@ -158,7 +188,7 @@ private:
   IrText &text_;
   const HostFeatures host_;
   bool refused_ = false;
-  Value doubt_;
+  Value doubt_, mistake_;
 };
 
 } // namespace ptxasw::emulator

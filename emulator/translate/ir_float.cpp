@@ -110,16 +110,31 @@ IrValue IrDomain::quiet(const Value &a) {
   return bit_or(a, number(a.width, std::uint64_t{1} << (mantissa_bits(a.width) - 1)));
 }
 
-IrValue IrDomain::finish(const FloatMode &mode, const Value &a) {
-  const Value nan = is_nan(a);
+IrValue IrDomain::nearly_finish(const FloatMode &mode, const Value &a) {
   Value result = flushed(a, mode.flush);
-  if (mode.saturate) {
-    const Value most = number(a.width, one(a.width));
-    result = ite(ult(most, result), most, result);
-    result = ite(slt(a, number(a.width, 0)), number(a.width, 0), result);
-    return ite(nan, number(a.width, 0), result);
-  }
-  return a.width == 64 ? result : ite(nan, number(a.width, default_nan(a.width)), result);
+  if (!mode.saturate)
+    return result;
+  const Value most = number(a.width, one(a.width));
+  result = ite(ult(most, result), most, result);
+  result = ite(slt(a, number(a.width, 0)), number(a.width, 0), result);
+  return ite(is_nan(a), number(a.width, 0), result);
+}
+
+IrValue IrDomain::finish(const FloatMode &mode, const Value &a) {
+  const Value result = nearly_finish(mode, a);
+  return a.width == 64 || mode.saturate
+             ? result
+             : ite(is_nan(a), number(a.width, default_nan(a.width)), result);
+}
+
+IrValue IrDomain::settled(const Value &a) {
+  if (a.nan != NanBits::any)
+    return a;
+  Value result = a;
+  result.nan = NanBits::kept;
+  result = ite(is_nan(result), number(32, default_nan(32)), result);
+  result.nan = NanBits::canonical;
+  return result;
 }
 
 IrValue IrDomain::arithmetic(FloatOperation operation, std::span<const Value> s) {
@@ -182,9 +197,11 @@ IrValue IrDomain::approximate(FloatOperation operation, const FloatMode &mode,
   } else {
     result = arithmetic(operation, std::span(&a, 1));
   }
-  return finish(mode, real_resized("fptrunc", result, 32));
+  return nearly_finish(mode, real_resized("fptrunc", result, 32));
 }
 
+// Of f32, every operation but copysign gives the one NaN of any NaN, so it does not matter which it
+// was; and of what an operation gives, NaNs are settled where somebody looks at their bits.
 IrValue IrDomain::floating(FloatOperation operation, const FloatForm &f,
                            std::span<const Value> list) {
   const unsigned width = f.form.width;
@@ -192,21 +209,31 @@ IrValue IrDomain::floating(FloatOperation operation, const FloatForm &f,
   if (!is_usual(f.form.type) || mode.relu || mode.absolute)
     return refuse(width);
   std::vector<Value> s;
-  for (const Value &a : list)
+  for (Value a : list) {
+    if (operation == FloatOperation::copysign)
+      a = settled(a);
+    a.nan = NanBits::kept;
     s.push_back(flushed(a, mode.flush));
+  }
+  const auto given = [&](Value result, NanBits nan) {
+    result.nan = width == 32 ? nan : NanBits::kept;
+    return result;
+  };
   switch (operation) {
   case FloatOperation::abs:
   case FloatOperation::neg: {
     const Value result = operation == FloatOperation::abs
                              ? magnitude(s[0])
                              : bit_xor(s[0], number(width, sign_mask(width)));
-    return ite(is_nan(s[0]), width == 64 ? quiet(s[0]) : number(width, default_nan(width)), result);
+    return given(
+        ite(is_nan(s[0]), width == 64 ? quiet(s[0]) : number(width, default_nan(width)), result),
+        NanBits::canonical);
   }
   case FloatOperation::copysign:
     return bit_or(magnitude(s[1]), sign_of(s[0]));
   case FloatOperation::min:
   case FloatOperation::max:
-    return minimum_or_maximum(operation, s[0], s[1], mode.nan);
+    return given(minimum_or_maximum(operation, s[0], s[1], mode.nan), NanBits::canonical);
   default:
     break;
   }
@@ -216,7 +243,7 @@ IrValue IrDomain::floating(FloatOperation operation, const FloatForm &f,
   if (is_approximate)
     return width == 32 && (operation == FloatOperation::div || operation == FloatOperation::rcp ||
                            operation == FloatOperation::sqrt || operation == FloatOperation::rsqrt)
-               ? approximate(operation, mode, s)
+               ? given(approximate(operation, mode, s), NanBits::any)
                : refuse(width);
   const Value result = arithmetic(operation, s);
   if (width == 64) {
@@ -234,7 +261,7 @@ IrValue IrDomain::floating(FloatOperation operation, const FloatForm &f,
     const Value doubt = eq(magnitude(result), number(32, least_normal(32)));
     doubt_ = doubt_.width == 0 ? doubt : bit_or(doubt_, doubt);
   }
-  return finish(mode, result);
+  return given(nearly_finish(mode, result), NanBits::any);
 }
 
 IrValue IrDomain::float_comparison(const FloatForm &f, const Value &a, const Value &b) {

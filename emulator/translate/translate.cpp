@@ -2,17 +2,22 @@
 //
 // A basic block is cut into segments: runs of instructions that are known here, between those that
 // are not. Each segment is an entry. Within one, registers are values of IR; at its end those that
-// are read later go to the machine's rows, for the lanes that execute. So every segment begins with
-// rows and ends with rows, and lanes may change between translated code and the interpreter at any
-// place that is not inside of one. In front of an instruction in the middle of a segment that the
-// interpreter has to do after all (an access that something is wrong with), the code writes the
-// rows that it would have written by then, and returns.
+// are read later go to slots (warp_engine.h). So every segment begins with slots and ends with
+// slots, and lanes may change between translated code and the interpreter at any place that is not
+// inside of one. In front of an instruction in the middle of a segment that the interpreter has to
+// do after all (an access that something is wrong with), the code fills the slots that it would
+// have filled by then, and returns.
 //
-// All lanes of the frame's mask execute a segment together. The others are computed along, as
-// nothing that is computed has an effect, and left out of stores. A guard chooses between new and
-// old value, lane by lane. A branch that all lanes take, or none, stays within the code, where it
-// counts instructions (the budget) and iterations as the interpreter does; one at which they part
-// is left to it.
+// All lanes of the frame's mask execute a segment together, and lanes that part leave. So a
+// register that only gets values that are the same in all lanes is the same in all of them, and so
+// with what goes up by a constant from lane to lane: whatever way they took, they took it together.
+// The shape of a slot is that of all values that it gets, which is found by translating with the
+// shapes found so far until none changes. Who fills slots from rows looks if they fit.
+//
+// Lanes outside of the mask are computed along, as nothing that is computed has an effect, and left
+// out of stores. A guard chooses between new and old value, lane by lane. A branch that all lanes
+// take, or none, stays within the code, where it counts instructions (the budget) and iterations as
+// the interpreter does; one at which they part is left to it.
 
 #include "emulator/translate/translate.h"
 
@@ -35,18 +40,24 @@ constexpr unsigned row_bytes = warp_lanes * 8;
 
 class FunctionTranslator {
 public:
-  FunctionTranslator(const WarpProgram &program, std::uint32_t function, const HostFeatures &host,
-                     bool opaque)
-      : function_(program.function(function)), module_(program.module()), text_(opaque),
-        domain_(text_, host), liveness_(module_, *function_.function, *function_.cfg),
-        carry_(static_cast<RegisterId>(function_.function->registers.size())) {}
+  FunctionTranslator(const WarpProgram &program, std::uint32_t function, LaneLayout layout,
+                     const HostFeatures &host, bool opaque)
+      : function_(program.function(function)), module_(program.module()), layout_(layout),
+        text_(opaque), domain_(text_, host),
+        liveness_(module_, *function_.function, *function_.cfg),
+        carry_(static_cast<RegisterId>(function_.function->registers.size())),
+        slots_((std::size_t{carry_} + 1) * 2) {}
 
   TranslatedText run();
 
 private:
   struct Row {
     IrValue value;
-    bool is_dirty = false; ///< the machine's row is older
+    bool is_dirty = false; ///< the slot is older
+  };
+  struct Slot : RegisterSlot {
+    NanBits nan = NanBits::canonical; ///< of all values that it gets
+    bool is_used = false;
   };
   using Live = std::vector<bool>; ///< by register
 
@@ -55,6 +66,10 @@ private:
   bool is_parameter(const WarpInstruction &in) const;
   void find_segments();
   void find_live();
+  /// Registers that are written by what is not known here may hold anything.
+  void start_shapes();
+  /// Translates all segments, with the shapes of slots as they are by now.
+  void translate_segments();
 
   void translate_segment(std::uint32_t first);
   void instruction(std::uint32_t pc);
@@ -64,6 +79,12 @@ private:
   void let_machine_compute(std::uint32_t pc, const std::vector<RegisterId> &outputs,
                            const std::string &mask);
   void access(std::uint32_t pc);
+  std::vector<IrValue> load(std::uint32_t pc, const IrValue &where, const std::string &mask);
+  void store(std::uint32_t pc, const IrValue &where, const std::string &mask);
+  /// Calls the machine for an access; leaves if it cannot do it.
+  void let_machine_access(std::uint32_t pc, const IrValue &where, const std::string &mask);
+  std::string value_place(const WarpInstruction &in, std::size_t element);
+  std::string lies_at(const IrValue &where, const std::string &first, std::uint64_t distance);
   void load_parameter(const WarpInstruction &in);
   std::string host_bytes(const WarpInstruction &in, const std::string &address, std::uint64_t bytes,
                          const std::string &otherwise);
@@ -71,22 +92,38 @@ private:
                                              std::size_t count);
   void store_side_by_side(const std::string &to, unsigned width, std::vector<std::string> parts);
   void branch(std::uint32_t pc, std::uint32_t length);
+  /// Where both sides of a branch meet, if one of them is there; no_index otherwise.
+  std::uint32_t waiting_place(std::uint32_t pc) const;
+  /// Registers in slots that may be written behind a branch and are read where its sides meet.
+  std::vector<RegisterId> changed_before(std::uint32_t pc, std::uint32_t meeting) const;
   void go_to(std::uint32_t from, std::uint32_t to);
   /// Returns in front of an instruction, after so many of its segment.
   void leave(std::uint32_t pc, std::uint32_t executed);
+  /// A label where the code leaves in front of the instruction that is being translated.
+  std::string leaving(std::uint32_t pc);
+  /// Leaves if something is not what it was taken for.
+  void leave_if_mistaken(std::uint32_t pc);
+  void likely(const std::string &condition, const std::string &then, const std::string &otherwise) {
+    text_.line("br i1 {}, label %{}, label %{}, !prof !0", condition, then, otherwise);
+  }
 
   // Registers and operands
-  IrValue row(RegisterId reg, unsigned width);
   IrValue registered(RegisterId reg);
   IrValue operand(const WarpOperand &operand, unsigned width);
   IrValue address(const WarpAddress &address);
   IrValue resize(const IrValue &a, unsigned width);
+  /// Makes a value one of those that the instruction gives.
   void assign(const WarpOperand &operand, IrValue value, unsigned width, bool sign_extends);
-  void set(RegisterId reg, IrValue value);
-  void write_row(RegisterId reg, const IrValue &value);
-  /// Writes the rows of what has changed and is read in front of an instruction or behind a block.
-  void write_rows_before(std::uint32_t pc);
-  void write_rows_behind(BlockId block);
+  void give(RegisterId reg, IrValue value);
+  /// Gives the registers what the instruction gives them.
+  void commit();
+  void add_shape(RegisterId reg, const IrValue &value);
+  std::string slot_address(RegisterId reg);
+  IrValue load_slot(RegisterId reg);
+  void store_slot(RegisterId reg, const IrValue &value);
+  /// Fills the slots of what has changed and is read in front of an instruction or behind a block.
+  void fill_slots_before(std::uint32_t pc);
+  void fill_slots_behind(BlockId block);
   std::string row_address(std::string_view base, std::size_t index);
   std::string field(std::size_t offset, std::string_view type);
   std::string field_address(std::size_t offset);
@@ -98,6 +135,7 @@ private:
 
   const WarpFunction &function_;
   const Module &module_;
+  const LaneLayout layout_;
   IrText text_;
   IrDomain domain_;
   const Liveness liveness_;
@@ -105,9 +143,16 @@ private:
   std::vector<std::uint32_t> lengths_; ///< of a segment that begins here; 0: none does
   std::vector<Live> live_;             ///< in front of an instruction
   std::vector<SpecialRegister> specials_;
+  std::vector<Slot> slots_;      ///< by register
+  std::uint32_t slot_bytes_ = 0; ///< of those that are used
+  bool shapes_changed_ = false;
   std::map<RegisterId, Row> rows_;
-  IrValue guard_;              ///< of the instruction; width 0: none
-  std::uint32_t executed_ = 0; ///< of the segment, before the instruction
+  std::vector<std::pair<RegisterId, IrValue>> given_; ///< by the instruction, not yet in rows_
+  std::string stubs_;                                 ///< text of the segment's ways out
+  std::string leaving_;                               ///< label of the instruction's way out
+  std::string mask_;                                  ///< the lanes that execute the segment
+  IrValue guard_;                                     ///< of the instruction; width 0: none
+  std::uint32_t executed_ = 0;                        ///< of the segment, before the instruction
 };
 
 unsigned FunctionTranslator::width_of(RegisterId reg) const {
@@ -188,9 +233,7 @@ void FunctionTranslator::find_live() {
         if (use == RegisterUse::read)
           live[reg] = true;
       });
-      const WarpAction action = function_.code[pc].action;
-      if (!is_known(pc) || action == WarpAction::load || action == WarpAction::store)
-        live_[pc] = live;
+      live_[pc] = live;
     }
   }
 }
@@ -207,16 +250,85 @@ std::string FunctionTranslator::row_address(std::string_view base, std::size_t i
   return text_.define("add i64 {}, {}", base, index * row_bytes);
 }
 
-IrValue FunctionTranslator::row(RegisterId reg, unsigned width) {
-  const IrValue whole{text_.load(row_type, row_address("%registers", reg), 8), 64, false};
-  return domain_.trunc(whole, width);
+void FunctionTranslator::start_shapes() {
+  for (std::uint32_t pc = 0; pc < function_.code.size(); ++pc)
+    if (!is_known(pc)) {
+      for (const RegisterId reg :
+           written_registers(module_, function_.function->instructions[function_.code[pc].source]))
+        add_shape(reg, {{}, width_of(reg), false});
+      for (const RegisterId reg : outputs_of(function_.code[pc]))
+        add_shape(reg, {{}, width_of(reg), false});
+    }
+}
+
+void FunctionTranslator::add_shape(RegisterId reg, const IrValue &value) {
+  using enum RegisterSlot::Shape;
+  Slot &slot = slots_[reg];
+  const Slot before = slot;
+  const auto step = static_cast<std::uint64_t>(value.step);
+  if (!value.is_scalar() || layout_ == LaneLayout::unshaped ||
+      (slot.shape == steps && slot.step != step))
+    slot.shape = lanes;
+  else if (slot.shape == none)
+    slot.shape = steps, slot.step = step;
+  const auto kept = [](NanBits nan) { return nan == NanBits::kept; };
+  if (kept(value.nan) || kept(slot.nan))
+    slot.nan = NanBits::kept;
+  else if (value.nan == NanBits::any)
+    slot.nan = NanBits::any;
+  shapes_changed_ |= slot.shape != before.shape || slot.nan != before.nan;
+}
+
+std::string FunctionTranslator::slot_address(RegisterId reg) {
+  Slot &slot = slots_[reg];
+  slot.width = static_cast<std::uint8_t>(width_of(reg));
+  if (!slot.is_used) {
+    slot.is_used = true;
+    slot.offset = slot_bytes_;
+    slot_bytes_ += slot.shape != RegisterSlot::Shape::lanes ? 8
+                   : slot.width == 1                        ? 8
+                                                            : slot.width / 8 * warp_lanes;
+  }
+  return text_.define("add i64 %slots, {}", slot.offset);
+}
+
+// A register that nothing has written by now is the same in all lanes: 0, or what somebody found.
+IrValue FunctionTranslator::load_slot(RegisterId reg) {
+  const std::string at = slot_address(reg);
+  const Slot &slot = slots_[reg];
+  IrValue value;
+  if (slot.shape != RegisterSlot::Shape::lanes)
+    value = IrDomain::stepping(domain_.trunc({text_.load("i64", at, 8), 64, true}, slot.width).text,
+                               slot.width, slot.step);
+  else if (slot.width == 1)
+    value = {text_.define("bitcast i32 {} to <32 x i1>", text_.load("i32", at, 8)), 1, false};
+  else
+    value = {text_.load(IrDomain::type_of(slot.width, false), at, 8), slot.width, false};
+  value.nan = slot.nan;
+  return value;
+}
+
+void FunctionTranslator::store_slot(RegisterId reg, const IrValue &value) {
+  const std::string at = slot_address(reg);
+  const Slot &slot = slots_[reg];
+  const IrValue settled = slot.nan == NanBits::any ? value : domain_.settled(value);
+  if (slot.shape != RegisterSlot::Shape::lanes) {
+    const IrValue first{settled.text, settled.width};
+    text_.store("i64", domain_.zext(first, 64).text, at, 8);
+    return;
+  }
+  const IrValue all = domain_.spread(settled);
+  if (slot.width == 1)
+    text_.store("i32", text_.define("bitcast <32 x i1> {} to i32", all.text), at, 8);
+  else
+    text_.store(IrDomain::type_of(all), all.text, at, 8);
 }
 
 IrValue FunctionTranslator::registered(RegisterId reg) {
   const auto found = rows_.find(reg);
   if (found != rows_.end())
     return found->second.value;
-  IrValue value = row(reg, width_of(reg));
+  IrValue value = load_slot(reg);
   rows_[reg] = {value, false};
   return value;
 }
@@ -231,18 +343,28 @@ IrValue FunctionTranslator::operand(const WarpOperand &from, unsigned width) {
   case WarpOperand::Kind::reg:
     value = registered(from.reg);
     break;
-  case WarpOperand::Kind::immediate:
-    return domain_.constant(width, Bits{from.negated ? from.value ^ 1 : from.value});
+  case WarpOperand::Kind::immediate: {
+    value = domain_.constant(width, Bits{from.negated ? from.value ^ 1 : from.value});
+    // Of f32 a number, or the NaN that arithmetic gives.
+    const std::uint64_t bits = from.value & mask64(32);
+    if (width == 32 && ((bits & 0x7fffffff) <= 0x7f800000 || bits == 0x7fffffff))
+      value.nan = NanBits::canonical;
+    return value;
+  }
   case WarpOperand::Kind::special: {
+    if (from.special == SpecialRegister::laneid)
+      return resize(IrDomain::stepping("0", 32, 1), width);
     auto found = std::find(specials_.begin(), specials_.end(), from.special);
     if (found == specials_.end())
       found = specials_.insert(found, from.special);
-    const bool uniform = !is_by_lane(from.special);
-    value = {text_.load(
-                 IrDomain::type_of(64, uniform),
-                 row_address("%specials", static_cast<std::size_t>(found - specials_.begin())), 8),
-             64, uniform};
-    return resize(value, width); // is never negated
+    const bool by_lane = is_by_lane(from.special, layout_);
+    const std::string loaded = text_.load(
+        IrDomain::type_of(64, !by_lane),
+        row_address("%specials", static_cast<std::size_t>(found - specials_.begin())), 8);
+    const bool steps = from.special == SpecialRegister::tid_x && layout_ == LaneLayout::consecutive;
+    // Indices of threads have few bits, and are never negated.
+    value = by_lane ? IrValue{loaded, 64, false} : IrDomain::stepping(loaded, 64, steps);
+    return resize(value, width);
   }
   case WarpOperand::Kind::local_address:
     value = {text_.define("add i64 %local_base, {}", from.value), 64, true};
@@ -264,10 +386,28 @@ IrValue FunctionTranslator::address(const WarpAddress &from) {
              : sum;
 }
 
-void FunctionTranslator::set(RegisterId reg, IrValue value) {
-  if (guard_.width != 0)
-    value = domain_.ite(guard_, value, registered(reg));
-  rows_[reg] = {value, true};
+void FunctionTranslator::give(RegisterId reg, IrValue value) {
+  if (guard_.width != 0) {
+    IrValue old = registered(reg);
+    const NanBits nan = value.nan == NanBits::kept || old.nan == NanBits::kept ? NanBits::kept
+                        : value.nan == old.nan                                 ? old.nan
+                                                                               : NanBits::any;
+    if (nan == NanBits::kept) {
+      value = domain_.settled(value);
+      old = domain_.settled(old);
+    }
+    value = domain_.ite(guard_, value, old);
+    value.nan = nan;
+  }
+  given_.emplace_back(reg, std::move(value));
+}
+
+void FunctionTranslator::commit() {
+  for (auto &[reg, value] : given_) {
+    add_shape(reg, value);
+    rows_[reg] = {std::move(value), true};
+  }
+  given_.clear();
 }
 
 void FunctionTranslator::assign(const WarpOperand &to, IrValue value, unsigned width,
@@ -278,49 +418,63 @@ void FunctionTranslator::assign(const WarpOperand &to, IrValue value, unsigned w
   if (sign_extends && width < to.width)
     value = domain_.sext(value, to.width);
   value = resize(value, to.width);
-  set(to.reg, resize(value, width_of(to.reg)));
+  give(to.reg, resize(value, width_of(to.reg)));
 }
 
-void FunctionTranslator::write_row(RegisterId reg, const IrValue &value) {
-  const IrValue wide = domain_.spread(domain_.zext(value, 64));
-  const std::string pointer = text_.pointer(row_type);
-  const std::string at =
-      text_.define("inttoptr i64 {} to {}", row_address("%registers", reg), pointer);
-  text_.line("call void @llvm.masked.store.v32i64.{}({} {}, {} {}, i32 8, <32 x i1> %lanes)",
-             text_.mangled_pointer("v32i64"), row_type, wide.text, pointer, at);
-}
-
-void FunctionTranslator::write_rows_before(std::uint32_t pc) {
+void FunctionTranslator::fill_slots_before(std::uint32_t pc) {
   for (const auto &[reg, row] : rows_)
-    if (row.is_dirty && (reg >= carry_ || live_[pc][reg]))
-      write_row(reg, row.value);
+    if (row.is_dirty && (reg >= carry_ || live_[pc].empty() || live_[pc][reg]))
+      store_slot(reg, row.value);
 }
 
-void FunctionTranslator::write_rows_behind(BlockId block) {
+void FunctionTranslator::fill_slots_behind(BlockId block) {
   for (const auto &[reg, row] : rows_)
     if (row.is_dirty && (reg >= carry_ || liveness_.live_out(block, reg)))
-      write_row(reg, row.value);
+      store_slot(reg, row.value);
 }
 
 void FunctionTranslator::subtract(std::uint32_t executed) {
-  const std::string before = text_.define("load i64, {} %budget", text_.pointer("i64"));
-  const std::string after = text_.define("sub i64 {}, {}", before, executed);
-  text_.line("store i64 {}, {} %budget", after, text_.pointer("i64"));
+  const std::string at = field_address(offsetof(TranslatedFrame, budget));
+  text_.store("i64", text_.define("sub i64 {}, {}", text_.load("i64", at, 8), executed), at, 8);
 }
 
 void FunctionTranslator::leave(std::uint32_t pc, std::uint32_t executed) {
-  const std::string before = text_.define("load i64, {} %budget", text_.pointer("i64"));
-  const std::string after = text_.define("sub i64 {}, {}", before, executed);
-  text_.store("i64", after, field_address(offsetof(TranslatedFrame, budget)), 8);
+  if (executed != 0)
+    subtract(executed);
   text_.store("i32", std::to_string(pc), field_address(offsetof(TranslatedFrame, pc)), 4);
   text_.line("ret void");
 }
 
+// Its text goes behind the segment, as it is rarely come to.
+std::string FunctionTranslator::leaving(std::uint32_t pc) {
+  if (leaving_.empty()) {
+    leaving_ = text_.new_label();
+    const std::string body = std::exchange(text_.text, {});
+    text_.start(leaving_);
+    fill_slots_before(pc);
+    leave(pc, executed_);
+    stubs_ += std::exchange(text_.text, body);
+  }
+  return leaving_;
+}
+
+void FunctionTranslator::leave_if_mistaken(std::uint32_t pc) {
+  const IrValue mistake = domain_.take_mistake();
+  if (mistake.width == 0)
+    return;
+  const std::string right = text_.define("xor i1 {}, true", mistake.text);
+  const std::string next = text_.new_label();
+  likely(right, next, leaving(pc));
+  text_.start(next);
+}
+
 std::string FunctionTranslator::guarded_lanes() {
   if (guard_.width == 0)
-    return "%mask";
+    return mask_;
+  if (guard_.uniform)
+    return text_.define("select i1 {}, i32 {}, i32 0", guard_.text, mask_);
   const std::string bits = text_.define("bitcast <32 x i1> {} to i32", domain_.spread(guard_).text);
-  return text_.define("and i32 {}, %mask", bits);
+  return text_.define("and i32 {}, {}", bits, mask_);
 }
 
 // What is computed from an instruction's operands by its line of the tables. False: by the machine.
@@ -332,8 +486,22 @@ bool FunctionTranslator::compute_here(const WarpInstruction &in) {
   else
     integer_line = find_line<IrDomain>(*in.opcode);
   std::vector<IrValue> arguments;
-  for (std::size_t i = 0; i < in.inputs.size(); ++i)
-    arguments.push_back(operand(in.inputs[i], in.input_widths[i]));
+  // Those of f32 to whose lines it does not matter which NaN a NaN is.
+  using enum Op;
+  const ScalarType type = in.form.form.source_type == ScalarType::none || in.opcode->op != setp
+                              ? in.form.form.type
+                              : in.form.form.source_type;
+  static constexpr Op of_any_nan[] = {add,  sub,   mul, fma, mad, div, rcp,
+                                      sqrt, rsqrt, abs, neg, min, max, setp};
+  const bool takes_any = in.is_float && type == ScalarType::f32 &&
+                         std::find(std::begin(of_any_nan), std::end(of_any_nan), in.opcode->op) !=
+                             std::end(of_any_nan);
+  for (std::size_t i = 0; i < in.inputs.size(); ++i) {
+    IrValue value = operand(in.inputs[i], in.input_widths[i]);
+    if (!takes_any)
+      value = domain_.settled(value);
+    arguments.push_back(in.is_float && value.step != 0 ? domain_.spread(value) : value);
+  }
   if (in.carries)
     arguments.push_back(registered(carry_));
   const auto line = [&](Args<IrDomain> list) {
@@ -351,7 +519,7 @@ bool FunctionTranslator::compute_here(const WarpInstruction &in) {
     return false;
   assign(in.outputs[0], result, in.width, in.sign_extends);
   if (in.sets_carry)
-    set(carry_, carry);
+    give(carry_, carry);
   if (in.second_output.kind != WarpOperand::Kind::none)
     assign(in.second_output, second, 1, false);
   return true;
@@ -360,19 +528,23 @@ bool FunctionTranslator::compute_here(const WarpInstruction &in) {
 bool FunctionTranslator::move_here(const WarpInstruction &in) {
   if (in.width > 64)
     return false;
+  if (in.inputs.size() == 1 && in.outputs.size() == 1) {
+    assign(in.outputs[0], operand(in.inputs[0], in.width), in.width, false);
+    return true;
+  }
   const unsigned width_in = in.width / static_cast<unsigned>(in.inputs.size());
   const unsigned width_out = in.width / static_cast<unsigned>(in.outputs.size());
   std::vector<IrValue> parts;
   for (const WarpOperand &input : in.inputs)
-    parts.push_back(operand(input, width_in));
+    parts.push_back(domain_.settled(operand(input, width_in)));
   const IrValue whole = semantics::pack(domain_, Args<IrDomain>(parts));
   for (std::size_t i = 0; i < in.outputs.size(); ++i)
     assign(in.outputs[i], semantics::unpack(domain_, whole, i, width_out), width_out, false);
   return true;
 }
 
-// The machine reads and writes its rows: what has changed of those it reads goes there first, and
-// of those it writes, of which it may leave lanes as they are.
+// The machine reads and writes slots: what has changed of those it reads goes there first, and of
+// those it writes, of which it may leave lanes as they are.
 void FunctionTranslator::let_machine_compute(std::uint32_t pc,
                                              const std::vector<RegisterId> &outputs,
                                              const std::string &mask) {
@@ -380,7 +552,9 @@ void FunctionTranslator::let_machine_compute(std::uint32_t pc,
   const auto write = [&](RegisterId reg) {
     const auto found = rows_.find(reg);
     if (found != rows_.end() && found->second.is_dirty)
-      write_row(reg, found->second.value);
+      store_slot(reg, found->second.value);
+    else
+      slot_address(reg);
   };
   for (const WarpOperand &input : in.inputs)
     if (input.kind == WarpOperand::Kind::reg)
@@ -395,47 +569,62 @@ void FunctionTranslator::let_machine_compute(std::uint32_t pc,
 void FunctionTranslator::compute(std::uint32_t pc) {
   const WarpInstruction &in = function_.code[pc];
   const std::vector<RegisterId> outputs = outputs_of(in);
-  const std::map<RegisterId, Row> before = rows_;
+  // What is loaded here stays, whoever computes.
+  for (const WarpOperand &input : in.inputs)
+    if (input.kind == WarpOperand::Kind::reg)
+      registered(input.reg);
+  if (in.carries)
+    registered(carry_);
+  for (const RegisterId reg : outputs)
+    if (guard_.width != 0)
+      registered(reg);
   const std::size_t length_before = text_.text.size();
   const bool is_here = in.action == WarpAction::move ? move_here(in) : compute_here(in);
   const IrValue doubt = domain_.take_doubt();
   if (!is_here) {
-    rows_ = before;
+    domain_.take_mistake();
     text_.text.resize(length_before);
+    given_.clear();
+    // Of a register in a slot of 64 bits, lanes that the guard leaves out must be right, too.
+    for (const RegisterId reg : outputs)
+      add_shape(reg, {{}, width_of(reg), false});
     let_machine_compute(pc, outputs, guarded_lanes());
     for (const RegisterId reg : outputs)
-      rows_[reg] = {row(reg, width_of(reg)), false};
+      rows_[reg] = {load_slot(reg), false};
     return;
   }
+  leave_if_mistaken(pc);
   if (doubt.width == 0)
-    return;
+    return commit();
   // Where a lane's result may be wrong, the machine computes all of them.
   const std::string bits = text_.define("bitcast <32 x i1> {} to i32", domain_.spread(doubt).text);
   const std::string doubted = text_.define("and i32 {}, {}", bits, guarded_lanes());
   const std::string none = text_.define("icmp eq i32 {}, 0", doubted);
   const std::string slow = text_.new_label(), join = text_.new_label(), fast = text_.new_label();
-  text_.line("br i1 {}, label %{}, label %{}", none, fast, slow);
+  likely(none, fast, slow);
   text_.start(fast);
-  std::map<RegisterId, IrValue> made;
-  for (const RegisterId reg : outputs)
-    made[reg] = domain_.spread(rows_[reg].value);
+  for (auto &[reg, value] : given_)
+    if (!value.uniform || slots_[reg].shape == RegisterSlot::Shape::lanes) {
+      const NanBits nan = value.nan;
+      value = domain_.spread(value);
+      value.nan = nan;
+    }
   text_.line("br label %{}", join);
   text_.start(slow);
-  const std::map<RegisterId, Row> after = std::exchange(rows_, before);
   let_machine_compute(pc, outputs, guarded_lanes());
-  rows_ = after;
-  std::map<RegisterId, IrValue> computed;
-  for (const RegisterId reg : outputs)
-    computed[reg] = row(reg, width_of(reg));
+  std::vector<IrValue> computed;
+  for (const auto &[reg, value] : given_) {
+    const IrValue found = load_slot(reg);
+    computed.push_back(value.uniform ? found : domain_.spread(found));
+  }
   text_.line("br label %{}", join);
   text_.start(join);
-  for (const RegisterId reg : outputs) {
-    const IrValue &a = made[reg], &b = computed[reg];
-    rows_[reg] = {{text_.define("phi {} [ {}, %{} ], [ {}, %{} ]", IrDomain::type_of(a), a.text,
-                                fast, b.text, slow),
-                   a.width, false},
-                  true};
+  for (std::size_t i = 0; i < given_.size(); ++i) {
+    IrValue &value = given_[i].second;
+    value.text = text_.define("phi {} [ {}, %{} ], [ {}, %{} ]", IrDomain::type_of(value),
+                              value.text, fast, computed[i].text, slow);
   }
+  commit();
 }
 
 bool FunctionTranslator::is_parameter(const WarpInstruction &in) const {
@@ -459,6 +648,7 @@ void FunctionTranslator::load_parameter(const WarpInstruction &in) {
     assign(in.outputs[i], {text_.load(IrDomain::type_of(width, true), at, 1), width, true},
            in.width, in.sign_extends);
   }
+  commit();
 }
 
 // The place in this process of bytes from an address on; goes to `otherwise` where it is not known
@@ -468,7 +658,7 @@ std::string FunctionTranslator::host_bytes(const WarpInstruction &in, const std:
   const bool is_store = in.action == WarpAction::store;
   const auto check = [&](const std::string &holds) {
     const std::string next = text_.new_label();
-    text_.line("br i1 {}, label %{}, label %{}", holds, next, otherwise);
+    likely(holds, next, otherwise);
     text_.start(next);
   };
   const auto within = [&](const std::string &at, const std::string &first, const std::string &end) {
@@ -495,10 +685,8 @@ std::string FunctionTranslator::host_bytes(const WarpInstruction &in, const std:
     within(at, extended(offsetof(SharedBytes, first)), extended(offsetof(SharedBytes, end)));
     return text_.define("add i64 {}, %shared", at);
   }
-  const std::string page = text_.define("udiv i64 {}, {}", address, GlobalMemory::page_size);
-  const std::string number = text_.define("and i64 {}, {}", page, known_pages - 1);
-  const std::string entry = text_.define(
-      "add i64 %known, {}", text_.define("mul i64 {}, {}", number, sizeof(KnownBytes)));
+  const std::string entry =
+      text_.define("add i64 %known, {}", (&in - function_.code.data()) * sizeof(KnownBytes));
   within(
       address, member(entry, offsetof(KnownBytes, first), "i64"),
       member(entry, is_store ? offsetof(KnownBytes, store_end) : offsetof(KnownBytes, end), "i64"));
@@ -553,117 +741,212 @@ void FunctionTranslator::store_side_by_side(const std::string &to, unsigned widt
   text_.store(type, all, to, 1);
 }
 
-// Three ways: all 32 lanes side by side in memory, all of them at one address (loads), and through
-// the machine, which does what else is right.
-void FunctionTranslator::access(std::uint32_t pc) {
-  const WarpInstruction &in = function_.code[pc];
-  const bool is_store = in.action == WarpAction::store;
-  const std::size_t count = is_store ? in.inputs.size() : in.outputs.size();
-  const unsigned width = in.element * 8u;
-  const std::uint64_t whole = in.element * count;
-  const std::string type = IrDomain::type_of(width, false);
-  const IrValue where = address(in.address), spread = domain_.spread(where);
-  std::vector<std::string> stored;
-  for (std::size_t i = 0; is_store && i < count; ++i)
-    stored.push_back(domain_.spread(operand(in.inputs[i], width)).text);
-  const std::string mask = guarded_lanes();
-  const std::string slow = text_.new_label(), join = text_.new_label();
+// Says if each lane's address is that of lane 0 and so much more from lane to lane.
+std::string FunctionTranslator::lies_at(const IrValue &where, const std::string &first,
+                                        std::uint64_t distance) {
+  if (where.is_scalar())
+    return static_cast<std::uint64_t>(where.step) == distance ? "true" : "false";
+  const IrValue expected = domain_.spread(IrDomain::stepping(first, 64, distance));
+  const std::string equal = text_.define("icmp eq {} {}, {}", row_type, where.text, expected.text);
+  const std::string bits = text_.define("bitcast <32 x i1> {} to i32", equal);
+  return text_.define("icmp eq i32 {}, -1", bits);
+}
+
+std::string FunctionTranslator::value_place(const WarpInstruction &in, std::size_t element) {
+  return text_.define("add i64 %values, {}", element * warp_lanes * in.element);
+}
+
+void FunctionTranslator::let_machine_access(std::uint32_t pc, const IrValue &where,
+                                            const std::string &mask) {
+  std::string done;
+  if (where.is_scalar()) {
+    done = text_.define(
+        "call i32 %access_steps(i64 %frame, i32 {}, i32 {}, i64 {}, i64 {}, i64 %values)", pc, mask,
+        where.text, where.step);
+  } else {
+    text_.store(row_type, where.text, "%addresses", 64);
+    done = text_.define("call i32 %access(i64 %frame, i32 {}, i32 {}, i64 %addresses, i64 %values)",
+                        pc, mask);
+  }
+  const std::string right = text_.define("icmp ne i32 {}, 0", done), go_on = text_.new_label();
+  likely(right, go_on, leaving(pc));
+  text_.start(go_on);
+}
+
+/// Ways to a place where each brings a value.
+struct WaysIn {
   struct Way {
     std::string from;
     std::vector<std::string> values;
   };
   std::vector<Way> ways;
-  const bool is_quick = (in.space == StateSpace::global || in.space == StateSpace::constant ||
-                         in.space == StateSpace::generic || in.space == StateSpace::shared) &&
-                        std::has_single_bit(whole);
-  if (is_quick) {
-    const IrValue first{where.uniform
-                            ? where.text
-                            : text_.define("extractelement {} {}, i32 0", row_type, where.text),
-                        64, true};
-    const std::string rest = text_.define("and i64 {}, {}", first.text, whole - 1);
+  std::string phi(IrText &text, const std::string &type, std::size_t value) const {
+    std::string list;
+    for (const Way &way : ways)
+      list += fmt::format("{}[ {}, %{} ]", list.empty() ? "" : ", ", way.values[value], way.from);
+    return text.define("phi {} {}", type, list);
+  }
+};
+
+// Three ways: all 32 lanes side by side in memory, all of them at one address, and through the
+// machine, which does what else is right. On the first two, lanes that do not execute it load
+// along: that those bytes are there is known.
+std::vector<IrValue> FunctionTranslator::load(std::uint32_t pc, const IrValue &where,
+                                              const std::string &mask) {
+  const WarpInstruction &in = function_.code[pc];
+  const std::size_t count = in.outputs.size();
+  const unsigned width = in.element * 8u;
+  const std::uint64_t whole = in.element * count;
+  const bool has_quick_way =
+      (in.space == StateSpace::global || in.space == StateSpace::constant ||
+       in.space == StateSpace::generic || in.space == StateSpace::shared) &&
+      std::has_single_bit(whole) &&
+      (!where.is_scalar() || where.uniform || where.step == static_cast<std::int64_t>(whole));
+  // At one address all lanes find the same, but for the memory that each has for itself.
+  const bool is_uniform = where.uniform && has_quick_way && in.space != StateSpace::generic;
+  const std::string type = IrDomain::type_of(width, is_uniform);
+  const std::string slow = text_.new_label(), join = text_.new_label();
+  WaysIn in_all;
+  if (has_quick_way) {
+    const std::string first =
+        where.is_scalar() ? where.text
+                          : text_.define("extractelement {} {}, i32 0", row_type, where.text);
+    const std::string rest = text_.define("and i64 {}, {}", first, whole - 1);
     const std::string aligned = text_.define("icmp eq i64 {}, 0", rest);
-    const std::string full = text_.define("icmp eq i32 {}, -1", mask);
-    const std::string may_be = text_.define("and i1 {}, {}", aligned, full);
-    const auto follows = [&](std::uint64_t distance) {
-      std::string steps;
-      for (unsigned lane = 0; lane < warp_lanes; ++lane)
-        steps += fmt::format("{}i64 {}", lane ? ", " : "", lane * distance);
-      const std::string expected =
-          text_.define("add {} {}, <{}>", row_type, domain_.spread(first).text, steps);
-      const std::string equal = text_.define("icmp eq {} {}, {}", row_type, where.text, expected);
-      const std::string bits = text_.define("bitcast <32 x i1> {} to i32", equal);
-      return text_.define("icmp eq i32 {}, -1", bits);
-    };
     const std::string quick = text_.new_label();
-    text_.line("br i1 {}, label %{}, label %{}", may_be, quick, slow);
+    likely(aligned, quick, slow);
     text_.start(quick);
-    std::string other = is_store ? slow : text_.new_label();
+    const std::string one_place = text_.new_label();
     if (!where.uniform) {
       const std::string side_by_side = text_.new_label(), fast = text_.new_label();
-      text_.line("br i1 {}, label %{}, label %{}", follows(whole), side_by_side, other);
+      text_.line("br i1 {}, label %{}, label %{}", lies_at(where, first, whole), side_by_side,
+                 where.is_scalar() ? slow : one_place);
       text_.start(side_by_side);
-      const std::string bytes = host_bytes(in, first.text, whole * warp_lanes, slow);
+      const std::string bytes = host_bytes(in, first, whole * warp_lanes, slow);
       text_.line("br label %{}", fast);
       text_.start(fast);
-      if (is_store)
-        store_side_by_side(bytes, width, stored);
-      ways.push_back({fast, is_store ? stored : load_side_by_side(bytes, width, count)});
+      in_all.ways.push_back({fast, load_side_by_side(bytes, width, count)});
       text_.line("br label %{}", join);
     } else {
-      text_.line("br label %{}", other);
+      text_.line("br label %{}", one_place);
     }
-    if (!is_store) {
+    if (where.uniform || !where.is_scalar()) {
       const std::string same = text_.new_label(), fast = text_.new_label();
-      text_.start(other);
-      text_.line("br i1 {}, label %{}, label %{}", where.uniform ? "true" : follows(0), same, slow);
+      text_.start(one_place);
+      text_.line("br i1 {}, label %{}, label %{}", lies_at(where, first, 0), same, slow);
       text_.start(same);
-      const std::string bytes = host_bytes(in, first.text, whole, slow);
+      const std::string bytes = host_bytes(in, first, whole, slow);
       text_.line("br label %{}", fast);
       text_.start(fast);
-      Way way{fast, {}};
+      WaysIn::Way way{fast, {}};
       for (std::size_t i = 0; i < count; ++i) {
         const std::string at = text_.define("add i64 {}, {}", bytes, i * in.element);
         const IrValue one{text_.load(IrDomain::type_of(width, true), at, 1), width, true};
-        way.values.push_back(domain_.spread(one).text);
+        way.values.push_back(is_uniform ? one.text : domain_.spread(one).text);
       }
-      ways.push_back(std::move(way));
+      in_all.ways.push_back(std::move(way));
       text_.line("br label %{}", join);
     }
   } else {
     text_.line("br label %{}", slow);
   }
   text_.start(slow);
-  text_.store(row_type, spread.text, "%addresses", 64);
-  const auto place = [&](std::size_t i) {
-    return text_.define("add i64 %values, {}", i * warp_lanes * in.element);
-  };
-  for (std::size_t i = 0; i < stored.size(); ++i)
-    text_.store(type, stored[i], place(i), 32);
-  const std::string done = text_.define(
-      "call i32 %access(i64 %frame, i32 {}, i32 {}, i64 %addresses, i64 %values)", pc, mask);
-  const std::string failed = text_.define("icmp eq i32 {}, 0", done);
-  const std::string stop = text_.new_label(), go_on = text_.new_label();
-  text_.line("br i1 {}, label %{}, label %{}", failed, stop, go_on);
-  text_.start(stop);
-  write_rows_before(pc);
-  leave(pc, executed_);
-  text_.start(go_on);
-  Way way{go_on, {}};
-  for (std::size_t i = 0; !is_store && i < count; ++i)
-    way.values.push_back(text_.load(type, place(i), 32));
-  ways.push_back(std::move(way));
+  let_machine_access(pc, where, mask);
+  const std::string behind = text_.new_label();
+  text_.line("br label %{}", behind);
+  text_.start(behind);
+  WaysIn::Way way{behind, {}};
+  std::string lane;
+  if (is_uniform) { // that of a lane that executes it, if there is one
+    text_.declarations.insert("declare i32 @llvm.cttz.i32(i32, i1)\n");
+    const std::string some = text_.define("or i32 {}, -2147483648", mask);
+    const std::string number = text_.define("call i32 @llvm.cttz.i32(i32 {}, i1 true)", some);
+    lane = text_.define("zext i32 {} to i64", number);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string at = value_place(in, i);
+    if (is_uniform)
+      at = text_.define("add i64 {}, {}", at, text_.define("mul i64 {}, {}", lane, in.element));
+    way.values.push_back(text_.load(type, at, is_uniform ? in.element : 32));
+  }
+  in_all.ways.push_back(std::move(way));
   text_.line("br label %{}", join);
   text_.start(join);
   std::vector<IrValue> loaded;
-  for (std::size_t i = 0; !is_store && i < count; ++i) {
-    std::string list;
-    for (const Way &each : ways)
-      list += fmt::format("{}[ {}, %{} ]", list.empty() ? "" : ", ", each.values[i], each.from);
-    loaded.push_back({text_.define("phi {} {}", type, list), width, false});
+  for (std::size_t i = 0; i < count; ++i)
+    loaded.push_back({in_all.phi(text_, type, i), width, is_uniform});
+  return loaded;
+}
+
+// Side by side, by all lanes or, of words, by those that execute it; or through the machine.
+void FunctionTranslator::store(std::uint32_t pc, const IrValue &where, const std::string &mask) {
+  const WarpInstruction &in = function_.code[pc];
+  const std::size_t count = in.inputs.size();
+  const unsigned width = in.element * 8u;
+  const std::uint64_t whole = in.element * count;
+  const std::string type = IrDomain::type_of(width, false);
+  std::vector<std::string> stored;
+  for (std::size_t i = 0; i < count; ++i)
+    stored.push_back(domain_.spread(domain_.settled(operand(in.inputs[i], width))).text);
+  const std::string slow = text_.new_label(), join = text_.new_label();
+  const bool has_quick_way = (in.space == StateSpace::global || in.space == StateSpace::generic ||
+                              in.space == StateSpace::shared) &&
+                             std::has_single_bit(whole) &&
+                             (!where.is_scalar() || where.step == static_cast<std::int64_t>(whole));
+  if (has_quick_way) {
+    const std::string first =
+        where.is_scalar() ? where.text
+                          : text_.define("extractelement {} {}, i32 0", row_type, where.text);
+    const std::string rest = text_.define("and i64 {}, {}", first, whole - 1);
+    const std::string aligned = text_.define("icmp eq i64 {}, 0", rest);
+    const std::string full = text_.define("icmp eq i32 {}, -1", mask);
+    const bool may_be_masked = count == 1 && width >= 32;
+    const std::string quick = text_.new_label(), side_by_side = text_.new_label(),
+                      some = text_.new_label(), all = text_.new_label();
+    likely(may_be_masked ? aligned : text_.define("and i1 {}, {}", aligned, full), quick, slow);
+    text_.start(quick);
+    text_.line("br i1 {}, label %{}, label %{}", lies_at(where, first, whole), side_by_side, slow);
+    text_.start(side_by_side);
+    const std::string bytes = host_bytes(in, first, whole * warp_lanes, slow);
+    likely(full, all, some);
+    text_.start(all);
+    store_side_by_side(bytes, width, stored);
+    text_.line("br label %{}", join);
+    text_.start(some);
+    if (may_be_masked) {
+      const std::string pointer = text_.pointer(type), name = fmt::format("v32i{}", width);
+      const std::string function =
+          fmt::format("@llvm.masked.store.{}.{}", name, text_.mangled_pointer(name));
+      text_.declarations.insert(
+          fmt::format("declare void {}({}, {}, i32, <32 x i1>)\n", function, type, pointer));
+      const std::string lanes = text_.define("bitcast i32 {} to <32 x i1>", mask);
+      const std::string at = text_.define("inttoptr i64 {} to {}", bytes, pointer);
+      text_.line("call void {}({} {}, {} {}, i32 1, <32 x i1> {})", function, type, stored[0],
+                 pointer, at, lanes);
+    }
+    text_.line("br label %{}", join);
+  } else {
+    text_.line("br label %{}", slow);
   }
+  text_.start(slow);
+  for (std::size_t i = 0; i < count; ++i)
+    text_.store(type, stored[i], value_place(in, i), 32);
+  let_machine_access(pc, where, mask);
+  text_.line("br label %{}", join);
+  text_.start(join);
+}
+
+void FunctionTranslator::access(std::uint32_t pc) {
+  const WarpInstruction &in = function_.code[pc];
+  const IrValue where = address(in.address);
+  const std::string mask = guarded_lanes();
+  leave_if_mistaken(pc);
+  if (in.action == WarpAction::store)
+    return store(pc, where, mask);
+  const std::vector<IrValue> loaded = load(pc, where, mask);
   for (std::size_t i = 0; i < loaded.size(); ++i)
     assign(in.outputs[i], loaded[i], in.width, in.sign_extends);
+  commit();
 }
 
 // The way from one instruction to another that begins a block: counts an iteration of its loop as
@@ -680,10 +963,58 @@ void FunctionTranslator::go_to(std::uint32_t from, std::uint32_t to) {
     leave(to, 0);
     return;
   }
-  const std::string stop = text_.new_label();
-  text_.line("br i1 %by_block, label %{}, label %segment{}", stop, to);
+  const std::string stop = text_.new_label(), ends = text_.new_label();
+  const std::string by_block = field(offsetof(TranslatedFrame, by_block), "i32");
+  likely(text_.define("icmp eq i32 {}, 0", by_block), fmt::format("segment{}", to), ends);
+  text_.start(ends);
+  const std::string go_on = text_.define("call i32 %block_ends(i64 %frame, i32 {})", to);
+  likely(text_.define("icmp ne i32 {}, 0", go_on), fmt::format("segment{}", to), stop);
   text_.start(stop);
   leave(to, 0);
+}
+
+std::uint32_t FunctionTranslator::waiting_place(std::uint32_t pc) const {
+  const WarpInstruction &in = function_.code[pc];
+  const BlockId meeting = function_.postdominators[function_.cfg->block_of(pc)];
+  if (in.action != WarpAction::branch || in.guard == no_register || in.target == pc + 1 ||
+      meeting >= function_.cfg->blocks().size())
+    return no_index;
+  const std::uint32_t where = function_.cfg->blocks()[meeting].first;
+  return where == pc + 1 || where == in.target ? where : no_index;
+}
+
+std::vector<RegisterId> FunctionTranslator::changed_before(std::uint32_t pc,
+                                                           std::uint32_t meeting) const {
+  const ControlFlowGraph &cfg = *function_.cfg;
+  const BlockId end = cfg.block_of(meeting);
+  std::vector<bool> seen(cfg.blocks().size()), written(slots_.size());
+  std::vector<BlockId> ahead{cfg.block_of(pc)};
+  const auto follow = [&](BlockId block) {
+    for (const BlockId next : cfg.blocks()[block].successors)
+      if (next != end && !seen[next]) {
+        seen[next] = true;
+        ahead.push_back(next);
+      }
+  };
+  follow(std::exchange(ahead, {}).front());
+  while (!ahead.empty()) {
+    const BasicBlock &block = cfg.blocks()[ahead.back()];
+    const BlockId number = ahead.back();
+    ahead.pop_back();
+    for (std::uint32_t at = block.first; at < block.end; ++at)
+      for_each_register(module_, function_.function->instructions[at],
+                        [&](RegisterId reg, RegisterUse use) {
+                          if (use != RegisterUse::read)
+                            written[reg] = true;
+                        });
+    follow(number);
+  }
+  std::vector<RegisterId> result;
+  for (RegisterId reg = 0; reg < slots_.size(); ++reg)
+    if (slots_[reg].is_used &&
+        (reg >= carry_ || (written[reg] && (live_[meeting].empty() || live_[meeting][reg]))))
+      result.push_back(reg);
+  return result;
 }
 
 void FunctionTranslator::branch(std::uint32_t pc, std::uint32_t length) {
@@ -693,9 +1024,20 @@ void FunctionTranslator::branch(std::uint32_t pc, std::uint32_t length) {
     go_to(pc, in.target);
     return;
   }
+  if (guard_.uniform) {
+    const std::string jump = text_.new_label(), stay = text_.new_label();
+    text_.line("br i1 {}, label %{}, label %{}", guard_.text, jump, stay);
+    text_.start(stay);
+    subtract(length);
+    go_to(pc, pc + 1);
+    text_.start(jump);
+    subtract(length);
+    go_to(pc, in.target);
+    return;
+  }
   const std::string taken = guarded_lanes();
   const std::string none = text_.define("icmp eq i32 {}, 0", taken);
-  const std::string all = text_.define("icmp eq i32 {}, %mask", taken);
+  const std::string all = text_.define("icmp eq i32 {}, {}", taken, mask_);
   const std::string some = text_.new_label(), stay = text_.new_label(), jump = text_.new_label(),
                     part = text_.new_label();
   text_.line("br i1 {}, label %{}, label %{}", none, stay, some);
@@ -704,7 +1046,21 @@ void FunctionTranslator::branch(std::uint32_t pc, std::uint32_t length) {
   text_.start(part);
   // The interpreter reads the guard.
   if (const auto found = rows_.find(in.guard); found != rows_.end() && found->second.is_dirty)
-    write_row(in.guard, found->second.value);
+    store_slot(in.guard, found->second.value);
+  // Where one side is where both meet, its lanes may wait, and the others go on.
+  if (const std::uint32_t where = waiting_place(pc); where != no_index) {
+    const std::uint32_t other = where == pc + 1 ? in.target : pc + 1;
+    const std::string parted =
+        text_.define("call i32 %part(i64 %frame, i32 {}, i32 {}, i32 {})", pc, taken, length);
+    const std::string go_on = text_.new_label(), leaves = text_.new_label();
+    likely(text_.define("icmp ne i32 {}, 0", parted), go_on, leaves);
+    text_.start(go_on);
+    if (lengths_[other] != 0)
+      text_.line("br label %segment{}", other);
+    else
+      leave(other, 0);
+    text_.start(leaves);
+  }
   leave(pc, length - 1);
   text_.start(stay);
   subtract(length);
@@ -724,7 +1080,8 @@ void FunctionTranslator::instruction(std::uint32_t pc) {
   case WarpAction::store:
     return is_parameter(in) ? load_parameter(in) : access(pc);
   case WarpAction::active_mask:
-    return assign(in.outputs[0], {guarded_lanes(), 32, true}, 32, false);
+    assign(in.outputs[0], {guarded_lanes(), 32, true}, 32, false);
+    return commit();
   default: // fences order nothing where nobody looks for races
     return;
   }
@@ -733,11 +1090,13 @@ void FunctionTranslator::instruction(std::uint32_t pc) {
 void FunctionTranslator::translate_segment(std::uint32_t first) {
   const std::uint32_t length = lengths_[first];
   rows_.clear();
+  text_.text += std::exchange(stubs_, {});
   text_.start(fmt::format("segment{}", first));
-  const std::string budget = text_.define("load i64, {} %budget", text_.pointer("i64"));
+  mask_ = field(offsetof(TranslatedFrame, lanes), "i32");
+  const std::string budget = field(offsetof(TranslatedFrame, budget), "i64");
   const std::string enough = text_.define("icmp sge i64 {}, {}", budget, length);
   const std::string body = text_.new_label(), stop = text_.new_label();
-  text_.line("br i1 {}, label %{}, label %{}", enough, body, stop);
+  likely(enough, body, stop);
   text_.start(stop);
   leave(first, 0);
   text_.start(body);
@@ -745,6 +1104,7 @@ void FunctionTranslator::translate_segment(std::uint32_t first) {
     const std::uint32_t pc = first + executed_;
     const WarpInstruction &in = function_.code[pc];
     guard_ = {};
+    leaving_.clear();
     if (in.guard != no_register) {
       guard_ = registered(in.guard);
       if (in.guard_negated)
@@ -755,32 +1115,46 @@ void FunctionTranslator::translate_segment(std::uint32_t first) {
       continue;
     }
     // A branch ends its block.
-    write_rows_behind(function_.cfg->block_of(pc));
+    fill_slots_behind(function_.cfg->block_of(pc));
     return branch(pc, length);
   }
   const std::uint32_t next = first + length;
   if (function_.code[next].starts_block) {
-    write_rows_behind(function_.cfg->block_of(next - 1));
+    fill_slots_behind(function_.cfg->block_of(next - 1));
     subtract(length);
     go_to(next - 1, next);
   } else {
-    write_rows_before(next);
+    fill_slots_before(next);
     leave(next, length);
   }
+}
+
+void FunctionTranslator::translate_segments() {
+  slot_bytes_ = 0;
+  for (Slot &slot : slots_)
+    slot.is_used = false;
+  text_.text.clear();
+  text_.declarations.clear();
+  for (std::uint32_t pc = 0; pc < lengths_.size(); ++pc)
+    if (lengths_[pc] != 0)
+      translate_segment(pc);
+  text_.text += std::exchange(stubs_, {});
 }
 
 TranslatedText FunctionTranslator::run() {
   find_segments();
   find_live();
-  for (std::uint32_t pc = 0; pc < lengths_.size(); ++pc)
-    if (lengths_[pc] != 0)
-      translate_segment(pc);
+  start_shapes();
+  do {
+    shapes_changed_ = false;
+    translate_segments();
+  } while (shapes_changed_);
   const std::string body = std::exchange(text_.text, {});
   text_.text += fmt::format("define void @translated(i64 %frame) {{\nentry:\n");
   const auto argument = [&](std::string_view name, std::size_t offset, std::string_view type) {
     text_.line("%{} = add {} 0, {}", name, type, field(offset, type));
   };
-  argument("registers", offsetof(TranslatedFrame, registers), "i64");
+  argument("slots", offsetof(TranslatedFrame, slots), "i64");
   argument("specials", offsetof(TranslatedFrame, specials), "i64");
   argument("iterations", offsetof(TranslatedFrame, iterations), "i64");
   argument("parameters", offsetof(TranslatedFrame, parameters), "i64");
@@ -789,22 +1163,24 @@ TranslatedText FunctionTranslator::run() {
   argument("shared_bytes", offsetof(TranslatedFrame, shared_bytes), "i64");
   argument("shared_granules", offsetof(TranslatedFrame, shared_granules), "i64");
   argument("local_base", offsetof(TranslatedFrame, local_base), "i64");
-  argument("mask", offsetof(TranslatedFrame, lanes), "i32");
-  text_.line("%lanes = bitcast i32 %mask to <32 x i1>");
-  text_.line("%by_block = icmp ne i32 {}, 0", field(offsetof(TranslatedFrame, by_block), "i32"));
-  text_.line("%budget = alloca i64");
-  text_.line("store i64 {}, {} %budget", field(offsetof(TranslatedFrame, budget), "i64"),
-             text_.pointer("i64"));
   text_.line("%address_row = alloca [32 x i64], align 64");
   text_.line("%value_rows = alloca [256 x i64], align 64");
   text_.line("%addresses = ptrtoint {} %address_row to i64", text_.pointer("[32 x i64]"));
   text_.line("%values = ptrtoint {} %value_rows to i64", text_.pointer("[256 x i64]"));
   const std::string compute = text_.pointer("void (i64, i32, i32)"),
-                    access = text_.pointer("i32 (i64, i32, i32, i64, i64)");
+                    part = text_.pointer("i32 (i64, i32, i32, i32)"),
+                    block_ends = text_.pointer("i32 (i64, i32)"),
+                    access = text_.pointer("i32 (i64, i32, i32, i64, i64)"),
+                    access_steps = text_.pointer("i32 (i64, i32, i32, i64, i64, i64)");
   text_.line("%compute = inttoptr i64 {} to {}", field(offsetof(TranslatedFrame, compute), "i64"),
              compute);
   text_.line("%access = inttoptr i64 {} to {}", field(offsetof(TranslatedFrame, access), "i64"),
              access);
+  text_.line("%access_steps = inttoptr i64 {} to {}",
+             field(offsetof(TranslatedFrame, access_steps), "i64"), access_steps);
+  text_.line("%part = inttoptr i64 {} to {}", field(offsetof(TranslatedFrame, part), "i64"), part);
+  text_.line("%block_ends = inttoptr i64 {} to {}",
+             field(offsetof(TranslatedFrame, block_ends), "i64"), block_ends);
   std::string entries;
   for (std::uint32_t pc = 0; pc < lengths_.size(); ++pc)
     if (lengths_[pc] != 0)
@@ -812,18 +1188,40 @@ TranslatedText FunctionTranslator::run() {
   text_.line("switch i32 {}, label %nowhere [ {}]", field(offsetof(TranslatedFrame, pc), "i32"),
              entries);
   text_.text += "nowhere:\n  ret void\n" + body + "}\n";
-  text_.text += fmt::format("declare void @llvm.masked.store.v32i64.{}({}, {}, i32, <32 x i1>)\n",
-                            text_.mangled_pointer("v32i64"), row_type, text_.pointer(row_type));
+  text_.text += "!0 = !{!\"branch_weights\", i32 1000, i32 1}\n";
   for (const std::string &declaration : text_.declarations)
     text_.text += declaration;
-  return {text_.text, lengths_, specials_};
+  TranslatedText result{text_.text, lengths_, specials_, {}, slot_bytes_, {}, {}, {}, {}};
+  for (const Slot &slot : slots_) {
+    result.slots.push_back(slot);
+    result.slots.back().any_nan = slot.nan == NanBits::any;
+    if (!slot.is_used)
+      result.slots.back().shape = RegisterSlot::Shape::none;
+    else if (slot.shape == RegisterSlot::Shape::none) // it is never written
+      result.slots.back().shape = RegisterSlot::Shape::steps;
+  }
+  for (const Live &live : live_) {
+    result.live_begin.push_back(static_cast<std::uint32_t>(result.live.size()));
+    for (RegisterId reg = 0; reg < slots_.size(); ++reg)
+      if (slots_[reg].is_used && (reg >= carry_ || live.empty() || live[reg]))
+        result.live.push_back(reg);
+  }
+  result.live_begin.push_back(static_cast<std::uint32_t>(result.live.size()));
+  for (std::uint32_t pc = 0; pc <= lengths_.size(); ++pc) {
+    result.changed_begin.push_back(static_cast<std::uint32_t>(result.changed.size()));
+    if (const std::uint32_t meeting = pc < lengths_.size() ? waiting_place(pc) : no_index;
+        meeting != no_index)
+      for (const RegisterId reg : changed_before(pc, meeting))
+        result.changed.push_back(reg);
+  }
+  return result;
 }
 
 } // namespace
 
 TranslatedText translated_text(const WarpProgram &program, std::uint32_t function,
-                               const HostFeatures &host, bool opaque) {
-  return FunctionTranslator(program, function, host, opaque).run();
+                               LaneLayout layout, const HostFeatures &host, bool opaque) {
+  return FunctionTranslator(program, function, layout, host, opaque).run();
 }
 
 } // namespace ptxasw::emulator

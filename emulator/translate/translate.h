@@ -9,12 +9,16 @@ namespace ptxasw::inline emulator {
 
 struct TranslatedText {
   std::string ir; ///< a module with the function `translated`: void (TranslatedFrame *)
-  std::vector<std::uint32_t> entries; ///< as Translation has them
+  // As Translation has them:
+  std::vector<std::uint32_t> entries;
   std::vector<SpecialRegister> specials;
+  std::vector<RegisterSlot> slots;
+  std::uint32_t slot_bytes = 0;
+  std::vector<std::uint32_t> live_begin, live, changed_begin, changed;
 };
 
 /// `opaque`: pointers have no types, as LLVM has it from 15 on.
 TranslatedText translated_text(const WarpProgram &program, std::uint32_t function,
-                               const HostFeatures &host, bool opaque);
+                               LaneLayout layout, const HostFeatures &host, bool opaque);
 
 } // namespace ptxasw::emulator

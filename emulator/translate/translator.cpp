@@ -53,10 +53,10 @@ public:
     return at_once_ ? 0 : std::max(worth_of_instruction, worth_of_pair * size) * size;
   }
 
-  std::unique_ptr<Translation> translate(const WarpProgram &program,
-                                         std::uint32_t function) override {
+  std::unique_ptr<Translation> translate(const WarpProgram &program, std::uint32_t function,
+                                         LaneLayout layout) override {
     std::unique_ptr<Translation> result;
-    run_with_room([&] { result = translated(program, function); });
+    run_with_room([&] { result = translated(program, function, layout); });
     return result;
   }
 
@@ -70,12 +70,14 @@ public:
   const std::string &why_not() const { return library_->error(); }
 
 private:
-  std::unique_ptr<Translation> translated(const WarpProgram &program, std::uint32_t function) {
+  std::unique_ptr<Translation> translated(const WarpProgram &program, std::uint32_t function,
+                                          LaneLayout layout) {
     if (program.function(function).code.size() > most_instructions ||
         !program.function(function).cfg->well_formed() || !open())
       return nullptr;
     const LlvmLibrary &llvm = ***library_;
-    TranslatedText text = translated_text(program, function, llvm.host(), llvm.version() >= 15);
+    TranslatedText text =
+        translated_text(program, function, layout, llvm.host(), llvm.version() >= 15);
     auto code = llvm.compile(text.ir);
     if (!code)
       return nullptr;
@@ -86,6 +88,13 @@ private:
     result->code = reinterpret_cast<void (*)(TranslatedFrame *)>(address);
     result->entries = std::move(text.entries);
     result->specials = std::move(text.specials);
+    result->slots = std::move(text.slots);
+    result->slot_bytes = text.slot_bytes;
+    result->live_begin = std::move(text.live_begin);
+    result->live = std::move(text.live);
+    result->changed_begin = std::move(text.changed_begin);
+    result->changed = std::move(text.changed);
+    result->layout = layout;
     result->machine_code = std::move(*code);
     return result;
   }

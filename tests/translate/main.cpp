@@ -62,14 +62,13 @@ struct BrokenTranslation final : Translation {
 class BrokenTranslator final : public Translator {
 public:
   std::uint64_t worth(const WarpFunction &) const override { return 0; }
-  std::unique_ptr<Translation> translate(const WarpProgram &program,
-                                         std::uint32_t function) override {
+  std::unique_ptr<Translation> translate(const WarpProgram &program, std::uint32_t function,
+                                         LaneLayout layout) override {
     auto result = std::make_unique<BrokenTranslation>();
-    result->right = right->translate(program, function);
+    result->right = right->translate(program, function, layout);
     if (!result->right)
       return nullptr;
-    result->entries = result->right->entries;
-    result->specials = result->right->specials;
+    static_cast<Translation &>(*result) = *result->right;
     code = result->right->code;
     result->code = [](TranslatedFrame *frame) {
       const std::uint32_t lanes = frame->lanes;
@@ -131,6 +130,15 @@ public:
                        how, why);
         }
       }
+      if (broken || interpreted.function(*kernel).code.size() > 300)
+        continue;
+      static_cast<void>(choose_engine(Engine::translated));
+      for (const LaneLayout layout :
+           {LaneLayout::consecutive, LaneLayout::any, LaneLayout::unshaped})
+        if (!translated.translations().of(translated, *kernel, layout, 0)) {
+          ++differing;
+          fmt::print("{}, {}: there is no code\n", name, function.name);
+        }
     }
   }
 
