@@ -61,6 +61,8 @@ constexpr unsigned most_walks = 24;
 /// Headers that both may come over without cutting a loop there, and tests that may not be decided
 /// on that way.
 constexpr unsigned most_uncut = 600, most_forks = 16;
+/// Rounds of one loop that another may do at once.
+constexpr unsigned most_turns = 16;
 /// Expressions beyond which Z3 is not asked.
 constexpr std::size_t most_asked_nodes = 3000;
 /// Rounds that no loop makes: at one in a nanosecond they take more than a century.
@@ -74,12 +76,15 @@ struct Standing {
   MemoryTerms memory;
   /// Headers that they have come over without cutting a loop there, and tests since then.
   unsigned uncut = 0, forks = 0;
+  std::set<std::pair<LoopId, LoopId>> given_up; ///< loops that are not cut any more
+  unsigned turns[2] = {0, 0};                   ///< in this round of the loops around it
   bool varies = false; ///< other threads of the block may have gone another way
 };
 
-/// Two loops that go around together.
+/// Two loops that go around together: while one makes so many turns the other makes so many.
 struct LoopsTogether {
   LoopId loop[2];
+  unsigned turns[2] = {1, 1};
 };
 
 /// What is in the way.
@@ -118,6 +123,9 @@ private:
   void arrive(Standing standing, Open &open, Ways &ways);
   void proceed(Standing standing, const LoopsTogether *around, Open &open, Ways &ways);
   void split(Standing standing, unsigned side, Open &open, Ways &ways);
+  unsigned accesses_in(unsigned side, LoopId loop) const;
+  std::optional<std::vector<Standing>> behind_loops(const Standing &standing,
+                                                    std::vector<WalkFault> &faults);
   void at_headers(Standing standing, const LoopsTogether *around, Open &open, Ways &ways);
   void at_events(Standing standing, Open &open, Ways &ways);
   bool meet(const Standing &a, Standing &b);
@@ -298,9 +306,12 @@ void SideBySide::arrive(Standing standing, Open &open, Ways &ways) {
     } catch (const NotFollowed &stop) {
       return fail(standing, ways, WalkFault{stop.reason, side + 1, stop.line});
     }
-  const auto details = [](const ThreadPlace &place) { return place.part << 1 | place.passes; };
-  const Key key{steps_[0].order(standing.place[0]), details(standing.place[0]),
-                steps_[1].order(standing.place[1]), details(standing.place[1])};
+  const auto details = [&](unsigned side) {
+    const ThreadPlace &place = standing.place[side];
+    return standing.turns[side] << 8 | place.part << 1 | place.passes;
+  };
+  const Key key{steps_[0].order(standing.place[0]), details(0), steps_[1].order(standing.place[1]),
+                details(1)};
   const auto [begin, end] = open.equal_range(key);
   for (auto other = begin; other != end; ++other)
     if (meet(standing, other->second))
@@ -329,6 +340,7 @@ bool SideBySide::meet(const Standing &a, Standing &b) {
   b.uncut = std::max(a.uncut, b.uncut);
   b.forks = std::max(a.forks, b.forks);
   b.varies |= a.varies;
+  b.given_up.insert(a.given_up.begin(), a.given_up.end());
   return true;
 }
 
@@ -382,7 +394,12 @@ bool SideBySide::is_uniform(Expr expr) const {
 }
 
 void SideBySide::proceed(Standing standing, const LoopsTogether *around, Open &open, Ways &ways) {
-  if (around && !is_inside(*around, standing, 0) && !is_inside(*around, standing, 1)) {
+  // Where one has left its loop the other may stand before another round of its own.
+  const auto is_out = [&](unsigned side) {
+    return !is_inside(*around, standing, side) || is_back(around, standing, side);
+  };
+  if (around && is_out(0) && is_out(1) &&
+      !(is_inside(*around, standing, 0) && is_inside(*around, standing, 1))) {
     ways.out.push_back(std::move(standing));
     return;
   }
@@ -401,10 +418,9 @@ void SideBySide::proceed(Standing standing, const LoopsTogether *around, Open &o
 /// What holds in every round of two loops that go around together.
 class SideBySide::LoopProof {
 public:
-  LoopProof(SideBySide &walk, const Standing &entry);
+  LoopProof(SideBySide &walk, const Standing &entry, unsigned first_turns, unsigned second_turns);
   /// What stands behind the loops; nothing: `faults` say what is in the way.
   std::optional<std::vector<Standing>> run(std::vector<WalkFault> &faults);
-  const LoopsTogether &loops() const { return loops_; }
 
 private:
   /// A register that a loop may change and that is read afterwards.
@@ -440,8 +456,9 @@ private:
 
   SideBySide &walk_;
   FloatTerms &terms_;
-  LoopsTogether loops_{};
+  LoopsTogether loops_;
   Standing base_; ///< at the headers, as both come there first
+  const unsigned turns_outside_[2];
   const std::size_t first_symbol_;
   const Expr round_;
   std::vector<Carried> carried_;
@@ -454,9 +471,11 @@ private:
   bool has_guessed_ = false, has_tests_ = false;
 };
 
-SideBySide::LoopProof::LoopProof(SideBySide &walk, const Standing &entry)
-    : walk_(walk), terms_(walk.terms_), base_(entry), first_symbol_(terms_.symbols().size()),
-      round_(terms_.symbol("round", 64)), before_(terms_) {
+SideBySide::LoopProof::LoopProof(SideBySide &walk, const Standing &entry, unsigned first_turns,
+                                 unsigned second_turns)
+    : walk_(walk), terms_(walk.terms_), loops_{{}, {first_turns, second_turns}},
+      base_(entry), turns_outside_{entry.turns[0], entry.turns[1]},
+      first_symbol_(terms_.symbols().size()), round_(terms_.symbol("round", 64)), before_(terms_) {
   walk_.launch_.set_uniform(round_);
   before_.map(round_, terms_.sub(round_, terms_.constant(64, 1)));
   for (unsigned side = 0; side < 2; ++side) {
@@ -465,6 +484,7 @@ SideBySide::LoopProof::LoopProof(SideBySide &walk, const Standing &entry)
     loops_.loop[side] = steps.loop_at(place.at);
     const std::vector<bool> written = steps.written_in(loops_.loop[side]);
     place.passes = true;
+    base_.turns[side] = 0;
     for (std::size_t reg = 0; reg < written.size(); ++reg) {
       Expr &value = place.registers[reg];
       if (!steps.is_live(loops_.loop[side], reg))
@@ -743,8 +763,11 @@ std::optional<std::vector<Standing>> SideBySide::LoopProof::run(std::vector<Walk
     }
     if (!keep_guesses(ways.back))
       continue;
-    if (ways.faults.empty())
+    if (ways.faults.empty()) {
+      for (Standing &one : ways.out)
+        std::copy(std::begin(turns_outside_), std::end(turns_outside_), one.turns);
       return std::move(ways.out);
+    }
     if (has_guessed_) {
       faults = std::move(ways.faults);
       return std::nullopt;
@@ -756,40 +779,87 @@ std::optional<std::vector<Standing>> SideBySide::LoopProof::run(std::vector<Walk
   return std::nullopt;
 }
 
+// Accesses in a loop: one that has several times as many as another may do several of its rounds at
+// once.
+unsigned SideBySide::accesses_in(unsigned side, LoopId loop) const {
+  const ThreadSteps &steps = steps_[side];
+  unsigned count = 0;
+  for (const BlockId block : blocks_in(steps.cfg(), loop))
+    for (std::uint32_t i = steps.cfg().blocks()[block].first; i < steps.cfg().blocks()[block].end;
+         ++i) {
+      const Opcode &opcode = steps.module().opcode(steps.function().instructions[i]);
+      count += is_one_of(opcode.op, {Op::ld, Op::st, Op::atom, Op::red}) * opcode.vector;
+    }
+  return count;
+}
+
+// The turns that both make in a round, the likeliest ones first.
+std::optional<std::vector<Standing>> SideBySide::behind_loops(const Standing &standing,
+                                                              std::vector<WalkFault> &faults) {
+  unsigned count[2];
+  std::pair<LoopId, LoopId> loops;
+  for (unsigned side = 0; side < 2; ++side) {
+    const LoopId loop = steps_[side].loop_at(standing.place[side].at);
+    (side == 0 ? loops.first : loops.second) = loop;
+    count[side] = accesses_in(side, loop);
+  }
+  if (standing.given_up.contains(loops))
+    return std::nullopt;
+  const unsigned more = std::max(count[0], count[1]), fewer = std::min(count[0], count[1]);
+  if (fewer != 0 && more % fewer == 0 && more / fewer > 1 && more / fewer <= most_turns) {
+    const unsigned turns = more / fewer;
+    std::vector<WalkFault> other_faults;
+    if (auto behind =
+            LoopProof(*this, standing, count[0] == more ? 1 : turns, count[0] == more ? turns : 1)
+                .run(other_faults))
+      return behind;
+  }
+  return LoopProof(*this, standing, 1, 1).run(faults);
+}
+
 void SideBySide::at_headers(Standing standing, const LoopsTogether *around, Open &open,
                             Ways &ways) {
   bool is_at[2], goes_around[2];
   for (unsigned side = 0; side < 2; ++side) {
     is_at[side] = standing.stop[side] == ThreadStop::header;
     goes_around[side] = is_back(around, standing, side);
+    if (!goes_around[side] || standing.turns[side] + 1 >= around->turns[side])
+      continue;
+    ++standing.turns[side];
+    standing.place[side].passes = true;
+    return arrive(std::move(standing), open, ways);
   }
   if (goes_around[0] && goes_around[1]) {
     ways.back.push_back(std::move(standing));
     return;
   }
-  const bool any_around = goes_around[0] || goes_around[1];
+  bool may_pass = false;
+  for (unsigned side = 0; side < 2; ++side) {
+    standing.place[side].passes |= is_at[side] && !goes_around[side];
+    may_pass |= is_at[side] && !goes_around[side];
+  }
+  if (!may_pass)
+    return fail(standing, ways, "one of them goes around its loop, and the other does not");
   std::vector<WalkFault> faults;
-  if (is_at[0] && is_at[1] && !any_around) {
-    if (auto behind = LoopProof(*this, standing).run(faults)) {
+  if (is_at[0] && is_at[1] && !goes_around[0] && !goes_around[1]) {
+    const auto partners = std::to_array(partners_);
+    if (auto behind = behind_loops(standing, faults)) {
       for (Standing &one : *behind)
         arrive(std::move(one), open, ways);
       return;
     }
+    for (unsigned side = 0; side < 2; ++side)
+      partners_[side] = partners[side];
   }
   if (++standing.uncut > most_uncut)
     return fail(standing, ways, "a loop that does not line up with one of the other");
-  for (unsigned side = 0; side < 2; ++side)
-    standing.place[side].passes |= is_at[side] && !goes_around[side];
-  if (any_around && !((is_at[0] && !goes_around[0]) || (is_at[1] && !goes_around[1])))
-    return fail(standing, ways, "one of them goes around its loop, and the other does not");
   if (faults.empty())
     return arrive(std::move(standing), open, ways);
   // Without cutting these loops, perhaps.
-  const auto partners = std::to_array(partners_);
+  standing.given_up.insert(
+      {steps_[0].loop_at(standing.place[0].at), steps_[1].loop_at(standing.place[1].at)});
   Ways tried = walk(std::move(standing), around);
   if (!tried.faults.empty()) {
-    for (unsigned side = 0; side < 2; ++side)
-      partners_[side] = partners[side];
     ways.faults.insert(ways.faults.end(), faults.begin(), faults.end());
     return;
   }
