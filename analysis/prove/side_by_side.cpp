@@ -97,13 +97,12 @@ struct WalkFault {
 class SideBySide {
 public:
   SideBySide(const Module &first, const Function &first_kernel, const Module &second,
-             const Function &second_kernel, const ProofAssumptions &assumptions,
-             const SideBySideLimits &limits)
+             const Function &second_kernel, const Function &named,
+             const ProofAssumptions &assumptions, const SideBySideLimits &limits)
       : limits_(limits), budget_(limits.instructions), terms_(limits.over_reals), forms_(terms_),
         solver_(limits.resource_limit, true),
-        launch_(terms_, first_kernel, assumptions), steps_{
-                                                        {first, first_kernel, terms_, launch_},
-                                                        {second, second_kernel, terms_, launch_}} {}
+        launch_(terms_, named, assumptions), steps_{{first, first_kernel, terms_, launch_},
+                                                    {second, second_kernel, terms_, launch_}} {}
 
   SideBySideProof run();
 
@@ -139,6 +138,7 @@ private:
   Expr normal(KnownConditions &known, Expr expr);
   bool follows(KnownConditions &known, Expr goal);
   bool is_impossible(KnownConditions &known);
+  Expr without_products(Expr expr);
   SolverAnswer ask(const KnownConditions &known, Expr besides);
 
   const SideBySideLimits &limits_;
@@ -146,6 +146,7 @@ private:
   FloatTerms terms_;
   RealForms forms_;
   Solver solver_;
+  std::unordered_map<Expr, Expr> without_products_;
   LaunchTerms launch_;
   ThreadSteps steps_[2];
   std::map<std::uint32_t, std::uint32_t> partners_[2]; ///< of what gathers lanes
@@ -223,17 +224,44 @@ Expr SideBySide::normal(KnownConditions &known, Expr expr) {
   return limits_.over_reals ? forms_.canonical(expr) : expr;
 }
 
+// Products of unknowns are too much for a solver of bit-vectors: any functions stand for them.
+Expr SideBySide::without_products(Expr root) {
+  std::vector<Expr> work{root}, children;
+  while (!work.empty()) {
+    const Expr node = work.back();
+    children.clear();
+    const std::size_t before = work.size();
+    for (const Expr child : node->operands())
+      if (const auto found = without_products_.find(child); found != without_products_.end())
+        children.push_back(found->second);
+      else
+        work.push_back(child);
+    if (work.size() != before)
+      continue;
+    work.pop_back();
+    const bool is_product = node->kind == ExprKind::product;
+    without_products_.emplace(
+        node, is_product ? terms_.uninterpreted("product", node->width, children)
+              : std::equal(children.begin(), children.end(), node->operands().begin())
+                  ? node
+                  : terms_.rebuild(node, children));
+  }
+  return without_products_.at(root);
+}
+
 SolverAnswer SideBySide::ask(const KnownConditions &known, Expr besides) {
   std::vector<Expr> formulas = launch_.facts();
   for (const KnownConditions::Known &one : known.list())
     formulas.push_back(one.condition);
   formulas.push_back(besides);
   std::set<Expr> nodes;
-  for (const Expr formula : formulas)
+  for (Expr &formula : formulas) {
+    formula = without_products(formula);
     for_each_node(formula, [&](Expr node) {
       if (nodes.size() <= most_asked_nodes)
         nodes.insert(node);
     });
+  }
   if (nodes.size() > most_asked_nodes || solver_.effort() > limits_.effort)
     return SolverAnswer::unknown;
   return solver_.check("equal", formulas);
@@ -396,7 +424,8 @@ bool SideBySide::is_uniform(Expr expr) const {
 void SideBySide::proceed(Standing standing, const LoopsTogether *around, Open &open, Ways &ways) {
   // Where one has left its loop the other may stand before another round of its own.
   const auto is_out = [&](unsigned side) {
-    return !is_inside(*around, standing, side) || is_back(around, standing, side);
+    return !is_inside(*around, standing, side) ||
+           (is_back(around, standing, side) && standing.turns[side] + 1 == around->turns[side]);
   };
   if (around && is_out(0) && is_out(1) &&
       !(is_inside(*around, standing, 0) && is_inside(*around, standing, 1))) {
@@ -763,7 +792,14 @@ std::optional<std::vector<Standing>> SideBySide::LoopProof::run(std::vector<Walk
     }
     if (!keep_guesses(ways.back))
       continue;
-    if (ways.faults.empty()) {
+    // Ways on which the two part are told to be none by what is guessed, if at all.
+    const bool parts = std::any_of(ways.out.begin(), ways.out.end(), [&](const Standing &one) {
+      return loops_.turns[0] != loops_.turns[1] || walk_.is_inside(loops_, one, 0) ||
+             walk_.is_inside(loops_, one, 1);
+    });
+    if (ways.faults.empty() && (!parts || has_guessed_)) {
+      if (parts)
+        std::erase_if(ways.out, [&](Standing &one) { return walk_.is_impossible(one.known); });
       for (Standing &one : ways.out)
         std::copy(std::begin(turns_outside_), std::end(turns_outside_), one.turns);
       return std::move(ways.out);
@@ -947,7 +983,15 @@ SideBySideProof prove_side_by_side(const Module &first, const Function &first_ke
                                    const Module &second, const Function &second_kernel,
                                    const ProofAssumptions &assumptions,
                                    const SideBySideLimits &limits) {
-  return SideBySide(first, first_kernel, second, second_kernel, assumptions, limits).run();
+  // The longer one follows, as its loops may do several rounds of the other's at once.
+  if (first_kernel.instructions.size() <= second_kernel.instructions.size())
+    return SideBySide(first, first_kernel, second, second_kernel, first_kernel, assumptions, limits)
+        .run();
+  SideBySideProof proof =
+      SideBySide(second, second_kernel, first, first_kernel, first_kernel, assumptions, limits)
+          .run();
+  proof.side = proof.side == 0 ? 0 : 3 - proof.side;
+  return proof;
 }
 
 } // namespace ptxasw::analysis

@@ -30,7 +30,8 @@ struct SideBySideProof {
   SolverTally asked;
 };
 
-/// Both kernels have a body. What is proved rests on what side_by_side.cpp says at its head.
+/// Both kernels have a body; assumptions name the parameters of the first one. What is proved rests
+/// on what side_by_side.cpp says at its head.
 SideBySideProof prove_side_by_side(const Module &first, const Function &first_kernel,
                                    const Module &second, const Function &second_kernel,
                                    const ProofAssumptions &assumptions,

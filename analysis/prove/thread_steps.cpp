@@ -47,7 +47,7 @@ bool lie_apart(FloatTerms &terms, Expr a, unsigned a_bytes, Expr b, unsigned b_b
 
 LaunchTerms::LaunchTerms(FloatTerms &terms, const Function &kernel,
                          const ProofAssumptions &assumptions)
-    : terms_(terms) {
+    : terms_(terms), no_wrap_(assumptions.no_wrap) {
   const auto given = [&](const std::string &name, unsigned width) -> Expr {
     for (const LaunchRelation &relation : assumptions.relations)
       if (relation.kind == LaunchRelation::Kind::equal && relation.modulus == 0 &&
@@ -202,6 +202,55 @@ Expr LaunchTerms::place(const std::string &name, std::uint64_t limit) {
     uniform_.insert(symbol);
   }
   return symbol;
+}
+
+// What is no sum, product or extension stays as it is.
+Expr LaunchTerms::unwrapped(Expr expr) {
+  if (const auto found = unwrapped_.find(expr); found != unwrapped_.end())
+    return found->second;
+  Expr result = expr;
+  if (expr->kind == ExprKind::sum || expr->kind == ExprKind::product ||
+      expr->kind == ExprKind::ite) {
+    std::vector<Expr> children;
+    for (const Expr child : expr->operands())
+      children.push_back(unwrapped(child));
+    result = terms_.rebuild(expr, children);
+  } else if ((expr->kind == ExprKind::sext || expr->kind == ExprKind::zext) &&
+             expr->children[0]->width == 32 && expr->width == 64) {
+    result = widened(expr->children[0]);
+  }
+  return unwrapped_[expr] = result;
+}
+
+// From 32 to 64 bits: unsigned numbers are read as signed ones.
+Expr LaunchTerms::widened(Expr expr) {
+  if (const auto found = widened_.find(expr); found != widened_.end())
+    return found->second;
+  Expr result = nullptr;
+  switch (expr->kind) {
+  case ExprKind::sum:
+    result = terms_.sext(terms_.constant(32, expr->value), 64);
+    for (std::uint32_t i = 0; i < expr->child_count; ++i)
+      result =
+          terms_.add(result, terms_.mul(terms_.sext(terms_.constant(32, expr->coefficients[i]), 64),
+                                        widened(expr->children[i])));
+    break;
+  case ExprKind::product:
+    result = terms_.constant(64, 1);
+    for (const Expr child : expr->operands())
+      result = terms_.mul(result, widened(child));
+    break;
+  case ExprKind::extract:
+    result = expr->index == 0 && expr->children[0]->width == 64 ? unwrapped(expr->children[0])
+                                                                : terms_.sext(expr, 64);
+    break;
+  case ExprKind::ite:
+    result = terms_.ite(expr->children[0], widened(expr->children[1]), widened(expr->children[2]));
+    break;
+  default:
+    result = terms_.sext(expr, 64);
+  }
+  return widened_[expr] = result;
 }
 
 // --- memory
@@ -424,7 +473,7 @@ Expr ThreadSteps::address(const Operand &operand, const ThreadPlace &place,
   const Expr value = bits == 32 || bits == 64 ? read(base[0], bits, place) : nullptr;
   if (!value)
     return nullptr;
-  return known(terms_.zext(terms_.add(value, terms_.truncate(offset, bits)), 64));
+  return known(launch_.address(terms_.zext(terms_.add(value, terms_.truncate(offset, bits)), 64)));
 }
 
 // Where the guard does not hold the register keeps what it has.

@@ -30,6 +30,9 @@ public:
   Expr parameter(std::uint64_t offset, unsigned bytes);
   /// The address of a variable, by a name that both kernels have for it; below `limit`.
   Expr place(const std::string &name, std::uint64_t limit = ~std::uint64_t{0});
+  /// An address as it is if index arithmetic does not wrap around, where that is assumed: 32 bits
+  /// are extended to 64 before they are added and multiplied.
+  Expr address(Expr expr) { return no_wrap_ ? unwrapped(expr) : expr; }
   /// What holds in every launch that is assumed.
   const std::vector<Expr> &facts() const { return facts_; }
   /// Returns true if a symbol is the same for all threads of a block.
@@ -45,8 +48,12 @@ private:
   Expr named(const std::string &name);
   Expr number(const std::vector<LaunchRelation::Product> &sum);
   void add_relation(const LaunchRelation &relation);
+  Expr unwrapped(Expr expr);
+  Expr widened(Expr expr);
 
   FloatTerms &terms_;
+  const bool no_wrap_;
+  std::unordered_map<Expr, Expr> unwrapped_, widened_;
   std::vector<Cell> cells_; ///< of the parameters, by offset
   std::map<std::string, Expr, std::less<>> known_;
   std::set<Expr> uniform_;

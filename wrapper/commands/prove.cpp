@@ -422,8 +422,6 @@ int compare_two(const ProveRequest &request) {
                                     source_names(*kernel, *module, inputs->sources), none);
       if (!assumed)
         return complain(assumed.error());
-      if (assumed->no_wrap)
-        return complain("--equal does not go with --assume no-wrap");
       two.kernel = kernel->name;
       if (two.second_kernel.empty() && !asked.kernels.empty())
         two.second_kernel = asked.kernels[0];
