@@ -78,7 +78,10 @@ struct Standing {
   unsigned uncut = 0, forks = 0;
   std::set<std::pair<LoopId, LoopId>> given_up; ///< loops that are not cut any more
   unsigned turns[2] = {0, 0};                   ///< in this round of the loops around it
-  bool varies = false; ///< other threads of the block may have gone another way
+  bool second_leads = false;                    ///< it has decided what the first may follow
+  /// Tests on the way that threads of a block may decide differently, as they were decided. Null
+  /// behind them: lanes have met since, perhaps not all.
+  std::vector<Expr> varying;
 };
 
 /// Two loops that go around together: while one makes so many turns the other makes so many.
@@ -150,7 +153,6 @@ private:
   LaunchTerms launch_;
   ThreadSteps steps_[2];
   std::map<std::uint32_t, std::uint32_t> partners_[2]; ///< of what gathers lanes
-  std::uint64_t varying_ = 0; ///< tests so far that threads of a block may decide differently
   SideBySideProof proof_;
 };
 
@@ -367,7 +369,17 @@ bool SideBySide::meet(const Standing &a, Standing &b) {
   b.known = std::move(met->first);
   b.uncut = std::max(a.uncut, b.uncut);
   b.forks = std::max(a.forks, b.forks);
-  b.varies |= a.varies;
+  b.second_leads |= a.second_leads;
+  // If all ways from a test meet here, it is one on the way no more.
+  auto &ours = b.varying;
+  const auto same = static_cast<std::size_t>(
+      std::mismatch(a.varying.begin(), a.varying.end(), ours.begin(), ours.end()).first -
+      a.varying.begin());
+  if (a.varying.size() == same + 1 && ours.size() == same + 1 && a.varying[same] == met->second &&
+      ours[same] == terms_.bit_not(met->second))
+    ours.pop_back();
+  else if (ours != a.varying)
+    ours.push_back(met->second);
   b.given_up.insert(a.given_up.begin(), a.given_up.end());
   return true;
 }
@@ -385,22 +397,21 @@ SideBySide::Ways SideBySide::walk(Standing start, const LoopsTogether *around) {
   return ways;
 }
 
-// What the first kernel decides the second one may have to follow, so the solver is asked only
-// about tests of the second.
+// What one kernel decides the other may have to follow; so the solver is asked about tests of the
+// second, and of the first where the second was first to decide something.
 void SideBySide::split(Standing standing, unsigned side, Open &open, Ways &ways) {
   const Expr choice = steps_[side].choice(standing.place[side], standing.known);
   const Expr opposite = terms_.bit_not(choice);
   bool may[] = {true, true};
   if (choice->kind == ExprKind::constant)
     may[choice->value.is_zero() ? 0 : 1] = false;
-  else if (side == 1 && follows(standing.known, choice))
+  else if ((side == 1 || standing.second_leads) && follows(standing.known, choice))
     may[1] = false;
-  else if (side == 1 && follows(standing.known, opposite))
+  else if ((side == 1 || standing.second_leads) && follows(standing.known, opposite))
     may[0] = false;
+  standing.second_leads = side == 1 && may[0] && may[1];
+  const bool varies = may[0] && may[1] && !is_uniform(choice);
   if (may[0] && may[1]) {
-    const bool varies = !is_uniform(choice);
-    standing.varies |= varies;
-    varying_ += varies;
     if (standing.uncut != 0 && ++standing.forks > most_forks)
       return fail(standing, ways, "its loops do not line up with those of the other");
   }
@@ -408,7 +419,10 @@ void SideBySide::split(Standing standing, unsigned side, Open &open, Ways &ways)
     if (!may[way])
       continue;
     Standing one = standing;
-    one.known.assume(way == 0 ? choice : opposite);
+    const Expr decided = way == 0 ? choice : opposite;
+    one.known.assume(decided);
+    if (varies)
+      one.varying.push_back(decided);
     arrive(std::move(one), open, ways);
   }
 }
@@ -773,7 +787,6 @@ std::optional<std::vector<Standing>> SideBySide::LoopProof::run(std::vector<Walk
   for (unsigned number = 0; number < most_walks && walk_.budget_ != 0; ++number) {
     for (unsigned side = 0; side < 2; ++side)
       walk_.partners_[side] = partners[side];
-    const std::uint64_t varying = walk_.varying_;
     Ways ways = walk_.walk(at_round(), &loops_);
     // The first walk is that of the first round as it is.
     if (number == 0 && !ways.faults.empty()) {
@@ -786,8 +799,11 @@ std::optional<std::vector<Standing>> SideBySide::LoopProof::run(std::vector<Walk
       has_guessed_ = has_tests_ = false;
       continue;
     }
-    if (!base_.varies && walk_.varying_ != varying) {
-      base_.varies = true; // others may be in another round, or behind the loop
+    const auto varies = [&](const Standing &one) { return one.varying != base_.varying; };
+    if ((base_.varying.empty() || base_.varying.back()) &&
+        (std::any_of(ways.back.begin(), ways.back.end(), varies) ||
+         std::any_of(ways.out.begin(), ways.out.end(), varies))) {
+      base_.varying.push_back(nullptr); // others may be in another round, or behind the loop
       continue;
     }
     if (!keep_guesses(ways.back))
@@ -905,7 +921,7 @@ void SideBySide::at_headers(Standing standing, const LoopsTogether *around, Open
 
 // Lanes that meet at one instruction of the first kernel meet at one of the second, and no others.
 bool SideBySide::are_partners(const Standing &standing) {
-  if (!standing.varies)
+  if (standing.varying.empty())
     return true;
   const std::uint32_t at[] = {standing.place[0].at, standing.place[1].at};
   for (unsigned side = 0; side < 2; ++side)
@@ -934,11 +950,13 @@ void SideBySide::at_events(Standing standing, Open &open, Ways &ways) {
                                 : "it may store something else than the other kernel");
   if (first.gathers && !are_partners(standing))
     return fail(standing, ways, "other lanes meet there than in the other kernel");
+  if (auto &varying = standing.varying; first.gathers && !varying.empty() && varying.back())
+    varying.push_back(nullptr);
   std::vector<Expr> results;
   for (const RegisterId reg : first.results)
     results.push_back(reg == no_register ? nullptr : terms_.symbol("result", steps_[0].width(reg)));
   if (first.stores)
-    standing.memory.store(terms_, *first.stores, first.operands[0], first.operands[1]);
+    standing.memory.store(launch_, *first.stores, first.operands[0], first.operands[1]);
   else if (first.is_memory)
     standing.memory.forget(terms_);
   for (unsigned side = 0; side < 2; ++side)

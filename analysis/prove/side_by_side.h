@@ -13,7 +13,7 @@ namespace ptxasw::inline analysis {
 struct SideBySideLimits {
   std::uint64_t instructions = 1'500'000; ///< that are followed
   unsigned resource_limit = 1'000'000;    ///< for one question, in the solver's units
-  std::uint64_t effort = 25'000'000;      ///< for all of them, in the same units
+  std::uint64_t effort = 16'000'000;      ///< for all of them, in the same units
   bool over_reals = false; ///< sums and products of real numbers, none of which round
 };
 

@@ -33,21 +33,13 @@ std::pair<Expr, std::uint64_t> without_constant(FloatTerms &terms, Expr address)
   return {terms.sub(address, constant), address->value.low};
 }
 
-/// Returns true if accesses to one space have no byte in common, wherever the variables lie.
-bool lie_apart(FloatTerms &terms, Expr a, unsigned a_bytes, Expr b, unsigned b_bytes) {
-  const auto [a_base, a_offset] = without_constant(terms, a);
-  const auto [b_base, b_offset] = without_constant(terms, b);
-  const std::uint64_t forward = b_offset - a_offset, backward = a_offset - b_offset;
-  return a_base == b_base && forward >= a_bytes && backward >= b_bytes;
-}
-
 } // namespace
 
 // --- what a launch gives
 
 LaunchTerms::LaunchTerms(FloatTerms &terms, const Function &kernel,
                          const ProofAssumptions &assumptions)
-    : terms_(terms), no_wrap_(assumptions.no_wrap) {
+    : terms_(terms), no_wrap_(assumptions.no_wrap), disjoint_(assumptions.disjoint) {
   const auto given = [&](const std::string &name, unsigned width) -> Expr {
     for (const LaunchRelation &relation : assumptions.relations)
       if (relation.kind == LaunchRelation::Kind::equal && relation.modulus == 0 &&
@@ -104,6 +96,8 @@ LaunchTerms::LaunchTerms(FloatTerms &terms, const Function &kernel,
       Expr value = given(name, width);
       if (!value)
         value = symbol(name, width, mask64(width));
+      if (width == 64)
+        pointers_.insert(value);
       cells_.push_back({begin + at, value});
       if (step == size)
         known_[name] = value;
@@ -200,8 +194,35 @@ Expr LaunchTerms::place(const std::string &name, std::uint64_t limit) {
   if (!symbol) {
     symbol = terms_.symbol("&" + name, 64, limit);
     uniform_.insert(symbol);
+    pointers_.insert(symbol);
   }
   return symbol;
+}
+
+// What an address is an offset from; null: not known, or one of several.
+Expr LaunchTerms::pointer(Expr address) const {
+  Expr result = nullptr;
+  unsigned count = 0;
+  const auto look = [&](Expr term, std::uint64_t factor) {
+    if (!pointers_.contains(term))
+      return;
+    ++count;
+    result = factor == 1 ? term : nullptr;
+  };
+  look(address, 1);
+  for (std::uint32_t i = 0; address->kind == ExprKind::sum && i < address->child_count; ++i)
+    look(address->children[i], address->coefficients[i]);
+  return count == 1 ? result : nullptr;
+}
+
+bool LaunchTerms::lie_apart(Expr a, unsigned a_bytes, Expr b, unsigned b_bytes) {
+  const auto [a_base, a_offset] = without_constant(terms_, a);
+  const auto [b_base, b_offset] = without_constant(terms_, b);
+  const std::uint64_t forward = b_offset - a_offset, backward = a_offset - b_offset;
+  if (a_base == b_base)
+    return forward >= a_bytes && backward >= b_bytes;
+  const Expr one = pointer(a), other = pointer(b);
+  return disjoint_ && one && other && one != other;
 }
 
 // What is no sum, product or extension stays as it is.
@@ -296,14 +317,14 @@ void MemoryTerms::renew(FloatTerms &terms, StateSpace space) {
     local = terms.symbol("local memory", 64);
 }
 
-void MemoryTerms::store(FloatTerms &terms, StateSpace space, Expr address, Expr value) {
+void MemoryTerms::store(LaunchTerms &launch, StateSpace space, Expr address, Expr value) {
   const unsigned bytes = value->width / 8u;
   std::erase_if(contents, [&](const Content &content) {
     if (content.space != space)
       return content.space == StateSpace::generic || space == StateSpace::generic;
-    return !lie_apart(terms, content.address, content.bytes, address, bytes);
+    return !launch.lie_apart(content.address, content.bytes, address, bytes);
   });
-  renew(terms, space);
+  renew(launch.terms(), space);
   contents.push_back({space, address, bytes, value});
 }
 

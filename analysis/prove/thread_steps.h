@@ -33,6 +33,9 @@ public:
   /// An address as it is if index arithmetic does not wrap around, where that is assumed: 32 bits
   /// are extended to 64 before they are added and multiplied.
   Expr address(Expr expr) { return no_wrap_ ? unwrapped(expr) : expr; }
+  /// Returns true if accesses to one space have no byte in common.
+  bool lie_apart(Expr a, unsigned a_bytes, Expr b, unsigned b_bytes);
+  FloatTerms &terms() { return terms_; }
   /// What holds in every launch that is assumed.
   const std::vector<Expr> &facts() const { return facts_; }
   /// Returns true if a symbol is the same for all threads of a block.
@@ -48,15 +51,16 @@ private:
   Expr named(const std::string &name);
   Expr number(const std::vector<LaunchRelation::Product> &sum);
   void add_relation(const LaunchRelation &relation);
+  Expr pointer(Expr address) const;
   Expr unwrapped(Expr expr);
   Expr widened(Expr expr);
 
   FloatTerms &terms_;
-  const bool no_wrap_;
+  const bool no_wrap_, disjoint_;
   std::unordered_map<Expr, Expr> unwrapped_, widened_;
   std::vector<Cell> cells_; ///< of the parameters, by offset
   std::map<std::string, Expr, std::less<>> known_;
-  std::set<Expr> uniform_;
+  std::set<Expr> uniform_, pointers_; ///< pointers: parameters of 64 bits and variables
   std::vector<Expr> facts_;
 };
 
@@ -77,7 +81,7 @@ struct MemoryTerms {
 
   Expr load(FloatTerms &terms, StateSpace space, Expr address, unsigned bytes, bool read_only);
   /// The thread writes.
-  void store(FloatTerms &terms, StateSpace space, Expr address, Expr value);
+  void store(LaunchTerms &launch, StateSpace space, Expr address, Expr value);
   /// Anybody may have written.
   void forget(FloatTerms &terms);
 
