@@ -73,6 +73,14 @@ void KnownConditions::assume(Expr condition, Expr from, Expr to) {
   }
   rewriting_.map(condition, terms_->constant(1, 1));
   rewriting_.map(terms_->bit_not(condition), no);
+  if (condition->kind == ExprKind::eq0) { // a number that is known
+    const Expr zero = condition->children[0];
+    const bool is_sum =
+        zero->kind == ExprKind::sum && zero->child_count == 1 && zero->coefficients[0] == 1;
+    if (const Expr number = is_sum ? zero->children[0] : zero; number->kind == ExprKind::symbol)
+      rewriting_.map(number, is_sum ? terms_->neg(terms_->constant(zero->width, zero->value))
+                                    : terms_->constant(zero->width, 0));
+  }
   if (condition->kind == ExprKind::slt || condition->kind == ExprKind::ult) {
     const Expr a = condition->children[0], b = condition->children[1];
     rewriting_.map(condition->kind == ExprKind::slt ? terms_->slt(b, a) : terms_->ult(b, a), no);
