@@ -218,7 +218,8 @@ Expr LaunchTerms::pointer(Expr address) const {
 bool LaunchTerms::lie_apart(Expr a, unsigned a_bytes, Expr b, unsigned b_bytes) {
   const auto [a_base, a_offset] = without_constant(terms_, a);
   const auto [b_base, b_offset] = without_constant(terms_, b);
-  const std::uint64_t forward = b_offset - a_offset, backward = a_offset - b_offset;
+  const std::uint64_t forward = (b_offset - a_offset) & mask64(a->width),
+                      backward = (a_offset - b_offset) & mask64(a->width);
   if (a_base == b_base)
     return forward >= a_bytes && backward >= b_bytes;
   const Expr one = pointer(a), other = pointer(b);
@@ -497,6 +498,15 @@ Expr ThreadSteps::address(const Operand &operand, const ThreadPlace &place,
   return known(launch_.address(terms_.zext(terms_.add(value, terms_.truncate(offset, bits)), 64)));
 }
 
+// Shared and local memory have 32 bits of addresses; what does not fit in them faults.
+Expr ThreadSteps::element(const Opcode &opcode, const Operand &operand, std::uint64_t offset,
+                          const ThreadPlace &place, KnownConditions &known) const {
+  Expr first = address(operand, place, known);
+  if (first && (opcode.space == StateSpace::shared || opcode.space == StateSpace::local))
+    first = terms_.truncate(first, 32);
+  return first ? terms_.add(first, terms_.constant(first->width, offset)) : nullptr;
+}
+
 // Where the guard does not hold the register keeps what it has.
 void ThreadSteps::write(ThreadPlace &place, const Instruction &instruction,
                         const Operand &destination, Expr value, bool sign_extends, Expr guard,
@@ -552,13 +562,12 @@ void ThreadSteps::load(ThreadPlace &place, const Instruction &instruction, Expr 
         refuse(instruction, "no parameter is there");
     }
   } else {
-    const Expr first = address(operands[1], place, known);
-    if (!first)
-      refuse(instruction, "an address that is not followed");
-    for (std::size_t i = 0; i < to.size(); ++i)
-      values.push_back(memory.load(terms_, code.space,
-                                   terms_.add(first, terms_.constant(64, i * bytes)), bytes,
-                                   reads_constant_memory(code)));
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      const Expr from = element(code, operands[1], i * bytes, place, known);
+      if (!from)
+        refuse(instruction, "an address that is not followed");
+      values.push_back(memory.load(terms_, code.space, from, bytes, reads_constant_memory(code)));
+    }
   }
   for (std::size_t i = 0; i < to.size(); ++i)
     write(place, instruction, to[i], values[i], is_signed(code.type), guard, known);
@@ -702,16 +711,17 @@ ThreadEvent ThreadSteps::event(const ThreadPlace &place, KnownConditions &known)
                             ? module_.children(operands[1])
                             : operands.subspan(std::min<std::size_t>(1, operands.size()));
     const unsigned bits = bit_width(code.type);
-    const Expr first = operands.empty() ? nullptr : address(operands[0], place, known);
+    const Expr first =
+        operands.empty()
+            ? nullptr
+            : element(code, operands[0], std::uint64_t{place.part} * (bits / 8), place, known);
     const Expr value = place.part < values.size() && bits >= 8 && bits <= 64
                            ? read(values[place.part], bits, place)
                            : nullptr;
     if (!first || !value || code.has(Modifier::shared_cluster))
       refuse(instruction, fmt::format("`{}` is not followed", code.text));
     event.what = fmt::format("st {} {}", to_string(code.space), bits);
-    event.operands = {
-        terms_.add(first, terms_.constant(64, std::uint64_t{place.part} * (bits / 8))),
-        known(value)};
+    event.operands = {first, known(value)};
     event.stores = code.space;
     return event;
   }

@@ -160,6 +160,9 @@ private:
              KnownConditions &known) const;
   Expr read(const Operand &operand, unsigned width, const ThreadPlace &place) const;
   Expr address(const Operand &operand, const ThreadPlace &place, KnownConditions &known) const;
+  /// Where an access begins, or so many bytes further on; null: it is not followed.
+  Expr element(const Opcode &opcode, const Operand &operand, std::uint64_t offset,
+               const ThreadPlace &place, KnownConditions &known) const;
   Expr symbol(const Operand &operand) const;
   void write(ThreadPlace &place, const Instruction &instruction, const Operand &destination,
              Expr value, bool sign_extends, Expr guard, KnownConditions &known) const;
