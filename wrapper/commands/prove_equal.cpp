@@ -139,7 +139,7 @@ int prove_two(const EqualRequest &request) {
     for (const std::string &text : answer.used)
       fmt::print("  if: {}\n", text);
     if (request.verbose)
-      fmt::print("  compared: {}, equal by normal form: {}, by Z3: {}\n  {}\n", answer.elements,
+      fmt::print("  elements: {}, equal by normal form: {}, by Z3: {}\n  {}\n", answer.elements,
                  answer.by_form, answer.by_solver, to_string(answer.asked));
   }
   return answer.witness ? 1 : answer.verdict == ProofVerdict::proved ? 0 : 3;
