@@ -134,6 +134,7 @@ private:
   void fail(Standing &standing, Ways &ways, WalkFault fault);
   void fail(Standing &standing, Ways &ways, std::string reason);
   bool is_inside(const LoopsTogether &around, const Standing &standing, unsigned side) const;
+  bool is_outside(const LoopsTogether &around, const Standing &standing, unsigned side) const;
   bool is_back(const LoopsTogether *around, const Standing &standing, unsigned side) const;
   bool are_partners(const Standing &standing);
   bool is_uniform(Expr expr) const;
@@ -166,6 +167,12 @@ bool have_same_contents(const Module &first, const Variable &a, const Module &se
     };
     return x.bits == y.bits && x.real_type == y.real_type && name(first, x) == name(second, y);
   };
+  // An address may be generic or not, which the values do not tell.
+  const bool has_address =
+      std::any_of(a.values.begin(), a.values.end(),
+                  [](const InitialValue &value) { return value.symbol != no_index; });
+  if (has_address && first.text(a.initializer) != second.text(b.initializer))
+    return false;
   return a.space == b.space && a.type == b.type && a.vector == b.vector && a.count == b.count &&
          (a.initializer.size() == 0) == (b.initializer.size() == 0) &&
          (a.initializer.size() == 0 || !a.values.empty()) && a.values.size() == b.values.size() &&
@@ -307,6 +314,14 @@ bool SideBySide::is_inside(const LoopsTogether &around, const Standing &standing
   return !steps.is_end(at) && steps.cfg().contains(around.loop[side], steps.cfg().block_of(at));
 }
 
+// It stands at the header of a loop around that loop.
+bool SideBySide::is_outside(const LoopsTogether &around, const Standing &standing,
+                            unsigned side) const {
+  const ControlFlowGraph &cfg = steps_[side].cfg();
+  const LoopId loop = steps_[side].loop_at(standing.place[side].at);
+  return loop != around.loop[side] && cfg.contains(loop, cfg.loops()[around.loop[side]].header);
+}
+
 bool SideBySide::is_back(const LoopsTogether *around, const Standing &standing,
                          unsigned side) const {
   return around && standing.stop[side] == ThreadStop::header &&
@@ -338,7 +353,9 @@ void SideBySide::arrive(Standing standing, Open &open, Ways &ways) {
     }
   const auto details = [&](unsigned side) {
     const ThreadPlace &place = standing.place[side];
-    return standing.turns[side] << 8 | place.part << 1 | place.passes;
+    // An event whose guard is decided and one whose guard is not are two places.
+    return standing.turns[side] << 11 | place.part << 3 |
+           static_cast<unsigned>(standing.stop[side]) << 1 | place.passes;
   };
   const Key key{steps_[0].order(standing.place[0]), details(0), steps_[1].order(standing.place[1]),
                 details(1)};
@@ -713,10 +730,15 @@ std::vector<Expr> SideBySide::LoopProof::tests(const Standing &back) const {
   return result;
 }
 
-// It holds in the first round.
+// It holds in the first round, and speaks of the number of the round alone: what a register of
+// another round holds cannot be put into it.
 void SideBySide::LoopProof::add_guess(Expr condition, Expr from, Expr to) {
   KnownConditions known = base_.known;
-  if (condition->kind != ExprKind::constant &&
+  bool only_round = true;
+  for_each_node(condition, [&](Expr node) {
+    only_round &= node->kind != ExprKind::symbol || node->index < first_symbol_ || node == round_;
+  });
+  if (only_round && condition->kind != ExprKind::constant &&
       walk_.follows(known, in_round(condition, terms_.constant(64, 0))))
     guesses_.push_back({condition, from, to});
 }
@@ -885,6 +907,11 @@ void SideBySide::at_headers(Standing standing, const LoopsTogether *around, Open
     ways.back.push_back(std::move(standing));
     return;
   }
+  // What is carried around a loop is described for its own rounds. One that has left it and goes
+  // around a loop outside of it would come back with other registers changed.
+  for (unsigned side = 0; around && side < 2; ++side)
+    if (is_at[side] && !goes_around[side] && is_outside(*around, standing, side))
+      return fail(standing, ways, "one of them goes around an outer loop, and the other does not");
   bool may_pass = false;
   for (unsigned side = 0; side < 2; ++side) {
     standing.place[side].passes |= is_at[side] && !goes_around[side];

@@ -774,7 +774,8 @@ void ThreadSteps::describe(const Operand &operand, const ThreadPlace &place, Kno
   case Kind::special:
   case Kind::symbol:
     return add(read(operand, 64, place));
-  case Kind::real:
+  case Kind::real: // one number is other bits as f32 and as f64
+    event.what += to_string(operand.real_type);
     return add(terms_.constant(64, {static_cast<std::uint64_t>(operand.value)}));
   case Kind::address:
     return add(address(operand, place, known));
