@@ -2,7 +2,7 @@
 """check_equal.py PTXASW FILE.cu [--every N] [--mutants N] [-v]: pairs of kernels that compute the same are proved to, unless the
 file says `unknown`. With --mutants, one word of the second kernel is changed, every N-th such change: what is proved then has to
 agree in `verify` for several contents, and what is refuted to differ there. Pairs `always` and `never` are asked about without a
-launch (equal_always.cu); `verify` then draws launches, which may not keep what is assumed: it is asked where nothing is."""
+launch (equal_always.cu, and equal_never.txt, which holds bodies in PTX); `verify` then draws launches, which may not keep what is assumed: it is asked where nothing is."""
 
 import argparse
 import json
@@ -14,6 +14,16 @@ import tempfile
 from pathlib import Path
 
 ALWAYS = re.compile(r"^// (always|never) (\S+) (\S+) (\S+) ?(.*)$", re.M)
+NEVER = re.compile(r"^(\S[^\n]*):\n  ([^\n]+)\n  ([^\n]+)$", re.M)
+NEVER_HEAD = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n) {
+.reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 %d<20>; .reg .f32 %f<9>; .reg .f64 %g<9>; .reg .b16 %h<9>;
+.shared .align 4 .b8 t[1024];
+ld.param.u64 %d1, [a]; ld.param.u64 %d2, [b]; ld.param.u32 %r1, [n];
+mov.u32 %r2, %tid.x; mul.wide.u32 %d3, %r2, 4; add.s64 %d1, %d1, %d3; add.s64 %d2, %d2, %d3;
+"""
 PAIR = re.compile(r"/\* pair (\S+)([^\n]*)\n(.*?)\nend \*/", re.S)
 # What takes the place of a word of an instruction.
 OTHERS = [("add.", "sub."), ("sub.", "add."), ("mul.", "add."), ("fma.rn", "fma.rz"), ("max.", "min."), ("min.", "max."), ("and.b32", "or.b32"),
@@ -43,22 +53,45 @@ def main():
     parser.add_argument("--mutants", type=int)
     parser.add_argument("-v", dest="verbose", action="store_true")
     arguments = parser.parse_args()
+    source, problems, counts = arguments.file.read_text(), [], {}
     nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
-    if not nvcc:
+    is_ptx = arguments.file.suffix == ".txt"
+    if not nvcc and not is_ptx:
         print("skipped: no nvcc")
         sys.exit(77)
-    problems, counts = [], {}
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
+        if is_ptx:
+            check_never(arguments, folder, NEVER.findall(source)[::arguments.every], problems, counts)
+            return finish(problems, counts)
         compiled = folder / "compiled.ptx"
         subprocess.run([nvcc, "-ptx", "-arch=sm_80", "-fmad=false", "-std=c++17", arguments.file, "-o", compiled], check=True,
                        stderr=subprocess.DEVNULL)
-        text, source = compiled.read_text(), arguments.file.read_text()
+        text = compiled.read_text()
         check_one_launch(arguments, text, folder, PAIR.findall(source)[::arguments.every], problems, counts)
         check_always(arguments, text, folder, ALWAYS.findall(source)[::arguments.every], problems, counts)
+    finish(problems, counts)
+
+
+def finish(problems, counts):
     print("\n".join(problems))
     print(", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items())) + f"; {len(problems)} wrong")
     sys.exit(bool(problems))
+
+
+def check_never(arguments, folder, rows, problems, counts):
+    for name, *bodies in rows:
+        files = [folder / "first.ptx", folder / "second.ptx"]
+        for file, body in zip(files, bodies):
+            file.write_text(NEVER_HEAD + body + "\nret;\n}\n")
+        for one, other in (files, files[::-1]):
+            done = subprocess.run([arguments.ptxasw, "prove", one, "--equal", other, "--launches", "0"], capture_output=True, text=True)
+            verdict = "unknown" if done.returncode == 3 else "proved" if done.returncode == 0 else "error"
+            counts[verdict] = counts.get(verdict, 0) + 1
+            if verdict != "unknown":
+                problems.append(f"{name}: {done.stdout.splitlines()[:1] or done.stderr}")
+            elif arguments.verbose:
+                print(f"{name}: {done.stdout.splitlines()[0]}", flush=True)
 
 
 def alone(text, kernel, name):
