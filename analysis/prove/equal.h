@@ -1,7 +1,7 @@
 #pragma once
 
-// Do two kernels leave the same in memory, for all contents of their buffers? For one launch: its
-// shape and its arguments are given.
+// Do two kernels leave the same in memory, for all contents of their buffers? In one launch, whose
+// shape and arguments are given, or in all launches.
 
 #include "analysis/prove/kernel_paths.h"
 #include "analysis/prove/prove.h"
@@ -33,8 +33,9 @@ struct EqualityAnswer {
   std::optional<EqualityWitness> witness;       ///< then it is refuted
   /// What is in the way of a proof, or how the two runs differ.
   std::string reason;
-  unsigned side = 0;      ///< of `line`: 1 or 2; 0: neither
-  std::uint32_t line = 0; ///< 0: none
+  bool contradiction = false; ///< no launch keeps what is assumed
+  unsigned side = 0;          ///< of `line`: 1 or 2; 0: neither
+  std::uint32_t line = 0;     ///< 0: none
   std::vector<std::string> used;
   std::uint64_t elements = 0;               ///< that either kernel writes
   std::uint64_t by_form = 0, by_solver = 0; ///< of these, proved equal in two ways
@@ -48,5 +49,13 @@ struct EqualityAnswer {
 EqualityAnswer prove_equal(const WarpProgram &first, const LaunchDescription &first_launch,
                            const WarpProgram &second, const LaunchDescription &second_launch,
                            const EqualityOptions &options);
+
+/// The answer for all launches that keep what is assumed, in which both kernels get the same
+/// arguments; kernels are given by their index. Of `options` the limits on runs count. `elements`
+/// are pairs of values that were compared.
+EqualityAnswer prove_equal_always(const WarpProgram &first, std::uint32_t first_kernel,
+                                  const WarpProgram &second, std::uint32_t second_kernel,
+                                  const ProofAssumptions &assumptions,
+                                  const EqualityOptions &options);
 
 } // namespace ptxasw::analysis

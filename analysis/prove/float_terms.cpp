@@ -164,6 +164,12 @@ Expr FloatTerms::float_not_negative(const FloatForm &form, Expr a) {
   return apply({FloatFunction::Kind::sign, {}, form}, 1, list);
 }
 
+Expr FloatTerms::rebuild(Expr node, std::span<const Expr> children) {
+  const FloatFunction *const function_of = function(node);
+  return function_of ? apply(FloatFunction(*function_of), node->width, children)
+                     : ExprPool::rebuild(node, children);
+}
+
 const FloatFunction *FloatTerms::function(Expr node) const {
   if (node->kind != ExprKind::uf)
     return nullptr;

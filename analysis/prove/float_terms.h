@@ -37,6 +37,9 @@ public:
   Expr float_class(const FloatForm &form, Expr a);
   Expr float_not_negative(const FloatForm &form, Expr a);
 
+  /// The same operation on other operands: what a substitution needs.
+  Expr rebuild(Expr node, std::span<const Expr> children);
+
   bool over_reals() const { return over_reals_; }
   /// What an uninterpreted function stands for; null: no floating-point operation.
   const FloatFunction *function(Expr node) const;

@@ -27,7 +27,8 @@ bool all_proved(const KernelProof &proof) {
   return !is_open(proof.races) && !is_open(proof.barriers) && !is_open(proof.bounds);
 }
 
-/// What a proof with these assumptions rests on, in words.
+} // namespace
+
 std::vector<std::string> texts_of(const ProofAssumptions &given) {
   std::vector<std::string> texts;
   const auto shape = [](const char *name, const Extents &extents) {
@@ -51,6 +52,8 @@ std::vector<std::string> texts_of(const ProofAssumptions &given) {
     texts.push_back("no-wrap");
   return texts;
 }
+
+namespace {
 
 /// The search for a launch that shows it.
 class WitnessSearchByRuns {

@@ -48,6 +48,9 @@ struct SafetyOptions {
 SafetyAnswer answer_safety(const WarpProgram &program, std::uint32_t number,
                            const ProofAssumptions &assumptions, const SafetyOptions &options = {});
 
+/// What a proof with these assumptions rests on, in words.
+std::vector<std::string> texts_of(const ProofAssumptions &given);
+
 /// Adds what one word says: `disjoint`, `no-wrap`, `1d` (blocks and grids have one dimension),
 /// `2d`, or a relation. False: it is none of these.
 bool assume(const std::string &word, ProofAssumptions &assumptions);

@@ -204,15 +204,56 @@ class Prove(Scratch):
             self.assertIn(text, result.stdout)
 
     def test_errors_of_two_inputs(self):
-        for words, text in ((["--assume", "1d"], "does not go with"), (["--kernel", "a", "--kernel", "b"], "one kernel"), (["c.ptx"], "one input"),
+        for words, text in ((["--assume", "1d"], "are for launches that are left open"), (["--size", "x=4"], "does not go with"),
+                            (["--kernel", "a", "--kernel", "b", "--kernel", "c"], "one kernel"), (["c.ptx"], "one input"),
                             (["--launch", "m=1"], "no kernel has a parameter `m`")):
             result = self.two("", "", *words)
             self.assertEqual((result.returncode, result.stdout), (2, ""), words)
             self.assertIn(text, result.stderr)
-        for words, text in ((["--reals"], "--reals is for --equal"), (["--equal", "k.ptx"], "--launch FILE")):
-            result = self.prove(KERNEL, *words)
-            self.assertEqual((result.returncode, result.stdout), (2, ""), words)
-            self.assertIn(text, result.stderr)
+        result = self.prove(KERNEL, "--reals")
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertIn("--reals is for --equal", result.stderr)
+
+    def always(self, first, second, *words):
+        for name, body in (("a.ptx", first), ("b.ptx", second)):
+            self.write(name, HEAD + body + "  st.global.u32 [%d1], %r2;\n  ret;\n}\n")
+        return run([PTXASW, "prove", "a.ptx", "--equal", "b.ptx", *words])
+
+    def test_two_inputs_in_all_launches(self):
+        twice, shifted, other = "  add.u32 %r2, %r1, %r1;\n", "  shl.b32 %r2, %r1, 1;\n", "  add.u32 %r2, %r1, 7;\n"
+        result = self.always(twice, shifted, "-v")
+        self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
+        self.assertIn("equal: proved\n  if: both are launched alike", result.stdout)
+        self.assertRegex(result.stdout, r"if: .*no race \((proved|assumed)")
+        self.assertIn("equal by normal form: 2", result.stdout)
+        result = self.always(twice, other, "--witness", ".", "--json")
+        self.assertEqual(result.returncode, 1, result.stdout)
+        answer = json.loads(result.stdout)
+        try:
+            import jsonschema
+            jsonschema.validate(answer, json.loads((ROOT / "docs" / "prove.schema.json").read_text()))
+        except ImportError:
+            pass
+        seen = run([PTXASW, "verify", "a.ptx", "b.ptx", "--launch", answer["equal"]["launch"]])
+        self.assertEqual(seen.returncode, 1, seen.stdout + seen.stderr)
+        result = self.always(twice, other, "--launches", "0")
+        self.assertEqual(result.returncode, 3, result.stdout)
+        self.assertIn("b.ptx, line", result.stdout)
+        self.assertIn("it may store something else than the other kernel", result.stdout)
+
+    def test_launches_that_are_left_open(self):
+        result = self.always("  mov.u32 %r2, %ntid.x;\n", "  mov.u32 %r2, 64;\n", "--launches", "0")
+        self.assertEqual(result.returncode, 3, result.stdout)
+        for words in (["--launch", "block=64"], ["--assume", "blockDim.x == 64"]):
+            result = self.always("  mov.u32 %r2, %ntid.x;\n", "  mov.u32 %r2, 64;\n", *words)
+            self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertIn("if: blockDim.x == 64\n", result.stdout)
+        result = self.always("", "", "--assume", "blockDim.x == 64,blockDim.x < 3")
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertIn("no launch keeps all that is assumed", result.stderr)
+        result = self.always("", "", "--assume", "nothing >= 0")
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertIn("there is no parameter `nothing`", result.stderr)
 
 
 if __name__ == "__main__":

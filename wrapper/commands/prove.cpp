@@ -373,25 +373,63 @@ answer_for(const ProveRequest &request, const AskedLaunch &asked, const Paramete
   return told;
 }
 
+/// Returns true if words of --launch leave some parameter of a kernel, or the launch's shape, open.
+bool leaves_open(const AskedLaunch &asked, const Function &kernel) {
+  std::set<std::size_t> given;
+  const std::vector<ParameterValue> values = values_for(kernel, asked);
+  for (const ParameterValue &value : values) {
+    std::uint64_t number = 0;
+    if (!to_number(value.value.substr(value.value.starts_with('-') ? 1 : 0), number))
+      return false; // contents of a buffer: they are those of one launch
+    given.insert(value.parameter);
+  }
+  return given.size() < kernel.parameters.size() || !asked.point.block;
+}
+
 /// The question about two files, if the words fit it.
 int compare_two(const ProveRequest &request) {
   const AnalysisRequest &asked = request.asked;
-  if (asked.inputs.paths.size() != 1 || asked.kernels.size() > 1)
+  if (asked.inputs.paths.size() != 1 || asked.kernels.size() > 2)
     return complain("--equal: one input and one kernel are compared with another file");
-  if (!request.assume.empty() || !request.sizes.empty() || !request.races.empty() ||
-      !request.sarif.empty() || request.only_given || asked.shard.count > 1)
-    return complain(
-        "--equal does not go with --assume, --size, --races, --sarif, --only-given, --shard");
+  if (!request.sizes.empty() || !request.races.empty() || !request.sarif.empty() ||
+      request.only_given || asked.shard.count > 1)
+    return complain("--equal does not go with --size, --races, --sarif, --only-given, --shard");
   EqualRequest two;
   two.first = asked.inputs.paths[0];
   two.second = request.equal;
   two.kernel = asked.kernels.empty() ? "" : asked.kernels[0];
+  two.second_kernel = asked.kernels.size() < 2 ? "" : asked.kernels[1];
   two.launch = asked.launch;
   two.witness = request.witness;
   two.options.over_reals = request.real;
   two.options.launches = request.launches;
   two.json = asked.json;
   two.verbose = asked.verbose;
+  const bool is_file = asked.launch.size() == 1 && asked.launch[0].find('=') == std::string::npos;
+  if (!is_file) {
+    AnalysisRequest first = asked;
+    first.kernels.resize(std::min<std::size_t>(1, first.kernels.size()));
+    auto inputs = read_analysis(first, "prove");
+    if (!inputs)
+      return usage_error;
+    const auto kernels = kernels_of(*inputs);
+    if (!kernels.empty() && leaves_open(inputs->launch, *kernels[0].second)) {
+      const auto &[module, kernel] = kernels[0];
+      if (const std::string fault = name_fault(request, *inputs); !fault.empty())
+        return complain(fault);
+      std::optional<LaunchDescription> none;
+      auto assumed = assumptions_of(request, inputs->launch, *kernel,
+                                    source_names(*kernel, *module, inputs->sources), none);
+      if (!assumed)
+        return complain(assumed.error());
+      two.kernel = kernel->name;
+      if (two.second_kernel.empty() && !asked.kernels.empty())
+        two.second_kernel = asked.kernels[0];
+      two.assumed = std::move(*assumed);
+    }
+  }
+  if (!two.assumed && (!request.assume.empty() || !two.second_kernel.empty()))
+    return complain("--equal: --assume and a second --kernel are for launches that are left open");
   return prove_two(two);
 }
 
@@ -443,7 +481,7 @@ void declare(Words &words, ProveRequest &request) {
   words.flag("--only-given", request.only_given, "do not look for assumptions that would do");
   words.text("--equal FILE", request.equal,
              "prove that the kernel leaves the same in memory as that of another file, for all\n"
-             "contents of buffers, in the launch that --launch describes");
+             "contents of buffers: in the launch that --launch describes, or in all");
   words.flag("--reals", request.real,
              "with --equal: results are real numbers, and sums may be in any order");
   words.choices("--races", request.races, {"volatile"}, "volatile accesses race, too");

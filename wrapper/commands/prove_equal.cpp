@@ -12,6 +12,7 @@
 
 #include <filesystem>
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace ptxasw::inline wrapper {
@@ -25,9 +26,6 @@ constexpr int not_tried = 2;
 tl::expected<LaunchFile, std::string>
 launches_of(const EqualRequest &request, const WarpProgram &first, const WarpProgram &second) {
   LaunchFile file;
-  if (request.launch.empty())
-    return tl::unexpected(std::string("--equal is about one launch: --launch FILE, or "
-                                      "--launch block=...,grid=...,PARAMETER=..."));
   if (request.launch.size() == 1 && request.launch[0].find('=') == std::string::npos) {
     auto read = read_launch_file(request.launch[0]);
     if (!read)
@@ -55,6 +53,32 @@ launches_of(const EqualRequest &request, const WarpProgram &first, const WarpPro
   return file;
 }
 
+/// The answer for the launch, or the launches, that are asked about. Errors: what is wrong.
+tl::expected<EqualityAnswer, std::string>
+answer_equal(const EqualRequest &request, const WarpProgram &first, const WarpProgram &second) {
+  if (!request.assumed) {
+    const auto launches = launches_of(request, first, second);
+    if (!launches)
+      return tl::unexpected(launches.error());
+    return prove_equal(first, launches->first, second, launches->second, request.options);
+  }
+  const auto one = first.find_kernel(request.kernel);
+  const bool is_named = !request.second_kernel.empty();
+  auto two = second.find_kernel(is_named ? request.second_kernel : request.kernel);
+  if (!two && !is_named)
+    two = second.find_kernel("");
+  if (!one || !two)
+    return tl::unexpected(fmt::format("{}: there is no kernel {}",
+                                      one ? request.second : request.first,
+                                      one ? request.second_kernel : request.kernel));
+  EqualityAnswer answer =
+      prove_equal_always(first, *one, second, *two, *request.assumed, request.options);
+  if (answer.contradiction)
+    return tl::unexpected(
+        fmt::format("no launch keeps all that is assumed: {}", fmt::join(answer.used, ", ")));
+  return answer;
+}
+
 const char *verdict_of(const EqualityAnswer &answer) {
   return answer.witness ? "refuted" : answer.verdict == ProofVerdict::proved ? "proved" : "unknown";
 }
@@ -69,11 +93,10 @@ int prove_two(const EqualRequest &request) {
   if (!has_kernel(*first) || !has_kernel(*second))
     return complain(no_kernel(has_kernel(*first) ? request.second : request.first), not_tried);
   const WarpProgram programs[] = {WarpProgram(*first), WarpProgram(*second)};
-  const auto launches = launches_of(request, programs[0], programs[1]);
-  if (!launches)
-    return complain(launches.error(), not_tried);
-  const EqualityAnswer answer =
-      prove_equal(programs[0], launches->first, programs[1], launches->second, request.options);
+  const auto answered = answer_equal(request, programs[0], programs[1]);
+  if (!answered)
+    return complain(answered.error(), not_tried);
+  const EqualityAnswer &answer = *answered;
   std::string file;
   if (answer.witness && !request.witness.empty()) {
     std::error_code none; // writing says what is wrong

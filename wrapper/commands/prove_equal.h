@@ -4,6 +4,7 @@
 
 #include "analysis/prove/equal.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,13 @@ namespace ptxasw::inline wrapper {
 /// What was asked of two modules.
 struct EqualRequest {
   std::string first, second;
-  std::string kernel;              ///< of both; empty: as the launch says, or the first
+  /// Of both, or of the first; empty: as the launch says, or the first one. Of the second; empty:
+  /// the one of that name, or, for all launches, the first one if there is none.
+  std::string kernel, second_kernel;
   std::vector<std::string> launch; ///< words of --launch
-  std::string witness;             ///< folder for a launch that refutes; empty: none
+  /// For all launches that keep this; nothing: in the one that `launch` describes.
+  std::optional<ProofAssumptions> assumed;
+  std::string witness; ///< folder for a launch that refutes; empty: none
   EqualityOptions options;
   bool json = false, verbose = false;
 };
