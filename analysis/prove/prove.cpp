@@ -1,7 +1,8 @@
 // Proofs are looked for with as few assumptions as will do: without those on pointers and wrapping
 // first, then with what was given. What is not proved is run: launches that keep to what was given,
 // beginning with the solver's model, until the emulator sees a race or a barrier that not all
-// threads reach. So a refutation is always an execution.
+// threads reach. So a refutation is always an execution. If it keeps to what was given is read off
+// the bytes of its parameters, whatever they were drawn for.
 
 #include "analysis/prove/prove.h"
 
@@ -38,8 +39,7 @@ std::vector<std::string> texts_of(const ProofAssumptions &given) {
     texts.push_back(shape("block", *given.block));
   if (given.grid)
     texts.push_back(shape("grid", *given.grid));
-  for (const auto &[name, value] : given.parameters)
-    texts.push_back(fmt::format("{} = {}", name, value));
+  texts.insert(texts.end(), given.parameters.texts().begin(), given.parameters.texts().end());
   for (const LaunchRelation &relation : given.relations)
     texts.push_back(relation.text);
   for (const auto &[name, bytes] : given.sizes)
@@ -77,7 +77,8 @@ public:
 private:
   void try_description(LaunchDescription launch, SafetyAnswer &answer);
   LaunchCandidate candidate(unsigned attempt, const std::map<std::string, std::uint64_t> &model);
-  bool is_allowed(const LaunchCandidate &candidate) const;
+  void set_given(LaunchDescription &launch) const;
+  bool is_allowed(const WarpLaunch &launch) const;
   std::string name_of(const ParameterSlot &slot) const;
 
   const WarpProgram &program_;
@@ -133,27 +134,58 @@ LaunchCandidate WitnessSearchByRuns::candidate(unsigned attempt,
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     if (slots_[i].is_pointer)
       continue;
-    const std::string name = name_of(slots_[i]);
-    const auto given = assumptions_.parameters.find(name);
-    if (given != assumptions_.parameters.end())
-      result.values[i] = static_cast<std::uint64_t>(given->second);
-    else if (const auto *value = in_model(name))
+    if (const auto *value = in_model(name_of(slots_[i])))
       result.values[i] = *value;
   }
   return result;
 }
 
-bool WitnessSearchByRuns::is_allowed(const LaunchCandidate &candidate) const {
+// What is given of parameters, and buffers of no more bytes than that.
+void WitnessSearchByRuns::set_given(LaunchDescription &launch) const {
+  for (std::size_t i = 0; i < kernel_.parameters.size(); ++i) {
+    const Variable &parameter = kernel_.parameters[i];
+    ArgumentDescription &argument = launch.arguments[i];
+    if (const GivenParameters::Bytes *given = assumptions_.parameters.bytes(parameter)) {
+      std::erase_if(argument.fields, [&](const FieldDescription &field) {
+        return std::any_of(given->begin() + field.at, given->begin() + field.at + 8,
+                           [](const auto &byte) { return byte.has_value(); });
+      });
+      for (std::size_t at = 0; at < given->size(); ++at)
+        argument.bytes[at] = (*given)[at].value_or(argument.bytes[at]);
+    }
+    for (FieldDescription &field : argument.fields) {
+      const auto size =
+          assumptions_.sizes.find(facts::parameter_name({parameter.name, field.at, 64}, kernel_));
+      if (size == assumptions_.sizes.end())
+        continue;
+      field.bits = 0;
+      for (BufferDescription &buffer : launch.buffers)
+        if (buffer.name == field.name)
+          buffer.size = size->second;
+    }
+  }
+}
+
+bool WitnessSearchByRuns::is_allowed(const WarpLaunch &launch) const {
   std::map<std::string, std::int64_t> numbers;
   for (int axis = 0; axis < 3; ++axis) {
-    numbers[fmt::format("ntid.{}", "xyz"[axis])] = candidate.block[axis];
-    numbers[fmt::format("nctaid.{}", "xyz"[axis])] = candidate.grid[axis];
+    numbers[fmt::format("ntid.{}", "xyz"[axis])] = launch.block[axis];
+    numbers[fmt::format("nctaid.{}", "xyz"[axis])] = launch.grid[axis];
   }
-  for (std::size_t i = 0; i < slots_.size(); ++i)
-    if (!slots_[i].is_pointer && slots_[i].width <= 64 && slots_[i].width >= 8)
-      numbers[name_of(slots_[i])] = as_signed(candidate.values[i], slots_[i].width);
-  return launch_shape_error(candidate.grid, candidate.block).empty() &&
-         std::all_of(assumptions_.relations.begin(), assumptions_.relations.end(),
+  const auto add = [&](const std::string &name, std::uint64_t offset, unsigned width) {
+    std::uint64_t bits = 0;
+    if (width > 64 || offset + width / 8 > launch.parameters.size())
+      return;
+    std::memcpy(&bits, launch.parameters.data() + offset, width / 8);
+    numbers[name] = as_signed(bits, width);
+  };
+  for (const ParameterSlot &slot : slots_)
+    add(name_of(slot), slot.offset, slot.width);
+  for (std::size_t i = 0; i < kernel_.parameters.size(); ++i)
+    if (const Variable &parameter = kernel_.parameters[i]; !parameter.is_array)
+      add(facts::parameter_name({parameter.name, 0, 0}, kernel_),
+          kernel_parameter_offset(kernel_, i), static_cast<unsigned>(parameter.size() * 8));
+  return std::all_of(assumptions_.relations.begin(), assumptions_.relations.end(),
                      [&](const LaunchRelation &relation) { return holds(relation, numbers); });
 }
 
@@ -163,7 +195,7 @@ void WitnessSearchByRuns::try_description(LaunchDescription launch, SafetyAnswer
     launch.schedule = schedule;
     GlobalMemory memory;
     const auto prepared = prepare_launch(program_, launch, memory);
-    if (!prepared)
+    if (!prepared || !is_allowed(prepared->launch))
       return;
     WarpOptions how;
     read_schedule(launch.schedule, how.schedule, how.seed);
@@ -200,11 +232,12 @@ void WitnessSearchByRuns::run(SafetyAnswer &answer) {
         (answer.barrier || !is_open(answer.proof.barriers)))
       return;
     const LaunchCandidate drawn = candidate(attempt, model);
-    if (!is_allowed(drawn) || drawn.block.count() > most_threads)
+    if (drawn.block.count() > most_threads)
       continue;
     const DrawnLaunch launch =
         finish_launch(kernel_, slots_, drawn, program_.has_dynamic_shared(), true, random_);
     LaunchDescription description = to_description(launch, kernel_);
+    set_given(description);
     description.variables_seed.reset(); // as before the first launch
     if (communicates_)
       for (BufferDescription &buffer : description.buffers)

@@ -198,6 +198,14 @@ Expr SafetyProof::named(const std::string &name) {
     return extent->kind == ExprKind::symbol ? ThreadCopy::shared_symbol(paths_, launch_, extent)
                                             : extent;
   }
+  for (const Variable &own : kernel_.parameters) {
+    const ParameterField whole{own.name, 0, static_cast<unsigned>(own.size() * 8)};
+    if (own.is_array || (whole.width != 32 && whole.width != 64) ||
+        facts::parameter_name(whole, kernel_) != name)
+      continue;
+    if (const auto given = launch_.parameters.bits(whole))
+      return pool_.constant(whole.width, *given);
+  }
   Expr found = nullptr;
   for (const Expr symbol : paths_.symbols()) {
     const auto field = paths_.emulation().parameter_field(symbol);

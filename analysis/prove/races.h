@@ -4,6 +4,7 @@
 // block reach, accesses inside what they are to. Two threads stand for all (GPUVerify; Li and
 // Gopalakrishnan, "Scalable SMT-based verification of GPU kernel functions").
 
+#include "analysis/prove/given_parameters.h"
 #include "analysis/prove/kernel_paths.h"
 #include "emulator/symbolic/solver.h"
 
@@ -32,7 +33,7 @@ struct LaunchRelation {
 struct ProofAssumptions {
   std::optional<BlockShape> block;
   std::optional<Extents> grid;
-  std::map<std::string, std::int64_t> parameters; ///< by facts::parameter_name(), as bit patterns
+  GivenParameters parameters;
   std::vector<LaunchRelation> relations;
   bool disjoint = false; ///< no two pointer parameters or variables lead to the same memory
   bool no_wrap = false;  ///< arithmetic on indices does not leave the range of signed numbers

@@ -20,8 +20,6 @@
 
 #include "analysis/prove/thread_copy.h"
 
-#include "emulator/facts/reading.h"
-
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -104,10 +102,8 @@ Expr ThreadCopy::shared_symbol(KernelPaths &paths, const FixedLaunch &launch, Ex
   ExprPool &pool = paths.pool();
   const std::string &name = pool.symbols()[symbol->index].name;
   if (const auto field = paths.emulation().parameter_field(symbol)) {
-    const auto given = launch.parameters.find(facts::parameter_name(*field, paths.kernel()));
-    return given == launch.parameters.end() || symbol->width > 64
-               ? symbol
-               : pool.constant(symbol->width, static_cast<std::uint64_t>(given->second));
+    const auto given = launch.parameters.bits(*field);
+    return given ? pool.constant(symbol->width, *given) : symbol;
   }
   if (is_special(name, "%nctaid.") && launch.grid)
     return pool.constant(32, (*launch.grid)[name.back() - 'x']);

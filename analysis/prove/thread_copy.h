@@ -3,6 +3,7 @@
 // A thread at a place, as expressions: the emulation's symbols replaced by those of one of two
 // threads, and what is known of them.
 
+#include "analysis/prove/given_parameters.h"
 #include "analysis/prove/intervals.h"
 #include "analysis/prove/kernel_paths.h"
 
@@ -20,8 +21,7 @@ namespace ptxasw::inline analysis {
 /// What is the same for all threads of the launches that are looked at.
 struct FixedLaunch {
   std::optional<Extents> grid;
-  /// Parameters, by facts::parameter_name(), as bit patterns.
-  std::map<std::string, std::int64_t> parameters;
+  GivenParameters parameters;
   bool no_wrap = false;                 ///< 32-bit arithmetic on indices does not wrap around
   bool disjoint = false;                ///< no two pointers or variables lead to the same memory
   mutable bool needed_disjoint = false; ///< something rests on that

@@ -34,6 +34,22 @@ KERNEL = """.version 8.0
 }
 """
 
+# All threads write one place, unless what is read of `n` is 0.
+PARTS = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 a, PARAMETER) {
+  .reg .b32 %r<9>; .reg .b16 %h; .reg .b64 %d<4>; .reg .f32 %f; .reg .pred %p;
+  ld.param.u64 %d0, [a];
+  mov.u32 %r5, %tid.x;
+  READS
+  setp.eq.u32 %p, %r1, 0;
+  @%p ret;
+  st.global.u32 [%d0], %r5;
+  ret;
+}
+"""
+
 HEAD = """.version 8.0
 .target sm_90
 .address_size 64
@@ -111,6 +127,50 @@ class Prove(Scratch):
         seen = run([PTXASW, "emulate", "k.ptx", "--launch", kernel["race_free"]["launch"], "--check", "races"])
         self.assertEqual(seen.returncode, 1)
         self.assertIn("race", seen.stderr)
+
+    def test_what_is_given_of_parameters_is_read_by_parts(self):
+        whole, array = ".param .u64 n", ".param .align 8 .b8 n[16]"
+        upper = "ld.param.u32 %r1, [n+4];"
+        for parameter, reads, words in (
+                (whole, upper, "n=5"), (whole, "ld.param.v2.u32 {%r0, %r1}, [n];", "n=5"),
+                (whole, "ld.param.u64 %d1, [n]; ld.param.u32 %r1, [n+4];", "n=5"),
+                (whole, "ld.param.u8 %r1, [n+1];", "n=65541"), (array, upper, "n+4=0"),
+                (array, "ld.param.u32 %r2, [n+4]; ld.param.u16 %h, [n+6]; cvt.u32.u16 %r1, %h;", "n+4=65535"),
+                (array, "ld.param.u64 %d1, [n]; ld.param.u32 %r1, [n+4];", "n=5"),
+                (array, "ld.param.u64 %d1, [n]; ld.param.u32 %r1, [n+8];", "n=5,n+8=0"), (array, upper, "n+0:u64=7"),
+                (array, upper, "n+4:f32=0.0"), (".param .f32 n", "ld.param.u32 %r1, [n];", "n=0.0"),
+                (".param .f32 n", "ld.param.f32 %f, [n]; setp.gt.f32 %p, %f, 0f40000000; selp.u32 %r1, 1, 0, %p;", "n=2")):
+            text = PARTS.replace("PARAMETER", parameter).replace("READS", reads)
+            code, kernel = self.json(text, "--only-given", "--launch", "block=64,grid=1," + words)
+            self.assertNotEqual(kernel["race_free"]["verdict"], "refuted", (reads, words))
+            self.assertEqual(code, 3 if "%f" in reads else 0, (reads, words))  # of real numbers nothing is known
+
+    def test_a_refutation_has_what_is_given(self):
+        text = PARTS.replace("PARAMETER", ".param .u64 n").replace("READS", "ld.param.u32 %r1, [n+4];")
+        code, kernel = self.json(text, "--only-given", "--launch", "block=64,grid=1,n=0x500000006", "--witness", ".")
+        self.assertEqual((code, kernel["race_free"]["verdict"]), (1, "refuted"))
+        self.assertIn("0600000005000000", Path(kernel["race_free"]["launch"]).read_text())
+        for words in (("--assume", "n >= 0,n <= 100"), ("--assume", "n % 4294967296 == 0,n >= 1,n <= 4294967295")):
+            code, kernel = self.json(text, "--only-given", "--launch", "block=64,grid=1", *words)
+            self.assertEqual((code, kernel["race_free"]["verdict"]), (3, "unknown"), words)
+        code, kernel = self.json(text.replace("[%d0]", "[%d0+8]"), "--only-given", "--launch", "block=64,grid=1", "--size", "a=8")
+        self.assertEqual((code, kernel["race_free"]["verdict"]), (3, "unknown"))
+
+    def test_arguments_of_a_launch_file_are_bytes(self):
+        for parameter, argument, reads, verdict in (
+                (".u64 n", '{ value = 5 }', "ld.param.u32 %r1, [n+4];", "proved"),
+                (".u64 n", '{ bytes = "00000000 01000000", fields = [{ at = 0, type = "u32", value = 5 }] }',
+                 "ld.param.u64 %d1, [n]; shr.u64 %d1, %d1, 32; cvt.u32.u64 %r1, %d1;", "refuted"),
+                (".u64 n", '{ bytes = "01000000 01000000", fields = [{ at = 4, type = "u16", value = 0 }] }', "ld.param.u16 %r1, [n+4];",
+                 "proved"),
+                (".align 8 .b8 n[24]", '{ bytes = "00", fields = [{ at = 8, buffer = "a" }] }', "ld.param.u32 %r1, [n+20];", "proved"),
+                (".align 8 .b8 n[24]", '{ bytes = "00", fields = [{ at = 8, buffer = "a" }] }', "ld.param.u32 %r1, [n+12];", "refuted"),
+                (".u64 n", '{ type = "s32", value = -1 }', "ld.param.u32 %r1, [n+4];", "proved")):
+            self.write("l.toml", 'kernel = "k"\ngrid = [1]\nblock = [64]\nbuffer = [{ name = "a", type = "u32", count = 256 }]\n'
+                                 f'argument = [{{ buffer = "a" }}, {argument}]\n')
+            text = PARTS.replace("PARAMETER", ".param " + parameter).replace("READS", reads)
+            code, kernel = self.json(text, "--only-given", "--launch", "l.toml")
+            self.assertEqual(kernel["race_free"]["verdict"], verdict, (argument, reads))
 
     def test_barriers(self):
         code, kernel = self.json(KERNEL.replace("bar.sync", "setp.lt.u32 %p, %r0, 8; @%p bar.sync"), "--launch", "block=64,grid=4")

@@ -1,6 +1,7 @@
 // `ptxasw prove`: the answers of analysis/prove as text and as JSON.
 
 #include "analysis/prove/prove.h"
+#include "emulator/facts/reading.h"
 #include "emulator/symbolic/solver.h"
 #include "wrapper/commands/analyse.h"
 #include "wrapper/commands/commands.h"
@@ -39,21 +40,92 @@ struct ProveRequest {
 
 constexpr int refuted = 1, unknown = 3;
 
+/// What an argument of a launch file says of its parameter, as prepare_launch() writes it: all but
+/// addresses.
+void give_argument(const Variable &parameter, const ArgumentDescription &argument,
+                   const std::string &name, GivenParameters &given) {
+  GivenParameters::Bytes bytes(argument.bytes.begin(), argument.bytes.end());
+  bytes.resize(parameter.size(), 0);
+  for (const FieldDescription &field : argument.fields) {
+    const bool is_number = field.kind == FieldDescription::Kind::bits;
+    const std::uint32_t size = is_number ? std::min(field.size, 8u) : 8;
+    for (std::uint32_t i = 0; i < size && field.at + i < bytes.size(); ++i)
+      bytes[field.at + i] =
+          is_number ? std::optional(static_cast<std::uint8_t>(field.bits >> 8 * i)) : std::nullopt;
+  }
+  if (std::none_of(bytes.begin(), bytes.end(), [](const auto &byte) { return byte.has_value(); }))
+    return;
+  std::string text = fmt::format("{} as in the launch", name);
+  if (!parameter.is_array && parameter.size() <= 8) {
+    std::uint64_t number = 0;
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      number |= std::uint64_t{bytes[i].value_or(0)} << 8 * i;
+    text = fmt::format("{} = {}", name, static_cast<std::int64_t>(number));
+  }
+  given.give(parameter, bytes, std::move(text));
+}
+
+/// Adds words of --launch that are not among the whole numbers: real ones, and those of a member of
+/// a structure. Empty, or what is wrong with one.
+std::string give_values(const Function &kernel, const AskedLaunch &asked,
+                        const ParameterNames &names,
+                        const std::map<std::string, std::int64_t> &numbers,
+                        GivenParameters &given) {
+  for (const ParameterValue &word : values_for(kernel, asked)) {
+    const Variable &parameter = kernel.parameters[word.parameter];
+    const std::string text = names.own(word.parameter) + word.member;
+    const auto fault = [&](const std::string &why) {
+      return fmt::format("--launch {}={}: {}", text, word.value, why);
+    };
+    std::uint32_t at = 0;
+    Variable part;
+    part.type = parameter.type;
+    if (const std::size_t colon = word.member.find(':'); colon != std::string::npos) {
+      part.type = scalar_type(word.member.substr(colon + 1));
+      if (!to_number(word.member.substr(1, colon - 1), at) || part.size() < 1 ||
+          at + part.size() > parameter.size())
+        return fault("a member is NAME+OFFSET:TYPE, its offset in bytes");
+    } else if (numbers.contains(text)) {
+      continue;
+    }
+    LaunchDescription one;
+    std::string why = add_argument(word.value, text, part, one);
+    if (why.empty() && one.arguments[0].fields[0].kind != FieldDescription::Kind::bits)
+      why = "it is no number; buffers are for launch files";
+    if (!why.empty())
+      return fault(why);
+    const std::uint64_t bits = one.arguments[0].fields[0].bits;
+    GivenParameters::Bytes bytes(parameter.size());
+    for (std::uint32_t i = 0; i < part.size(); ++i)
+      bytes[at + i] = static_cast<std::uint8_t>(bits >> 8 * i);
+    given.give(parameter, bytes, fmt::format("{} = {}", text, word.value));
+  }
+  return {};
+}
+
 /// What was given, for one kernel. Errors: the first word that is not understood.
 tl::expected<ProofAssumptions, std::string>
-assumptions_of(const ProveRequest &request, const AskedLaunch &asked, const Function &kernel,
-               const ParameterNames &names, std::optional<LaunchDescription> &launch) {
+assumptions_of(const ProveRequest &request, const AskedLaunch &asked, const Module &module,
+               const Function &kernel, const ParameterNames &names,
+               std::optional<LaunchDescription> &launch) {
   ProofAssumptions result;
   const LaunchPoint &point = asked.point;
   result.block = point.block;
   const auto has_grid = std::any_of(point.numbers.begin(), point.numbers.end(),
                                     [](const auto &n) { return n.first.starts_with("nctaid."); });
+  std::map<std::string, std::int64_t> numbers;
   for (const auto &[name, value] : names.values_at(point))
     if (name.starts_with("nctaid."))
       (result.grid ? *result.grid : result.grid.emplace())[name.back() - 'x'] =
           static_cast<std::uint32_t>(value);
     else if (!name.starts_with("ntid."))
-      result.parameters[name] = value;
+      numbers[name] = value;
+  if (!asked.file) {
+    result.parameters.give(module, kernel, numbers);
+    if (std::string why = give_values(kernel, asked, names, numbers, result.parameters);
+        !why.empty())
+      return tl::unexpected(std::move(why));
+  }
   if (has_grid && !result.grid)
     return tl::unexpected(std::string("--launch: the grid is not understood"));
   result.dynamic_shared = asked.shared;
@@ -95,23 +167,17 @@ assumptions_of(const ProveRequest &request, const AskedLaunch &asked, const Func
     std::set<std::string> buffers;
     for (std::size_t i = 0; i < launch->arguments.size() && i < kernel.parameters.size(); ++i) {
       const ArgumentDescription &argument = launch->arguments[i];
-      const bool number = argument.fields.size() == 1 && argument.fields[0].at == 0 &&
-                          argument.fields[0].kind == FieldDescription::Kind::bits;
-      if ((argument.fields.empty() && argument.bytes.size() <= 8) || number) {
-        std::uint64_t bits = 0;
-        if (number)
-          bits = argument.fields[0].bits;
-        else
-          std::memcpy(&bits, argument.bytes.data(), argument.bytes.size());
-        result.parameters[names.own(i)] = static_cast<std::int64_t>(bits);
-      } else if (argument.fields.size() == 1 && argument.fields[0].at == 0 &&
-                 argument.fields[0].kind == FieldDescription::Kind::buffer) {
-        const BufferDescription *buffer = launch->buffer(argument.fields[0].name);
-        if (result.disjoint && !buffers.insert(argument.fields[0].name).second)
+      give_argument(kernel.parameters[i], argument, names.own(i), result.parameters);
+      for (const FieldDescription &field : argument.fields) {
+        if (field.kind != FieldDescription::Kind::buffer)
+          continue;
+        const BufferDescription *buffer = launch->buffer(field.name);
+        if (result.disjoint && !buffers.insert(field.name).second)
           return tl::unexpected(std::string("--assume: two parameters of the launch lead to one "
                                             "buffer, so they are not disjoint"));
-        if (buffer && buffer->size >= argument.fields[0].bits)
-          result.sizes[names.own(i)] = buffer->size - argument.fields[0].bits;
+        if (buffer && buffer->size >= field.bits)
+          result.sizes[facts::parameter_name({kernel.parameters[i].name, field.at, 64}, kernel)] =
+              buffer->size - field.bits;
       }
     }
   }
@@ -324,8 +390,8 @@ answer_for(const ProveRequest &request, const AskedLaunch &asked, const Paramete
   options.propose = !request.only_given;
   options.proof.volatile_races =
       std::find(request.races.begin(), request.races.end(), "volatile") != request.races.end();
-  const auto assumptions =
-      assumptions_of(request, asked, *program.function(number).function, names, options.launch);
+  const auto assumptions = assumptions_of(
+      request, asked, module, *program.function(number).function, names, options.launch);
   if (!assumptions)
     return tl::unexpected(assumptions.error());
   const SafetyAnswer answer = answer_safety(program, number, *assumptions, options);

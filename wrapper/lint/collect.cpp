@@ -80,7 +80,7 @@ void add_races(const Module &module, const Places &places, const LintQuery &quer
     ProofAssumptions assumptions = usual_launches(module, function);
     assumptions.block = query.block;
     if (query.parameters)
-      assumptions.parameters = query.parameters(function);
+      assumptions.parameters.give(module, function, query.parameters(function));
     SafetyOptions options;
     options.propose = false;
     options.proof.questions /= 5;
