@@ -34,7 +34,7 @@ public:
   std::optional<LaunchDescription> next(unsigned attempt);
 
 private:
-  std::string name_of(const ParameterSlot &slot) const;
+  std::optional<ParameterField> field_of(const ParameterSlot &slot) const;
 
   const WarpProgram &program_;
   const Function &kernel_;
@@ -43,14 +43,13 @@ private:
   WarpRandom random_;
 };
 
-std::string DrawnLaunches::name_of(const ParameterSlot &slot) const {
+std::optional<ParameterField> DrawnLaunches::field_of(const ParameterSlot &slot) const {
   for (std::size_t i = 0; i < kernel_.parameters.size(); ++i) {
     const std::uint32_t begin = kernel_parameter_offset(kernel_, i);
     if (slot.offset >= begin && slot.offset < begin + kernel_.parameters[i].size())
-      return facts::parameter_name(
-          ParameterField{kernel_.parameters[i].name, slot.offset - begin, slot.width}, kernel_);
+      return ParameterField{kernel_.parameters[i].name, slot.offset - begin, slot.width};
   }
-  return {};
+  return std::nullopt;
 }
 
 // Nothing: what was drawn is no launch that is meant.
@@ -76,12 +75,13 @@ std::optional<LaunchDescription> DrawnLaunches::next(unsigned attempt) {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     if (slots_[i].is_pointer)
       continue;
-    const std::string name = name_of(slots_[i]);
-    const auto given = assumptions_.parameters.find(name);
-    if (given != assumptions_.parameters.end())
-      drawn.values[i] = static_cast<std::uint64_t>(given->second);
+    const auto field = field_of(slots_[i]);
+    if (!field)
+      continue;
+    if (const auto given = assumptions_.parameters.bits(*field))
+      drawn.values[i] = *given;
     if (slots_[i].width <= 64 && slots_[i].width >= 8)
-      numbers[name] = as_signed(drawn.values[i], slots_[i].width);
+      numbers[facts::parameter_name(*field, kernel_)] = as_signed(drawn.values[i], slots_[i].width);
   }
   if (!launch_shape_error(drawn.grid, drawn.block).empty() ||
       !std::all_of(assumptions_.relations.begin(), assumptions_.relations.end(),

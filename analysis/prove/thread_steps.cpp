@@ -47,10 +47,7 @@ LaunchTerms::LaunchTerms(FloatTerms &terms, const Function &kernel,
           relation.left[0].names == std::vector{name} && relation.right.size() == 1 &&
           relation.right[0].names.empty())
         return terms_.constant(width, static_cast<std::uint64_t>(relation.right[0].coefficient));
-    const auto found = assumptions.parameters.find(name);
-    return found == assumptions.parameters.end()
-               ? nullptr
-               : terms_.constant(width, static_cast<std::uint64_t>(found->second));
+    return nullptr;
   };
   const auto symbol = [&](const std::string &name, unsigned width, std::uint64_t most) {
     const Expr result = terms_.symbol(name, width, most);
@@ -90,10 +87,11 @@ LaunchTerms::LaunchTerms(FloatTerms &terms, const Function &kernel,
                                : size % 4 == 0                              ? 4
                                                                             : 1;
     for (std::uint64_t at = 0; at < size && step <= 8; at += step) {
-      const std::string name = facts::parameter_name(
-          {parameter.name, static_cast<std::int64_t>(at), static_cast<unsigned>(8 * step)}, kernel);
       const auto width = static_cast<unsigned>(8 * step);
-      Expr value = given(name, width);
+      const ParameterField field{parameter.name, static_cast<std::int64_t>(at), width};
+      const std::string name = facts::parameter_name(field, kernel);
+      const auto bits = assumptions.parameters.bits(field);
+      Expr value = bits ? terms_.constant(width, *bits) : given(name, width);
       if (!value)
         value = symbol(name, width, mask64(width));
       if (width == 64)

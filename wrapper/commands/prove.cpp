@@ -484,7 +484,7 @@ int compare_two(const ProveRequest &request) {
       if (const std::string fault = name_fault(request, *inputs); !fault.empty())
         return complain(fault);
       std::optional<LaunchDescription> none;
-      auto assumed = assumptions_of(request, inputs->launch, *kernel,
+      auto assumed = assumptions_of(request, inputs->launch, *module, *kernel,
                                     source_names(*kernel, *module, inputs->sources), none);
       if (!assumed)
         return complain(assumed.error());
