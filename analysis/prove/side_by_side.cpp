@@ -49,6 +49,7 @@
 #include "emulator/semantics/parameter_layout.h"
 
 #include <algorithm>
+#include <array>
 #include <fmt/core.h>
 #include <functional>
 #include <tuple>
@@ -70,7 +71,7 @@ constexpr std::uint64_t rounds_bound = std::uint64_t{1} << 62;
 
 /// Both threads at a pair of places.
 struct Standing {
-  ThreadPlace place[2];
+  std::array<ThreadPlace, 2> place;
   ThreadStop stop[2] = {ThreadStop::end, ThreadStop::end};
   KnownConditions known;
   MemoryTerms memory;
