@@ -17,7 +17,9 @@
 // Lanes outside of the mask are computed along, as nothing that is computed has an effect, and left
 // out of stores. A guard chooses between new and old value, lane by lane. A branch that all lanes
 // take, or none, stays within the code, where it counts instructions (the budget) and iterations as
-// the interpreter does; one at which they part is left to it.
+// the interpreter does. One at which they part does, too, if one side is where both meet: those
+// lanes wait in the frame, with what others may change before. Any other is left to the
+// interpreter.
 
 #include "emulator/translate/translate.h"
 

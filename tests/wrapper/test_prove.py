@@ -65,6 +65,14 @@ HEAD = """.version 8.0
 """
 
 
+def check_schema(answer):
+    try:
+        import jsonschema
+    except ImportError:
+        return
+    jsonschema.validate(answer, json.loads((ROOT / "docs" / "prove.schema.json").read_text()))
+
+
 class Prove(Scratch):
     def prove(self, text, *words):
         self.write("k.ptx", text)
@@ -73,11 +81,7 @@ class Prove(Scratch):
     def json(self, text, *words):
         result = self.prove(text, "--json", *words)
         document = json.loads(result.stdout)
-        try:
-            import jsonschema
-            jsonschema.validate(document, json.loads((ROOT / "docs" / "prove.schema.json").read_text()))
-        except ImportError:
-            pass
+        check_schema(document)
         return result.returncode, document["kernels"][0]
 
     def test_proved(self):
@@ -238,11 +242,7 @@ class Prove(Scratch):
         result = self.two(twice, "  add.u32 %r2, %r1, 7;\n", "--witness", ".", "--json")
         self.assertEqual(result.returncode, 1, result.stdout)
         answer = json.loads(result.stdout)
-        try:
-            import jsonschema
-            jsonschema.validate(answer, json.loads((ROOT / "docs" / "prove.schema.json").read_text()))
-        except ImportError:
-            pass
+        check_schema(answer)
         self.assertEqual(answer["equal"]["verdict"], "refuted")
         seen = run([PTXASW, "verify", "a.ptx", "b.ptx", "--launch", answer["equal"]["launch"]])
         self.assertEqual(seen.returncode, 1, seen.stdout + seen.stderr)
@@ -289,11 +289,7 @@ class Prove(Scratch):
         result = self.always(twice, other, "--witness", ".", "--json")
         self.assertEqual(result.returncode, 1, result.stdout)
         answer = json.loads(result.stdout)
-        try:
-            import jsonschema
-            jsonschema.validate(answer, json.loads((ROOT / "docs" / "prove.schema.json").read_text()))
-        except ImportError:
-            pass
+        check_schema(answer)
         seen = run([PTXASW, "verify", "a.ptx", "b.ptx", "--launch", answer["equal"]["launch"]])
         self.assertEqual(seen.returncode, 1, seen.stdout + seen.stderr)
         result = self.always(twice, other, "--launches", "0")
