@@ -537,7 +537,7 @@ SideBySide::LoopProof::LoopProof(SideBySide &walk, const Standing &entry, unsign
     : walk_(walk), terms_(walk.terms_), loops_{{}, {first_turns, second_turns}},
       base_(entry), turns_outside_{entry.turns[0], entry.turns[1]},
       first_symbol_(terms_.symbols().size()), round_(terms_.symbol("round", 64)), before_(terms_) {
-  walk_.launch_.set_uniform(round_);
+  walk_.launch_.add_round(round_);
   before_.map(round_, terms_.sub(round_, terms_.constant(64, 1)));
   for (unsigned side = 0; side < 2; ++side) {
     ThreadPlace &place = base_.place[side];

@@ -77,6 +77,7 @@ LaunchTerms::LaunchTerms(FloatTerms &terms, const Function &kernel,
       known_["%" + extent] = count;
       known_[index] = number;
       facts_.push_back(terms_.ult(number, count));
+      plain_numbers_.insert({count, number});
     }
   }
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
@@ -94,8 +95,7 @@ LaunchTerms::LaunchTerms(FloatTerms &terms, const Function &kernel,
       Expr value = bits ? terms_.constant(width, *bits) : given(name, width);
       if (!value)
         value = symbol(name, width, mask64(width));
-      if (width == 64)
-        pointers_.insert(value);
+      (width == 64 ? pointers_ : plain_numbers_).insert(value);
       cells_.push_back({begin + at, value});
       if (step == size)
         known_[name] = value;
@@ -163,6 +163,7 @@ Expr LaunchTerms::special(std::string_view name) {
       terms_.symbol(std::string(name), 32, name == "%laneid" ? warp_lanes - 1 : mask64(32));
   if (is_block)
     uniform_.insert(symbol);
+  plain_numbers_.insert(symbol);
   return known_[std::string(name)] = symbol;
 }
 
@@ -197,20 +198,36 @@ Expr LaunchTerms::place(const std::string &name, std::uint64_t limit) {
   return symbol;
 }
 
-// What an address is an offset from; null: not known, or one of several.
+// Returns true if no address can be in a value: it comes of numbers alone that the launch and the
+// loops give, which no memory gave and no pointer is cut into.
+bool LaunchTerms::is_plain_number(Expr expr) const {
+  bool plain = true;
+  for_each_node(expr, [&](Expr node) {
+    plain &= node->kind != ExprKind::uf &&
+             (node->kind != ExprKind::symbol || plain_numbers_.contains(node));
+  });
+  return plain;
+}
+
+// What an address is an offset from; null: not known. The other summands must be numbers, and too
+// small to be an address: one of 64 bits that is a parameter, too, might be the offset.
 Expr LaunchTerms::pointer(Expr address) const {
+  constexpr std::uint64_t most_factor = 1 << 12;
+  if (pointers_.contains(address))
+    return address;
+  if (address->kind != ExprKind::sum)
+    return nullptr;
   Expr result = nullptr;
-  unsigned count = 0;
-  const auto look = [&](Expr term, std::uint64_t factor) {
-    if (!pointers_.contains(term))
-      return;
-    ++count;
-    result = factor == 1 ? term : nullptr;
-  };
-  look(address, 1);
-  for (std::uint32_t i = 0; address->kind == ExprKind::sum && i < address->child_count; ++i)
-    look(address->children[i], address->coefficients[i]);
-  return count == 1 ? result : nullptr;
+  for (std::uint32_t i = 0; i < address->child_count; ++i) {
+    const Expr term = address->children[i];
+    const std::uint64_t factor = address->coefficients[i];
+    if (!result && factor == 1 && pointers_.contains(term))
+      result = term;
+    else if (std::min(factor, 0 - factor) > most_factor || term->kind == ExprKind::concat ||
+             !is_plain_number(term))
+      return nullptr;
+  }
+  return result;
 }
 
 bool LaunchTerms::lie_apart(Expr a, unsigned a_bytes, Expr b, unsigned b_bytes) {
@@ -242,7 +259,9 @@ Expr LaunchTerms::unwrapped(Expr expr) {
   return unwrapped_[expr] = result;
 }
 
-// From 32 to 64 bits: unsigned numbers are read as signed ones.
+// From 32 to 64 bits: unsigned numbers are read as signed ones, and no loop makes 2^31 rounds. The
+// low half of any other 64 bits stays what it is: it may be a mask or a `mov`, of which nothing is
+// assumed, as well as a conversion.
 Expr LaunchTerms::widened(Expr expr) {
   if (const auto found = widened_.find(expr); found != widened_.end())
     return found->second;
@@ -260,10 +279,12 @@ Expr LaunchTerms::widened(Expr expr) {
     for (const Expr child : expr->operands())
       result = terms_.mul(result, widened(child));
     break;
-  case ExprKind::extract:
-    result = expr->index == 0 && expr->children[0]->width == 64 ? unwrapped(expr->children[0])
-                                                                : terms_.sext(expr, 64);
+  case ExprKind::extract: {
+    const Expr whole = expr->children[0];
+    const bool is_round = whole->width == 64 && plain_numbers_.contains(whole);
+    result = expr->index == 0 && is_round ? whole : terms_.sext(expr, 64);
     break;
+  }
   case ExprKind::ite:
     result = terms_.ite(expr->children[0], widened(expr->children[1]), widened(expr->children[2]));
     break;

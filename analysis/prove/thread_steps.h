@@ -40,8 +40,11 @@ public:
   const std::vector<Expr> &facts() const { return facts_; }
   /// Returns true if a symbol is the same for all threads of a block.
   bool is_uniform(Expr symbol) const { return uniform_.contains(symbol); }
-  /// From now on it is.
-  void set_uniform(Expr symbol) { uniform_.insert(symbol); }
+  /// From now on it is, and it is the number of a round.
+  void add_round(Expr symbol) {
+    uniform_.insert(symbol);
+    plain_numbers_.insert(symbol);
+  }
 
 private:
   struct Cell {
@@ -51,6 +54,7 @@ private:
   Expr named(const std::string &name);
   Expr number(const std::vector<LaunchRelation::Product> &sum);
   void add_relation(const LaunchRelation &relation);
+  bool is_plain_number(Expr expr) const;
   Expr pointer(Expr address) const;
   Expr unwrapped(Expr expr);
   Expr widened(Expr expr);
@@ -61,6 +65,8 @@ private:
   std::vector<Cell> cells_; ///< of the parameters, by offset
   std::map<std::string, Expr, std::less<>> known_;
   std::set<Expr> uniform_, pointers_; ///< pointers: parameters of 64 bits and variables
+  /// Indices, extents, parameters of at most 32 bits, numbers of rounds.
+  std::set<Expr> plain_numbers_;
   std::vector<Expr> facts_;
 };
 

@@ -310,3 +310,22 @@ KERNEL shuffled_far(const float *x, float *y) { const float v = x[threadIdx.x]; 
 KERNEL shuffled_apart(const float *x, float *y) { const float v = x[threadIdx.x]; float w; if (threadIdx.x & 1) { w = __shfl_down_sync(whole_warp, v, 2); asm volatile(""); } else w = __shfl_down_sync(whole_warp, v, 2); y[threadIdx.x] = v + w; }
 KERNEL waits(int *y) { y[threadIdx.x] = 1; __syncthreads(); y[threadIdx.x ^ 1] = 2; }
 KERNEL waits_apart(int *y) { y[threadIdx.x] = 1; if (threadIdx.x & 1) asm volatile("bar.sync 0; // odd" ::: "memory"); else asm volatile("bar.sync 0; // even" ::: "memory"); y[threadIdx.x ^ 1] = 2; }
+
+// What `disjoint` says of parameters it does not say of pointers that are chosen or loaded, and what `no-wrap` says of
+// indices it does not say of masks.
+// never pointer-chosen chosen_again chosen_once --assume disjoint
+// never pointer-loaded loaded_again loaded_once --assume disjoint
+// never pointer-in-halves halves_again halves_once --assume disjoint
+// never masked masked not_masked --assume no-wrap
+KERNEL chosen_again(char *o, char *x, size_t n, int m) { INDEX; if (i != 0) return; char *p = m != 0 ? o : x;
+  const char a = p[n]; o[0] = 7; x[64] = a + p[n]; }
+KERNEL chosen_once(char *o, char *x, size_t n, int m) { INDEX; if (i != 0) return; char *p = m != 0 ? o : x;
+  const char a = p[n]; o[0] = 7; x[64] = a + a; }
+KERNEL loaded_again(char *o, char **x, size_t n) { INDEX; if (i != 0) return; const char a = x[0][n]; o[0] = 7; o[64] = a + x[0][n]; }
+KERNEL loaded_once(char *o, char **x, size_t n) { INDEX; if (i != 0) return; const char a = x[0][n]; o[0] = 7; o[64] = a + a; }
+KERNEL halves_again(char *o, int low, int high, size_t n) { INDEX; if (i != 0) return;
+  char *p = reinterpret_cast<char *>(static_cast<size_t>(high) << 32 | static_cast<unsigned>(low)); const char a = p[n]; o[0] = 7; o[64] = a + p[n]; }
+KERNEL halves_once(char *o, int low, int high, size_t n) { INDEX; if (i != 0) return;
+  char *p = reinterpret_cast<char *>(static_cast<size_t>(high) << 32 | static_cast<unsigned>(low)); const char a = p[n]; o[0] = 7; o[64] = a + a; }
+KERNEL masked(char *o, size_t n) { INDEX; if (i == 0) o[n & 0xffffffffu] = 1; }
+KERNEL not_masked(char *o, size_t n) { INDEX; if (i == 0) o[n] = 1; }

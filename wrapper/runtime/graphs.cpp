@@ -28,9 +28,22 @@ cudaError_t call_of(const cudaKernelNodeParams *from, KernelCall &call) {
                  from->sharedMemBytes, call);
 }
 
+/// Returns true if a graph is another one, or in it.
+bool contains(const CUgraph_st &graph, const CUgraph_st *other) {
+  return &graph == other ||
+         std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const auto &node) {
+           const auto *const child = std::get_if<ChildGraph>(&node->work);
+           return child && contains(*child->graph, other);
+         });
+}
+
 cudaError_t add(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before,
                 std::size_t count, Work work) {
-  if (!node || !graph || (count != 0 && !before))
+  if (!node || !graph || (count != 0 && !before) ||
+      !std::all_of(before, before + count,
+                   [&](cudaGraphNode_t one) { return one && one->graph == graph; }))
+    return cudaErrorInvalidValue;
+  if (const auto *child = std::get_if<ChildGraph>(&work); child && contains(*child->graph, graph))
     return cudaErrorInvalidValue;
   *node = graph->add(std::move(work), {before, before + count});
   return cudaSuccess;
@@ -69,7 +82,7 @@ cudaError_t replace_call(KernelCall *place, const cudaKernelNodeParams *by) {
 }
 
 cudaError_t instantiate(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long flags) {
-  if (!executable || !graph)
+  if (!executable || !graph || graph->is_moved)
     return cudaErrorInvalidValue;
   *executable = nullptr;
   if (graph->in_order().size() != graph->nodes.size())
@@ -101,6 +114,17 @@ std::vector<CUgraphNode_st *> after(const CUgraphNode_st *node) {
 }
 
 template <class Body> cudaError_t locked(Body body) { return device().call(body); }
+
+/// Returns true if so many pairs are different nodes of a graph.
+bool are_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+               std::size_t count) {
+  if (!graph || (count != 0 && (!from || !to)))
+    return false;
+  for (std::size_t i = 0; i < count; ++i)
+    if (!from[i] || !to[i] || from[i] == to[i] || from[i]->graph != graph || to[i]->graph != graph)
+      return false;
+  return true;
+}
 
 /// A copy of a row of bytes to a variable, or from one; the other side's bytes are at `other`.
 template <class Copy>
@@ -140,9 +164,7 @@ cudaError_t work_from(cudaGraphNodeParams *from, const char *asked, Work &work) 
   case cudaGraphNodeTypeGraph:
     if (!from->graph.graph)
       return cudaErrorInvalidValue;
-    work = ChildGraph{from->graph.ownership == cudaGraphChildGraphOwnershipMove
-                          ? std::shared_ptr<CUgraph_st>(from->graph.graph)
-                          : from->graph.graph->clone()};
+    work = ChildGraph{from->graph.graph->clone()};
     return cudaSuccess;
   case cudaGraphNodeTypeEmpty:
     work = Nothing{};
@@ -263,7 +285,9 @@ cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned flags) {
 }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-  return locked([&] { return graph ? (delete graph, cudaSuccess) : cudaErrorInvalidValue; });
+  return locked([&] {
+    return graph && !graph->is_moved ? (delete graph, cudaSuccess) : cudaErrorInvalidValue;
+  });
 }
 
 cudaError_t cudaGraphClone(cudaGraph_t *copy, cudaGraph_t graph) {
@@ -464,8 +488,20 @@ cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *node, cudaGraph_t graph,
     Work work;
     if (!node || !graph || (count != 0 && !before))
       return cudaErrorInvalidValue;
-    const cudaError_t error = work_from(parameters, "cudaGraphAddNode", work);
-    return error == cudaSuccess ? add(node, graph, before, count, std::move(work)) : error;
+    if (const cudaError_t error = work_from(parameters, "cudaGraphAddNode", work);
+        error != cudaSuccess)
+      return error;
+    const bool moves = parameters->type == cudaGraphNodeTypeGraph &&
+                       parameters->graph.ownership == cudaGraphChildGraphOwnershipMove;
+    CUgraph_st *const child = moves ? parameters->graph.graph : nullptr;
+    if (child && (child->is_moved || contains(*child, graph)))
+      return cudaErrorInvalidValue;
+    const cudaError_t error = add(node, graph, before, count, std::move(work));
+    if (child && error == cudaSuccess) {
+      child->is_moved = true;
+      (*node)->work = ChildGraph{std::shared_ptr<CUgraph_st>(child)};
+    }
+    return error;
   });
 }
 
@@ -718,7 +754,7 @@ cudaError_t cudaGraphAddDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t
                                         const cudaGraphNode_t *to, const cudaGraphEdgeData *,
                                         std::size_t count) {
   return locked([&] {
-    if (!graph || (count != 0 && (!from || !to)))
+    if (!are_edges(graph, from, to, count))
       return cudaErrorInvalidValue;
     for (std::size_t i = 0; i < count; ++i)
       to[i]->before.push_back(from[i]);
@@ -730,7 +766,7 @@ cudaError_t cudaGraphRemoveDependencies_v2(cudaGraph_t graph, const cudaGraphNod
                                            const cudaGraphNode_t *to, const cudaGraphEdgeData *,
                                            std::size_t count) {
   return locked([&] {
-    if (!graph || (count != 0 && (!from || !to)))
+    if (!are_edges(graph, from, to, count))
       return cudaErrorInvalidValue;
     for (std::size_t i = 0; i < count; ++i)
       std::erase(to[i]->before, from[i]);

@@ -80,6 +80,7 @@ struct CUgraphNode_st {
 
 struct CUgraph_st {
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
+  bool is_moved = false; ///< into a node of another graph, which owns it
 
   CUgraphNode_st *add(ptxasw::Work work, std::vector<CUgraphNode_st *> before);
   std::unique_ptr<CUgraph_st> clone() const;

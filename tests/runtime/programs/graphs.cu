@@ -36,10 +36,10 @@ int main() {
   cudaMemsetParams zero = {p, 0, 0, 4, 1, 1};
   RIGHT(cudaGraphAddMemsetNode(&set, graph, &memory, 1, &zero));
   int constant = 5, result = 0, noted = 0;
-  RIGHT(cudaGraphAddMemcpyNodeToSymbol(&to_symbol, graph, nullptr, 0, constant_value, &constant, sizeof constant, 0,
-                                       cudaMemcpyHostToDevice));
-  WRONG(cudaGraphAddMemcpyNodeToSymbol(&from_symbol, graph, nullptr, 0, constant_value, &constant, sizeof constant, 4,
-                                       cudaMemcpyHostToDevice),
+  RIGHT(cudaGraphAddMemcpyNodeToSymbol(&to_symbol, graph, nullptr, 0, constant_value, &constant,
+                                       sizeof constant, 0, cudaMemcpyHostToDevice));
+  WRONG(cudaGraphAddMemcpyNodeToSymbol(&from_symbol, graph, nullptr, 0, constant_value, &constant,
+                                       sizeof constant, 4, cudaMemcpyHostToDevice),
         cudaErrorInvalidValue);
   int value = 2;
   int *pointer = p;
@@ -51,10 +51,11 @@ int main() {
   parameters.kernel.kernelParams = arguments;
   const cudaGraphNode_t both[] = {set, to_symbol};
   RIGHT(cudaGraphAddNode(&kernel, graph, both, nullptr, 2, &parameters));
-  cudaKernelNodeParams keeps = {reinterpret_cast<void *>(keep), dim3(1), dim3(1), 0, arguments, nullptr};
+  cudaKernelNodeParams keeps = {
+      reinterpret_cast<void *>(keep), dim3(1), dim3(1), 0, arguments, nullptr};
   RIGHT(cudaGraphAddKernelNode(&last, graph, &kernel, 1, &keeps));
-  RIGHT(cudaGraphAddMemcpyNodeFromSymbol(&from_symbol, graph, &last, 1, &result, device_value, sizeof result, 0,
-                                         cudaMemcpyDeviceToHost));
+  RIGHT(cudaGraphAddMemcpyNodeFromSymbol(&from_symbol, graph, &last, 1, &result, device_value,
+                                         sizeof result, 0, cudaMemcpyDeviceToHost));
   RIGHT(cudaGraphAddMemFreeNode(&release, graph, &last, 1, p));
   WRONG(cudaGraphAddMemFreeNode(&release, graph, &last, 1, &result), cudaErrorInvalidValue);
   RIGHT(cudaGraphInstantiate(&executable, graph));
@@ -67,7 +68,8 @@ int main() {
   cudaKernelNodeParams said = {};
   RIGHT(cudaGraphKernelNodeGetParams(kernel, &said));
   EXPECT(said.func == reinterpret_cast<void *>(add) && said.gridDim.x == 2 && said.blockDim.x == 3);
-  EXPECT(*static_cast<int **>(said.kernelParams[0]) == p && *static_cast<int *>(said.kernelParams[1]) == 2);
+  EXPECT(*static_cast<int **>(said.kernelParams[0]) == p &&
+         *static_cast<int *>(said.kernelParams[1]) == 2);
   WRONG(cudaGraphKernelNodeGetParams(set, &said), cudaErrorInvalidValue);
   cudaMemAllocNodeParams known = {};
   RIGHT(cudaGraphMemAllocNodeGetParams(memory, &known));
@@ -86,17 +88,19 @@ int main() {
   RIGHT(cudaGraphLaunch(executable, 0));
   EXPECT(result == 6 * 15);
   int other_constant = 1, other_result = 0;
-  RIGHT(cudaGraphExecMemcpyNodeSetParamsToSymbol(executable, to_symbol, constant_value, &other_constant, sizeof(int), 0,
+  RIGHT(cudaGraphExecMemcpyNodeSetParamsToSymbol(executable, to_symbol, constant_value,
+                                                 &other_constant, sizeof(int), 0,
                                                  cudaMemcpyHostToDevice));
-  RIGHT(cudaGraphExecMemcpyNodeSetParamsFromSymbol(executable, from_symbol, &other_result, device_value, sizeof(int), 0,
+  RIGHT(cudaGraphExecMemcpyNodeSetParamsFromSymbol(executable, from_symbol, &other_result,
+                                                   device_value, sizeof(int), 0,
                                                    cudaMemcpyDeviceToHost));
   RIGHT(cudaGraphLaunch(executable, 0));
   EXPECT(other_result == 6 * 11 && result == 6 * 15);
   RIGHT(cudaGraphNodeSetParams(kernel, &parameters));
-  RIGHT(cudaGraphMemcpyNodeSetParamsToSymbol(to_symbol, constant_value, &other_constant, sizeof(int), 0,
-                                             cudaMemcpyHostToDevice));
-  RIGHT(cudaGraphMemcpyNodeSetParamsFromSymbol(from_symbol, &other_result, device_value, sizeof(int), 0,
-                                               cudaMemcpyDeviceToHost));
+  RIGHT(cudaGraphMemcpyNodeSetParamsToSymbol(to_symbol, constant_value, &other_constant,
+                                             sizeof(int), 0, cudaMemcpyHostToDevice));
+  RIGHT(cudaGraphMemcpyNodeSetParamsFromSymbol(from_symbol, &other_result, device_value,
+                                               sizeof(int), 0, cudaMemcpyDeviceToHost));
   cudaGraphExec_t again;
   other_result = 0;
   RIGHT(cudaGraphInstantiate(&again, graph));
@@ -118,7 +122,8 @@ int main() {
   RIGHT(cudaGraphKernelNodeCopyAttributes(last, kernel));
   RIGHT(cudaGraphKernelNodeGetAttribute(last, cudaLaunchAttributeClusterDimension, &found));
   EXPECT(found.clusterDim.x == 2);
-  WRONG(cudaGraphKernelNodeGetAttribute(set, cudaLaunchAttributeClusterDimension, &found), cudaErrorInvalidValue);
+  WRONG(cudaGraphKernelNodeGetAttribute(set, cudaLaunchAttributeClusterDimension, &found),
+        cudaErrorInvalidValue);
 
   // Events, and a graph in a graph.
   cudaEvent_t one, two, event = nullptr;
@@ -129,16 +134,29 @@ int main() {
   RIGHT(cudaGraphCreate(&outer, 0));
   cudaGraphNode_t noting, records, waits, inner, nothing, moved;
   RIGHT(cudaGraphAddNode(&noting, child, nullptr, nullptr, 0, &host));
-  cudaGraphNodeParams record = of_type(cudaGraphNodeTypeEventRecord), wait = of_type(cudaGraphNodeTypeWaitEvent);
+  cudaGraphNodeParams record = of_type(cudaGraphNodeTypeEventRecord),
+                      wait = of_type(cudaGraphNodeTypeWaitEvent);
   record.eventRecord.event = wait.eventWait.event = one;
   RIGHT(cudaGraphAddNode(&records, outer, nullptr, nullptr, 0, &record));
   RIGHT(cudaGraphAddNode(&waits, outer, &records, nullptr, 1, &wait));
   RIGHT(cudaGraphAddChildGraphNode(&inner, outer, &waits, 1, child));
-  cudaGraphNodeParams empty = of_type(cudaGraphNodeTypeEmpty), moves = of_type(cudaGraphNodeTypeGraph);
+  cudaGraphNodeParams empty = of_type(cudaGraphNodeTypeEmpty),
+                      moves = of_type(cudaGraphNodeTypeGraph);
   RIGHT(cudaGraphAddNode(&nothing, outer, &inner, nullptr, 1, &empty));
   moves.graph.graph = child;
   moves.graph.ownership = cudaGraphChildGraphOwnershipMove;
   RIGHT(cudaGraphAddNode(&moved, outer, &nothing, nullptr, 1, &moves));
+  // What was moved belongs to the node, and nothing is in itself.
+  WRONG(cudaGraphAddNode(&none, outer, nullptr, nullptr, 0, &moves), cudaErrorInvalidValue);
+  WRONG(cudaGraphDestroy(child), cudaErrorInvalidValue);
+  WRONG(cudaGraphInstantiate(&executable, child), cudaErrorInvalidValue);
+  moves.graph.graph = outer;
+  WRONG(cudaGraphAddNode(&none, child, nullptr, nullptr, 0, &moves), cudaErrorInvalidValue);
+  WRONG(cudaGraphAddNode(&none, outer, nullptr, nullptr, 0, &moves), cudaErrorInvalidValue);
+  const cudaGraphNode_t no_node = nullptr;
+  WRONG(cudaGraphAddEmptyNode(&none, outer, &no_node, 1), cudaErrorInvalidValue);
+  WRONG(cudaGraphAddEmptyNode(&none, outer, &kernel, 1), cudaErrorInvalidValue); // of another graph
+  WRONG(cudaGraphAddDependencies(outer, &inner, &inner, nullptr, 1), cudaErrorInvalidValue);
   RIGHT(cudaGraphEventRecordNodeSetEvent(records, two));
   RIGHT(cudaGraphEventRecordNodeGetEvent(records, &event));
   EXPECT(event == two);
@@ -162,8 +180,10 @@ int main() {
   RIGHT(cudaGraphDebugDotPrint(outer, "graph.dot", 0));
   std::ifstream file("graph.dot");
   const std::string dot{std::istreambuf_iterator<char>(file), {}};
-  EXPECT(dot.find("digraph graph_0 {") == 0 && dot.find("[label=\"record an event\"]") != std::string::npos);
-  EXPECT(dot.find("node0 -> node1;") != std::string::npos && dot.find("subgraph cluster_node2 {") != std::string::npos);
+  EXPECT(dot.find("digraph graph_0 {") == 0 &&
+         dot.find("[label=\"record an event\"]") != std::string::npos);
+  EXPECT(dot.find("node0 -> node1;") != std::string::npos &&
+         dot.find("subgraph cluster_node2 {") != std::string::npos);
   WRONG(cudaGraphDebugDotPrint(outer, "no/such/folder/graph.dot", 0), cudaErrorInvalidValue);
   RIGHT(cudaGraphDestroy(outer));
   return finish();
