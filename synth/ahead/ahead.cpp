@@ -23,6 +23,15 @@ unsigned iterations_of(std::string_view variant) {
   return iterations;
 }
 
+/// The loops that may be written with so many iterations: with few tests of where stores are.
+std::vector<ahead::AheadLoop> loops_for(const KernelContext &context, unsigned iterations) {
+  constexpr std::size_t most_tests = 32;
+  std::vector<ahead::AheadLoop> loops = ahead::ahead_loops(context).sites;
+  std::erase_if(loops,
+                [&](const ahead::AheadLoop &loop) { return loop.tests(iterations) > most_tests; });
+  return loops;
+}
+
 std::optional<std::string> variant_ahead(const KernelContext &context, std::string_view variant) {
   return loads_ahead(context, iterations_of(variant));
 }
@@ -39,16 +48,18 @@ FamilyAnswer propose_ahead(const KernelContext &context) {
     return {{}, {*obstacle}};
   const Sites<ahead::AheadLoop> &found = ahead::ahead_loops(context);
   answer.refusals = found.refusals;
-  if (!found.sites.empty())
-    for (const std::string &variant : ahead_variants())
+  for (const std::string &variant : ahead_variants())
+    if (!loops_for(context, iterations_of(variant)).empty())
       answer.proposals.push_back(same_launch_proposal(context.kernel, "ahead", variant));
+  if (answer.proposals.empty() && answer.refusals.empty())
+    answer.refusals.push_back(refusals::too_large);
   return answer;
 }
 
 } // namespace
 
 std::optional<std::string> loads_ahead(const KernelContext &context, unsigned iterations) {
-  const std::vector<ahead::AheadLoop> &loops = ahead::ahead_loops(context).sites;
+  const std::vector<ahead::AheadLoop> loops = loops_for(context, iterations);
   return loops.empty()
              ? std::nullopt
              : ahead::write_ahead_loops(context.module, context.kernel, loops, iterations);

@@ -1,6 +1,9 @@
 // An iteration's loads can be done before those in front of it are over if nothing in the loop but
-// loads can be seen from outside, and if it is known then that the iteration will run: the
-// conditions of its branches must not depend on what the loop loads.
+// loads and weak stores can be seen from outside, and if it is known then that the iteration will
+// run: the conditions of its branches must not depend on what the loop loads. What a store in front
+// of a load writes must not be what is loaded. That is tested, so where both are must not depend on
+// what the loop loads either; nothing need be tested of what nobody writes (`.nc`), and of other
+// state spaces.
 
 #include "synth/ahead/sites.h"
 
@@ -19,7 +22,8 @@ namespace refusal {
 constexpr Refusal shape{"control-flow", "ways part within an iteration of the loop, it is around "
                                         "another one, or where it goes is not understood"};
 constexpr Refusal effects{"writes",
-                          "something in the loop writes or synchronises, or is not known"};
+                          "something in the loop synchronises, or is not known, or writes what "
+                          "cannot be told from what it loads"};
 constexpr Refusal nothing{"no-load", "the loop loads nothing from global memory"};
 constexpr Refusal guarded{"guarded-load", "a load of the loop, or what it needs, is under a guard"};
 constexpr Refusal polls{"decides-the-end", "the end of the loop depends on what it loads"};
@@ -114,8 +118,13 @@ private:
       return &refusal::shape;
     if (opcode.op == Op::bra)
       return nullptr;
-    if (!agree(module_, module_.operands(one), emulator::Scope::thread) || uses_carry(opcode) ||
-        first_operand(opcode) != FirstOperand::destination)
+    if (!agree(module_, module_.operands(one), emulator::Scope::thread) || uses_carry(opcode))
+      return &refusal::effects;
+    if (opcode.op == Op::st && effect_of(opcode) == Effect::store) {
+      stores_.push_back(step);
+      return nullptr;
+    }
+    if (first_operand(opcode) != FirstOperand::destination)
       return &refusal::effects;
     if (opcode.op == Op::ld) {
       const Effect effect = effect_of(opcode);
@@ -123,6 +132,8 @@ private:
         return &refusal::effects;
       if (opcode.space == StateSpace::global || opcode.space == StateSpace::generic)
         loads_ = true;
+      if (effect == Effect::load && !reads_constant_memory(opcode))
+        written_loads_.push_back(step);
       result_.last_load = step;
       return nullptr;
     }
@@ -153,11 +164,57 @@ private:
     }
   }
 
+  /// The register that an access has its address from; no_register if it has none of 64 bits.
+  RegisterId base_of(std::size_t step) const {
+    const Instruction &one = instruction(step);
+    const Operand &place = module_.operands(one)[module_.opcode(one).op == Op::ld ? 1 : 0];
+    if (place.kind != Operand::Kind::address)
+      return no_register;
+    const Operand &base = module_.children(place)[0];
+    const bool is_wide = base.kind == Operand::Kind::reg && base.selector == 0 &&
+                         bit_width(function_.registers[base.reg].type) == 64 &&
+                         function_.registers[base.reg].vector == 1;
+    return is_wide ? base.reg : no_register;
+  }
+
+  /// Which loads and stores may be of one place, and what tells where they are.
+  const Refusal *find_meetings() {
+    const auto is_anywhere = [](StateSpace space) {
+      return space == StateSpace::global || space == StateSpace::generic;
+    };
+    std::set<RegisterId> needed;
+    for (const std::size_t store : stores_)
+      for (const std::size_t load : written_loads_) {
+        const StateSpace to = module_.opcode(instruction(store)).space;
+        const StateSpace from = module_.opcode(instruction(load)).space;
+        at_ = result_.steps[store].instruction;
+        if (to != from && to != StateSpace::generic && from != StateSpace::generic)
+          continue;
+        // Of two generic addresses of shared memory both may be of one byte.
+        if (!is_anywhere(to) || !is_anywhere(from) ||
+            (to != StateSpace::global && from != StateSpace::global) ||
+            base_of(store) == no_register || base_of(load) == no_register)
+          return &refusal::effects;
+        result_.meetings.push_back({load, store, base_of(load), base_of(store)});
+        needed.insert({base_of(store), base_of(load)});
+      }
+    reach(needed, Early::address);
+    for (const Step &step : result_.steps) {
+      at_ = step.instruction;
+      if (step.early == Early::address &&
+          module_.opcode(function_.instructions[step.instruction]).op == Op::ld)
+        return &refusal::effects;
+    }
+    return nullptr;
+  }
+
   const Refusal *find_early() {
     std::set<RegisterId> needed;
     for (const Exit &exit : result_.exits)
       needed.insert(instruction(exit.step).guard);
     reach(needed, Early::test);
+    if (const Refusal *why = find_meetings())
+      return why;
     needed.clear();
     for (std::size_t i = 0; i < result_.steps.size(); ++i) {
       if (module_.opcode(instruction(i)).op != Op::ld)
@@ -197,8 +254,9 @@ private:
   const ControlFlowGraph &cfg_;
   const LoopId loop_;
   AheadLoop result_;
-  std::uint32_t at_ = 0; ///< the instruction that is looked at
-  bool loads_ = false;   ///< from global memory
+  std::uint32_t at_ = 0;                            ///< the instruction that is looked at
+  bool loads_ = false;                              ///< from global memory
+  std::vector<std::size_t> stores_, written_loads_; ///< steps; loads of what may be written
 };
 
 Sites<AheadLoop> find_loops(const Module &module, const Function &kernel,
@@ -222,6 +280,13 @@ Sites<AheadLoop> find_loops(const Module &module, const Function &kernel,
 }
 
 } // namespace
+
+std::size_t AheadLoop::tests(unsigned iterations) const {
+  std::size_t in_one = 0;
+  for (const Meeting &meeting : meetings)
+    in_one += meeting.store < meeting.load;
+  return iterations * in_one + meetings.size() * (iterations * (iterations - 1) / 2);
+}
 
 const Sites<AheadLoop> &ahead_loops(const KernelContext &context) {
   return context.once("",

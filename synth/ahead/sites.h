@@ -1,6 +1,7 @@
 #pragma once
 
-// Loops whose iterations all go one way, load, and write nothing.
+// Loops whose iterations all go one way and load, and in which nothing else can be seen of a thread
+// but weak stores.
 
 #include "synth/family.h"
 
@@ -22,13 +23,20 @@ struct Exit {
 /// Why an instruction of a loop is done for several iterations before the rest of these.
 enum class Early : std::uint8_t {
   no,
-  test, ///< the loop's end depends on it
-  load, ///< it is a load, or what one needs to be done
+  test,    ///< the loop's end depends on it
+  address, ///< it tells where something is loaded or stored that may lie in one place
+  load,    ///< it is a load, or what one needs to be done
 };
 
 struct Step {
   std::uint32_t instruction = 0; ///< index in Function::instructions
   Early early = Early::no;
+};
+
+/// A load and a store of a loop that may be of one place.
+struct Meeting {
+  std::size_t load = 0, store = 0;                 ///< index in AheadLoop::steps
+  RegisterId from = no_register, to = no_register; ///< of 64 bits, with their addresses
 };
 
 struct AheadLoop {
@@ -37,6 +45,10 @@ struct AheadLoop {
   std::vector<Step> steps;   ///< of an iteration, branches among them
   std::vector<Exit> exits;   ///< in the order of the steps
   std::size_t last_load = 0; ///< index in `steps`
+  std::vector<Meeting> meetings;
+
+  /// How many pairs of a load and a store in front of it there are among so many iterations.
+  std::size_t tests(unsigned iterations) const;
 };
 
 /// All such loops of a kernel, and why others are none; found once.

@@ -74,11 +74,17 @@ private:
   void write(const AheadLoop &loop, const std::string &rest) {
     text_ = "\n";
     results_.assign(iterations_, std::vector<Names>(loop.steps.size()));
+    bases_.assign(iterations_, Names(loop.steps.size()));
     early(loop, Early::test);
     for (unsigned k = 0; k < iterations_; ++k)
       for (const Exit &exit : loop.exits)
         if (is_tested(loop, exit, k))
           leave(exit.when_taken, instruction(loop, exit.step), results_[k][exit.step][0], rest);
+    early(loop, Early::address);
+    for (unsigned k = 0; k < iterations_; ++k)
+      for (const Meeting &meeting : loop.meetings)
+        for (unsigned j = 0; j < k + (meeting.store < meeting.load ? 1 : 0); ++j)
+          leave_where_they_meet(loop, meeting, k, j, rest);
     early(loop, Early::load);
     for (unsigned k = 0; k < iterations_; ++k)
       iteration(loop, k);
@@ -103,8 +109,28 @@ private:
                          predicate, target);
   }
 
-  std::string fresh(RegisterId reg) {
-    const std::string type(to_string(function_.registers[reg].type));
+  /// To the loop as it was if a load of one iteration reads what a store of another one writes
+  /// before it: if load - store is from 1 - the load's bytes to the store's bytes - 1.
+  void leave_where_they_meet(const AheadLoop &loop, const Meeting &meeting, unsigned load,
+                             unsigned store, std::string_view rest) {
+    const Instruction &from = instruction(loop, meeting.load),
+                      &to = instruction(loop, meeting.store);
+    const auto offset = [&](const Instruction &one, std::size_t operand) {
+      return module_.operands(one)[operand].value;
+    };
+    const auto bytes = [&](const Instruction &one) {
+      const Opcode &opcode = module_.opcode(one);
+      return static_cast<std::int64_t>(bit_width(opcode.type)) / 8 * opcode.vector;
+    };
+    const std::string distance = fresh("b64"), moved = fresh("b64"), predicate = fresh("pred");
+    text_ += fmt::format("\tsub.s64 {}, {}, {};\n\tadd.s64 {}, {}, {};\n"
+                         "\tsetp.lt.u64 {}, {}, {};\n\t@{} bra {};\n",
+                         distance, bases_[load][meeting.load], bases_[store][meeting.store], moved,
+                         distance, offset(from, 1) - offset(to, 0) + bytes(from) - 1, predicate,
+                         moved, bytes(from) + bytes(to) - 1, predicate, rest);
+  }
+
+  std::string fresh(const std::string &type) {
     return fmt::format("%{}{}_{}", name_, type, count_[type]++);
   }
 
@@ -115,6 +141,9 @@ private:
       for (std::size_t i = 0; i < loop.steps.size(); ++i) {
         const Instruction &one = instruction(loop, i);
         Names &results = results_[k][i];
+        for (const Meeting &meeting : loop.meetings)
+          if (kind == Early::address && (meeting.load == i || meeting.store == i))
+            bases_[k][i] = names.registers[meeting.load == i ? meeting.from : meeting.to];
         if (one.guard != no_register && module_.opcode(one).op == Op::bra && kind == Early::test)
           results = {names.registers[one.guard]};
         if (loop.steps[i].early == Early::no || loop.steps[i].early > kind)
@@ -122,7 +151,8 @@ private:
         const std::vector<RegisterId> written = written_registers(module_, one);
         if (loop.steps[i].early == kind) {
           for (const RegisterId reg : written)
-            results.push_back(names.written[reg] = fresh(reg));
+            results.push_back(names.written[reg] =
+                                  fresh(std::string(to_string(function_.registers[reg].type))));
           text_ += fmt::format("\t{}\n", renamed(module_, one, names));
         }
         for (std::size_t j = 0; j < written.size(); ++j)
@@ -188,6 +218,7 @@ private:
   /// By iteration and step: what holds its results, in the order in which it writes them; of a
   /// branch its predicate.
   std::vector<std::vector<Names>> results_;
+  std::vector<Names> bases_; ///< by iteration and step, the register of an address
   std::map<BlockId, std::string> outside_;
 };
 

@@ -13,6 +13,12 @@
 #include <string_view>
 
 namespace ptxasw::proof {
+namespace {
+
+/// In the key of what is computed: the kind of an operand that is one value.
+constexpr std::uint64_t of_value = 100;
+
+} // namespace
 
 Side::Side(const Module &of, const Function &one, std::size_t offset, Terms &all,
            const Function &kernel)
@@ -85,9 +91,8 @@ void Side::read(const Operand &operand, const Knowledge &known,
   key.push_back(operand.negated);
   key.push_back(static_cast<unsigned char>(operand.selector));
   if (operand.kind == Is::reg || operand.kind == Is::integer || operand.kind == Is::real) {
-    const Term term = value(operand, known);
-    key.push_back(100);
-    key.push_back(term_mark | term);
+    key.push_back(of_value);
+    key.push_back(term_mark | value(operand, known));
     return;
   }
   key.push_back(static_cast<std::uint64_t>(operand.kind));
@@ -251,6 +256,14 @@ void Side::compute(const Instruction &instruction, Knowledge &known, bool maybe)
     results.push_back(terms.computed(key));
   }
   write(registers, results, instruction, known, maybe);
+}
+
+Term Side::made(std::string_view opcode, std::initializer_list<Term> sources, unsigned bits) const {
+  TermKey key{terms.text(opcode), sources.size() + 1};
+  for (const Term source : sources)
+    key.insert(key.end(), {0, 0, of_value, term_mark | source});
+  key.insert(key.end(), {static_cast<std::uint64_t>(Operand::Kind::reg), 0, 0, 0, bits});
+  return terms.computed(key);
 }
 
 void Side::shape(const Operand &operand, const Knowledge &known,

@@ -28,8 +28,12 @@ enum class TermKind : std::uint8_t { fresh, number, real, computed, offset, sum,
 /// What is known where two functions stand: the terms of their registers, and which predicates are
 /// decided.
 struct Knowledge {
-  std::vector<Term> values; ///< of the first function's registers, then of the second's
+  /// Of the first function's registers, then of the second's, then of what else is kept (walk.h).
+  std::vector<Term> values;
   std::map<Term, bool> truth;
+  /// Loads of the second function, by index, that the first has not come to yet, in the order in
+  /// which they were done. The last values are of each its address and what it read.
+  std::vector<std::uint32_t> early;
 };
 
 class Terms {

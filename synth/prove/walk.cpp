@@ -17,6 +17,18 @@
 // at barriers and collectives, which are among what is compared and must belong to each other one
 // by one, and by races, which PTX gives no meaning.
 //
+// A load may be done early (Liberties::early_loads): the other function then steps alone, and the
+// kernel later, when it comes to the same load from the same address, on a way without a branch. A
+// weak load is seen by nobody else. It reads what the kernel's would if no store in between writes
+// its bytes: because nothing does while the kernel runs (`.nc`, PTX ISA 9.7.9.8), because they lie
+// in different state spaces, or because a branch was taken by which the addresses are so far apart:
+//
+//     sub.s64 %t, %load, %store;   add.s64 %t, %t, bytes of the load - 1;
+//     setp.lt.u64 %p, %t, bytes of the load + bytes of the store - 1;      false
+//
+// Weak accesses of one thread to different places have no order that others could see (PTX ISA
+// 8.9.1), and a barrier or whatever else orders is not passed.
+//
 // Loads of which it is known what they would read (Omissions) may be left out: the kernel then
 // steps alone. A load that is not ordered is seen by nobody else.
 
@@ -48,7 +60,8 @@ class SameProof {
 public:
   SameProof(const Module &before, const Function &kernel, const Module &after,
             const Function &other, const Liberties &liberties)
-      : own_branches_(liberties.own_branches), kernel_(before, kernel, 0, terms_, kernel),
+      : own_branches_(liberties.own_branches), early_loads_(liberties.early_loads),
+        kernel_(before, kernel, 0, terms_, kernel),
         other_(after, other, kernel.registers.size(), terms_, kernel) {
     terms_.sums_as_written = liberties.lags;
     if (!liberties.omissions)
@@ -74,6 +87,7 @@ public:
 
 private:
   using Position = std::uint32_t;
+  using Pair = std::pair<Position, Position>; ///< the kernel's and the other function's
 
   [[noreturn]] void fail(Position theirs, std::string_view why) const {
     const auto &list = other_.function.instructions;
@@ -104,9 +118,9 @@ private:
     return known;
   }
 
-  /// `stood`: where the kernel stands while the other function branches alone.
-  void arrive(Position mine, Position theirs, Knowledge known, Position stood = no_index) {
-    const Position from = theirs;
+  /// `from`: the pair from which this one is reached, if the other function went there alone by a
+  /// branch or with loads that the kernel still has to do.
+  void arrive(Position mine, Position theirs, Knowledge known, std::optional<Pair> from = {}) {
     mine = kernel_.run(mine, known, budget_);
     theirs = other_.run(theirs, known, budget_);
     while (omissions_ && mine != kernel_.end() && !branches(kernel_, mine) &&
@@ -117,10 +131,12 @@ private:
     }
     const bool ends = mine == kernel_.end();
     const bool other_ends = theirs == other_.end();
-    if (ends && other_ends)
+    if (ends && other_ends && known.early.empty())
       return;
-    if (mine == stood && branches(other_, theirs))
-      go_alone(mine, from, theirs);
+    if (ends && !known.early.empty())
+      fail(theirs, "it loads what the kernel does not");
+    if (from && (!known.early.empty() || (mine == from->first && branches(other_, theirs))))
+      go_on(*from, {mine, theirs});
     if (!branches(kernel_, mine)) {
       if (branches(other_, theirs) ? !own_branches_ : ends != other_ends)
         fail(theirs, ends != other_ends ? "the thread ends elsewhere"
@@ -128,7 +144,10 @@ private:
     }
     spend(known.values.size());
     const auto [found, added] = known_.try_emplace({mine, theirs}, known);
+    if (known.early != found->second.early)
+      fail(theirs, "ways meet between a load and its place in the kernel");
     Terms::Met met = terms_.meet(found->second, known, depth());
+    met.known.early = std::move(known.early);
     if (!added && !met.is_less)
       return;
     found->second = std::move(met.known);
@@ -146,19 +165,19 @@ private:
            other_.is_added[other_.function.instructions[theirs].guard];
   }
 
-  /// From one branch to another while the kernel stands still: never in a circle, or a thread may
-  /// stay in a loop that is not the kernel's.
-  void go_alone(Position mine, Position from, Position to) {
-    if (!alone_[{mine, from}].insert(to).second)
+  /// From one pair to another while the kernel stands still, or has not done a load: never in a
+  /// circle, or a thread may stay in a loop that is not the kernel's, or load what it does not.
+  void go_on(const Pair &from, const Pair &to) {
+    if (!unsettled_[from].insert(to).second)
       return;
-    std::set<Position> seen{to};
-    std::vector<Position> open{to};
+    std::set<Pair> seen{to};
+    std::vector<Pair> open{to};
     while (!open.empty()) {
-      const Position one = open.back();
+      const Pair one = open.back();
       open.pop_back();
       if (one == from)
-        fail(to, "it may stay in a loop where the kernel stands still");
-      for (const Position next : alone_[{mine, one}])
+        fail(to.second, "it may stay in a loop where the kernel stands still");
+      for (const Pair &next : unsettled_[one])
         if (seen.insert(next).second)
           open.push_back(next);
     }
@@ -177,19 +196,26 @@ private:
     for (const auto &[term, truth] : known.truth)
       result.truth.emplace(terms_.decided(term, predicate, holds, decided), truth);
     result.truth.insert_or_assign(predicate, holds);
+    result.early = known.early;
     return result;
   }
 
   void step(Position mine, Position theirs, Knowledge known) {
+    const std::optional<Pair> from =
+        known.early.empty() ? std::nullopt : std::optional(Pair{mine, theirs});
     // A test of the other function goes first, before the kernel is rounds ahead of it.
     const bool own = branches(kernel_, mine) && !is_test(theirs);
     if (own || branches(other_, theirs)) {
       const Side &side = own ? kernel_ : other_;
       const Term predicate = side.guard(side.function.instructions[own ? mine : theirs], known);
       for (const bool holds : {true, false})
-        arrive(mine, theirs, where(predicate, holds, known), own ? no_index : mine);
+        arrive(mine, theirs, where(predicate, holds, known), own ? from : Pair{mine, theirs});
       return;
     }
+    if (take_early(mine, known))
+      return arrive(mine + 1, theirs, std::move(known), from);
+    if (early_loads_ && !difference(mine, theirs, known).empty() && load_early(theirs, known))
+      return arrive(mine, theirs + 1, std::move(known), from);
     const Opcode &opcode = kernel_.module.opcode(kernel_.function.instructions[mine]);
     if (asks_which_lanes(opcode))
       fail(theirs, "it asks which lanes are together");
@@ -197,13 +223,14 @@ private:
       pair_up(mine, theirs);
     if (const std::string_view why = difference(mine, theirs, known); !why.empty())
       fail(theirs, why);
+    pass_early(mine, theirs, known);
     const Knowledge before = omissions_ ? known : Knowledge();
     perform(mine, theirs, known);
     if (omissions_) {
       omissions_->done(mine, before, known);
       kernel_.went(mine, mine + 1, known);
     }
-    arrive(mine + 1, theirs + 1, std::move(known));
+    arrive(mine + 1, theirs + 1, std::move(known), from);
   }
 
   /// Lanes that meet at one instruction of the kernel meet at one here, and no others do.
@@ -221,29 +248,42 @@ private:
       return "the thread ends elsewhere";
     const Instruction &a = kernel_.function.instructions[mine];
     const Instruction &b = other_.function.instructions[theirs];
+    if (const std::string_view why = difference_of_text(mine, theirs); !why.empty())
+      return why;
     const Opcode &opcode = kernel_.module.opcode(a);
     const auto left = kernel_.module.operands(a), right = other_.module.operands(b);
     const bool maybe = !kernel_.decided(a, known);
-    if (opcode.text != other_.module.opcode(b).text || left.size() != right.size() ||
-        !a.well_formed || !b.well_formed || maybe != !other_.decided(b, known))
+    if (maybe != !other_.decided(b, known))
       return "not what the kernel does there";
     if (maybe &&
         (a.guard_negated != b.guard_negated || kernel_.guard(a, known) != other_.guard(b, known)))
       return "under another condition";
+    const FirstOperand role = first_operand(opcode);
+    for (std::size_t i = 0; i < left.size(); ++i)
+      if ((!Side::is_written(role, i) || role == FirstOperand::unknown || opcode.op == Op::wgmma) &&
+          !same_operand(left[i], right[i], known))
+        return "with another operand";
+    return "";
+  }
+
+  /// The same of what does not depend on what is known: all but guards and operands that are read.
+  std::string_view difference_of_text(Position mine, Position theirs) const {
+    const Instruction &a = kernel_.function.instructions[mine];
+    const Instruction &b = other_.function.instructions[theirs];
+    const Opcode &opcode = kernel_.module.opcode(a);
+    const auto left = kernel_.module.operands(a), right = other_.module.operands(b);
+    if (opcode.text != other_.module.opcode(b).text || left.size() != right.size() ||
+        !a.well_formed || !b.well_formed)
+      return "not what the kernel does there";
     if (opcode.op == Op::brx)
       return "a branch by a table";
     for (const Pragma &pragma : other_.function.pragmas)
       if (pragma.position == theirs && pragma.text != harmless_pragma && !has_pragma(mine, pragma))
         return "a pragma of its own";
     const FirstOperand role = first_operand(opcode);
-    for (std::size_t i = 0; i < left.size(); ++i) {
-      const bool writes = Side::is_written(role, i);
-      if (writes && !same_shape(left[i], right[i]))
+    for (std::size_t i = 0; i < left.size(); ++i)
+      if (Side::is_written(role, i) && !same_shape(left[i], right[i]))
         return "it writes something else";
-      if ((!writes || role == FirstOperand::unknown || opcode.op == Op::wgmma) &&
-          !same_operand(left[i], right[i], known))
-        return "with another operand";
-    }
     const std::vector<RegisterId> to = kernel_.written(a), other_to = other_.written(b);
     if (to.size() != other_to.size())
       return "it writes something else";
@@ -254,6 +294,111 @@ private:
         return "it writes a register of another width";
     }
     return "";
+  }
+
+  /// The other function alone does a load, before what the kernel does next; false: it is at none.
+  bool load_early(Position theirs, Knowledge &known) {
+    constexpr std::size_t most = 256;
+    if (theirs == other_.end() || known.early.size() >= most)
+      return false;
+    const Instruction &one = other_.function.instructions[theirs];
+    const Opcode &opcode = other_.module.opcode(one);
+    const auto operands = other_.module.operands(one);
+    if (opcode.op != Op::ld || effect_of(opcode) != Effect::load || !one.well_formed ||
+        other_.decided(one, known) != true || operands.size() != 2)
+      return false;
+    const auto address = other_.address(operands[1], known);
+    if (!address)
+      return false;
+    const std::vector<RegisterId> to = other_.written(one);
+    std::vector<Term> results(to.size());
+    std::generate(results.begin(), results.end(), [&] { return terms_.fresh(); });
+    other_.write(to, results, one, known, false);
+    known.early.push_back(theirs);
+    known.values.push_back(*address);
+    known.values.insert(known.values.end(), results.begin(), results.end());
+    return true;
+  }
+
+  /// The kernel alone does a load that the other function has done before; false: it is at none,
+  /// or at another one than the first of these.
+  bool take_early(Position mine, Knowledge &known) const {
+    if (known.early.empty() || mine == kernel_.end())
+      return false;
+    const Instruction &one = kernel_.function.instructions[mine];
+    const auto operands = kernel_.module.operands(one);
+    if (!difference_of_text(mine, known.early[0]).empty() || kernel_.decided(one, known) != true)
+      return false;
+    const auto first = first_early(known);
+    if (kernel_.address(operands[1], known) != *first)
+      return false;
+    const std::vector<RegisterId> to = kernel_.written(one);
+    const auto end = first + 1 + static_cast<std::ptrdiff_t>(to.size());
+    kernel_.write(to, {first + 1, end}, one, known, false);
+    known.values.erase(first, end);
+    known.early.erase(known.early.begin());
+    return true;
+  }
+
+  /// Where the values of the first early load begin.
+  std::vector<Term>::iterator first_early(Knowledge &known) const {
+    std::size_t count = 0;
+    for (const Position load : known.early)
+      count += 1 + other_.written(other_.function.instructions[load]).size();
+    return known.values.end() - static_cast<std::ptrdiff_t>(count);
+  }
+
+  /// Both do an instruction over which loads were brought forward.
+  void pass_early(Position mine, Position theirs, Knowledge &known) {
+    if (known.early.empty())
+      return;
+    const Instruction &one = kernel_.function.instructions[mine];
+    const Opcode &opcode = kernel_.module.opcode(one);
+    const Effect effect = effect_of(opcode);
+    if (opcode.op == Op::ld && (effect == Effect::load || effect == Effect::none))
+      return;
+    if (opcode.op != Op::st || effect != Effect::store)
+      fail(theirs, "a load comes before something that orders it");
+    auto at = first_early(known);
+    for (const Position load : known.early) {
+      const Instruction &before = other_.function.instructions[load];
+      if (!lie_apart(other_.module.opcode(before), *at, one, known))
+        fail(theirs, "it may write what was loaded before");
+      at += 1 + static_cast<std::ptrdiff_t>(other_.written(before).size());
+    }
+  }
+
+  /// Returns true if no byte of a load, whose address is known, is one that the kernel's store
+  /// writes.
+  bool lie_apart(const Opcode &load, Term address, const Instruction &one, const Knowledge &known) {
+    const Opcode &store = kernel_.module.opcode(one);
+    const auto is_anywhere = [](StateSpace space) {
+      return space == StateSpace::global || space == StateSpace::generic;
+    };
+    if (reads_constant_memory(load))
+      return true;
+    const bool is_one_generic =
+        load.space == StateSpace::generic || store.space == StateSpace::generic;
+    if (!is_anywhere(load.space) || !is_anywhere(store.space))
+      return load.space != store.space && !is_one_generic;
+    // A byte of shared memory may have several generic addresses.
+    if (load.space != StateSpace::global && store.space != StateSpace::global)
+      return false;
+    const auto to = kernel_.address(kernel_.module.operands(one)[0], known);
+    if (!to)
+      return false;
+    const auto bytes = [](const Opcode &opcode) {
+      return static_cast<std::int64_t>(bit_width(opcode.type)) / 8 * opcode.vector;
+    };
+    const auto [base, offset] = terms_.with_number(address);
+    const auto [other_base, other_offset] = terms_.with_number(*to);
+    const Term distance = other_.made("sub.s64", {base, other_base}, 64);
+    const Term moved = other_.made(
+        "add.s64", {distance, terms_.number(offset - other_offset + bytes(load) - 1)}, 64);
+    const Term near =
+        other_.made("setp.lt.u64", {moved, terms_.number(bytes(load) + bytes(store) - 1)}, 1);
+    const auto found = known.truth.find(near);
+    return found != known.truth.end() && !found->second;
   }
 
   /// Returns true if the kernel has that pragma for an instruction (`used_bytes_mask`, say).
@@ -298,14 +443,13 @@ private:
     return true;
   }
 
-  const bool own_branches_;
+  const bool own_branches_, early_loads_;
   Terms terms_;
   Side kernel_, other_;
   std::unique_ptr<Omissions> omissions_;
-  std::map<std::pair<Position, Position>, Knowledge> known_;
-  std::set<std::pair<Position, Position>> open_;
-  /// Where the other function goes from one branch to the next while the kernel stands still.
-  std::map<std::pair<Position, Position>, std::set<Position>> alone_;
+  std::map<Pair, Knowledge> known_;
+  std::set<Pair> open_;
+  std::map<Pair, std::set<Pair>> unsettled_;             ///< steps of go_on()
   std::map<Position, Position> partner_, other_partner_; ///< of what gathers lanes
   std::size_t budget_ = effort_budget;
 };

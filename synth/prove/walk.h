@@ -38,6 +38,8 @@ struct Liberties {
   /// It computes by the same instructions, but later, what the kernel has computed: what values
   /// were made from is then kept as it is written, and for longer.
   bool lags = false;
+  /// It may do weak loads before what stands in front of them, if nothing there writes their bytes.
+  bool early_loads = false;
   /// It may leave out loads; null: none.
   MakeOmissions omissions = {};
 };

@@ -76,6 +76,55 @@ TEST_CASE("a loop that counts is not left by another way") {
   CHECK_FALSE(fault(*module, text, "@!%p bra $end;", "").empty());
 }
 
+TEST_CASE("no load passes a store that may write what it reads") {
+  const auto module = trap("store-ahead-by-one");
+  const std::string text = ahead_by(*module, 2);
+  const std::string distance = "sub.s64 %ahead0_b64_4, %ahead0_b64_0, %ahead0_b64_1;";
+  REQUIRE(text.find(distance) != std::string::npos);
+  // Neither another test will do, nor the other way, nor a narrower one, nor none.
+  CHECK_FALSE(fault(*module, text, "@%ahead0_pred_2 bra $ahead0_rest0;", "").empty());
+  CHECK_FALSE(fault(*module, text, "@%ahead0_pred_2 bra", "@!%ahead0_pred_2 bra").empty());
+  CHECK_FALSE(fault(*module, text, distance, "sub.s64 %ahead0_b64_4, %ahead0_b64_1, %ahead0_b64_0;")
+                  .empty());
+  for (const char *other : {"_b64_4, 2;", "_b64_4, 4;", "_b64_4, 0;", "_b64_4, -3;"})
+    CHECK_FALSE(fault(*module, text, "_b64_4, 3;", other).empty());
+  for (const char *other : {"_b64_5, 6;", "_b64_5, 4;", "_b64_5, 8;", "_b64_5, 1;"})
+    CHECK_FALSE(fault(*module, text, "_b64_5, 7;", other).empty());
+  CHECK_FALSE(fault(*module, text, "setp.lt.u64", "setp.lt.s64").empty());
+  CHECK_FALSE(fault(*module, text, "setp.lt.u64", "setp.le.u64").empty());
+}
+
+TEST_CASE("a load that is done early is done once, from its place") {
+  const auto module = trap("store-ahead-by-one");
+  const std::string text = ahead_by(*module, 2);
+  // The kernel has no such load, or another one, or needs its value.
+  const std::string second = "ld.global.u32 %ahead0_b32_3, [%ahead0_b64_0];";
+  REQUIRE(text.find(second) != std::string::npos);
+  CHECK_FALSE(fault(*module, text, second, second + "\n" + second).empty());
+  CHECK_FALSE(fault(*module, text, second, "").empty());
+  CHECK_FALSE(
+      fault(*module, text, second, "ld.global.u32 %ahead0_b32_3, [%ahead0_b64_0+4];").empty());
+  CHECK_FALSE(
+      fault(*module, text, second, "ld.global.nc.u32 %ahead0_b32_3, [%ahead0_b64_0];").empty());
+  CHECK_FALSE(fault(*module, text, second, "ld.volatile.global.u32 %ahead0_b32_3, [%ahead0_b64_0];")
+                  .empty());
+  CHECK_FALSE(fault(*module, text, second, "@%p " + second).empty());
+  CHECK_FALSE(fault(*module, text, "mov.b32 %x, %ahead0_b32_3;", "").empty());
+  // What orders loads is not passed.
+  for (const char *between : {"membar.gl;", "bar.sync 0;", "red.global.add.u32 [%po+120], 1;"})
+    CHECK_FALSE(fault(*module, text, second, second + "\n" + between).empty());
+}
+
+TEST_CASE("nothing is tested of what nobody writes, and few stores are") {
+  const auto read_only = trap("store-beside-read-only");
+  const std::string text = ahead_by(*read_only, 4);
+  CHECK(text.find("sub.s64 %ahead0") == std::string::npos);
+  CHECK(proof(*read_only, text).empty());
+  const auto module = trap("store-ahead-by-one");
+  CHECK(loads_ahead({*module, only(*module)}, 8));
+  CHECK_FALSE(loads_ahead({*module, only(*module)}, 16)); // 120 tests
+}
+
 namespace {
 
 const LineChanges line_changes{"ahead0_",
@@ -95,6 +144,11 @@ const LineChanges line_changes{"ahead0_",
                                 {"setp\\.ne", "setp.eq"},
                                 {"setp\\.ne", "setp.gt"},
                                 {"and\\.pred", "or.pred"},
+                                {"sub\\.s64", "add.s64"},
+                                {"\\.u64", ".s64"},
+                                {", 3;", ", 2;"},
+                                {", 7;", ", 6;"},
+                                {", 7;", ", 8;"},
                                 {", 4;", ", 8;"},
                                 {", 1;", ", 2;"},
                                 {"\\]", "+4]"},
@@ -117,7 +171,8 @@ const LineChanges line_changes{"ahead0_",
 
 TEST_CASE("mutants of what is written are refused or harmless") {
   MutantCount count;
-  for (const char *name : {"two-ends", "chased", "predicate-kept", "test-at-the-head"}) {
+  for (const char *name : {"two-ends", "chased", "predicate-kept", "test-at-the-head",
+                           "store-ahead-by-one", "store-between"}) {
     CAPTURE(name);
     const auto module = trap(name);
     try_mutants(*module, ahead_by(*module, 2), line_changes, count);

@@ -36,6 +36,9 @@ Codes &codes() {
 ChoiceRules rules() {
   ChoiceRules result;
   result.eager = configuration().mode == Mode::tune;
+  // What `ptxasw faster` made versions of has been launched a dozen times, in this run or before.
+  if (!configuration().faster.empty())
+    result.patience = result.first_originals + 1;
   return result;
 }
 
@@ -180,13 +183,6 @@ bool is_of_our_part(std::string_view hash) {
   return number % configuration().parts == configuration().part - 1;
 }
 
-/// The name of a chooser's version.
-std::string_view name_of_version(const Choice &choice, const SiblingTable &table,
-                                 std::size_t version) {
-  return version == 0 ? original_word
-                      : std::string_view(table.siblings[choice.siblings[version - 1]].name);
-}
-
 /// The name of what is decided: 0, the original, or n: sibling n - 1 of the table.
 std::string_view name_of_decision(const SiblingTable &table, int decided) {
   return decided <= 0
@@ -241,6 +237,12 @@ std::string results_text() {
 }
 
 } // namespace
+
+std::string_view name_of_version(const Choice &choice, const SiblingTable &table,
+                                 std::size_t version) {
+  return version == 0 ? original_word
+                      : std::string_view(table.siblings[choice.siblings[version - 1]].name);
+}
 
 std::uint32_t size_class(const Extents &grid, const Extents &block) {
   const double blocks = static_cast<double>(grid.x) * grid.y * grid.z;

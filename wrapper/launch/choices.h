@@ -138,6 +138,10 @@ const SeenLaunch *find_seen(const KernelCode &code, const LaunchKey &launch);
 /// Keeps that. Of a kernel with many different launches the first ones are kept.
 void keep_seen(KernelCode &code, const LaunchKey &launch, Choice *choice, Outcome why);
 
+/// The name of a version of the chooser of this choice, which is of a kernel with this table.
+std::string_view name_of_version(const Choice &choice, const SiblingTable &table,
+                                 std::size_t version);
+
 /// With the choice's lock held, after the chooser has decided: from now on that version is
 /// launched.
 void settle(KernelCode &code, Choice &choice);

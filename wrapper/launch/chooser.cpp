@@ -281,7 +281,8 @@ void Chooser::record(std::size_t version, double milliseconds, std::size_t launc
 }
 
 /// True if no more of a slow version needs to be seen where trials are rationed: its first launch,
-/// which loads the code, says it already, or one more, or two that are no better than the original.
+/// which loads the code, says it already, or one more, or two that are no better than the original,
+/// or than the leader was at its slowest.
 bool Chooser::is_too_slow(std::size_t version) const {
   const std::vector<double> &all = samples_[version];
   const double first = first_[version];
@@ -290,7 +291,12 @@ bool Chooser::is_too_slow(std::size_t version) const {
   if (all.empty())
     return first > 2 * original_ + rules_.cold;
   const double least = std::min(first, *std::min_element(all.begin(), all.end()));
-  return least > (all.size() == 1 ? rules_.slow : rules_.win) * original_;
+  const bool is_second = all.size() == 1;
+  if (least > (is_second ? rules_.slow : rules_.win) * original_)
+    return true;
+  const auto &leader = samples_[leader_];
+  return leader_ != 0 && leader_ != version && !leader.empty() &&
+         least > (is_second ? rules_.slow : 1) * *std::max_element(leader.begin(), leader.end());
 }
 
 void Chooser::judge() {

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <fmt/core.h>
 #include <thread>
 
 namespace ptxasw::inline wrapper::launch {
@@ -128,14 +129,25 @@ void take_ended(std::vector<Pending> &pending, const Done &done, const Failed &f
   }
 }
 
+void log_trial(const KernelCode &code, const Choice &choice, const Pending &one, double each) {
+  const auto &block = choice.key.block;
+  log_line("trial", fmt::format("\"kernel\":{},\"block\":[{},{},{}],\"version\":{},\"launch\":{},"
+                                "\"launches\":{},\"us\":{:.3f}",
+                                json_text(code.table.kernel), block[0], block[1], block[2],
+                                json_text(name_of_version(choice, code.table, one.version)),
+                                one.turn, one.launches, each * 1000));
+}
+
 } // namespace
 
 void collect(KernelCode &code, Choice &choice) {
   take_ended(
       choice.pending,
       [&](const Pending &one, double milliseconds) {
-        choice.chooser.record(one.version, milliseconds / static_cast<double>(one.launches),
-                              one.launches);
+        const double each = milliseconds / static_cast<double>(one.launches);
+        if (!configuration().log.empty())
+          log_trial(code, choice, one, each);
+        choice.chooser.record(one.version, each, one.launches);
       },
       [&](const Pending &one) { choice.chooser.cancel(one.version); });
   if (choice.chooser.decided() && choice.decided.load(std::memory_order_relaxed) < 0)

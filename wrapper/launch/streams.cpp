@@ -223,11 +223,17 @@ bool wait_a_little(bool (*done)(const void *), const void *argument, double long
   else if (!lock.try_lock())
     return false;
   const Clock::time_point start = Clock::now();
+  // One wait leaves something for those of other kernels.
+  const double left = at_once + share * Milliseconds(start - begin).count() - spent;
+  const double limit = std::min(longest, eager ? left : left / 2);
+  constexpr double without_sleep = 0.03; // ms
   bool is_done = false;
   double waited = 0;
-  while (!is_done && waited < longest &&
-         spent + waited < at_once + share * Milliseconds(start - begin).count()) {
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  while (!is_done && waited < limit) {
+    if (waited < without_sleep)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
     is_done = done(argument);
     waited = Milliseconds(Clock::now() - start).count();
   }

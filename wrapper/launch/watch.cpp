@@ -1,7 +1,7 @@
 // The question and the answer are files in a directory that `ptxasw faster` made for this run, each
 // under its name only when it is whole: a question and a mark when a kernel is launched often, an
 // answer when `ptxasw faster` has one. No process is started here; where a file cannot be written,
-// no answer comes. A waiting kernel looks for its answer seldom, by a clock that costs nothing.
+// no answer comes. A waiting kernel looks for its answer less and less often.
 // Only for kernels of which an earlier run had versions the first launch waits a little: a program
 // may have sent off all its launches before an answer can come. What comes is loaded when nothing
 // runs (streams.cpp).
@@ -37,8 +37,8 @@ namespace ptxasw::inline wrapper::launch {
 namespace {
 
 constexpr std::uint64_t often = 12; ///< launches; the tuner tries nothing before
-constexpr std::uint32_t first_pause = 4, longest_pause = 64; ///< ms
-constexpr std::size_t all_images = std::size_t{64} << 20;    ///< bytes that are kept
+constexpr std::uint32_t first_pause = 250, longest_pause = 64000; ///< microseconds
+constexpr std::size_t all_images = std::size_t{64} << 20;         ///< bytes that are kept
 
 /// An image that is loaded.
 struct Image {
@@ -94,10 +94,10 @@ std::string path_of(const std::string &name, const char *kind) {
   return fmt::format("{}/{}.{}", configuration().faster, name, kind);
 }
 
-std::int64_t coarse_now() {
+std::int64_t microseconds_now() {
   timespec time{};
-  ::clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
-  return std::int64_t{time.tv_sec} * 1000 + time.tv_nsec / 1000000;
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return std::int64_t{time.tv_sec} * 1000000 + time.tv_nsec / 1000;
 }
 
 /// Returns true if an image was known.
@@ -491,7 +491,7 @@ const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
   if (asked && is_often && !watched.wanted.exchange(true, std::memory_order_relaxed))
     (void)replace_whole(path_of(watched.id, "often"), "");
   if (!watched.answered.load(std::memory_order_relaxed)) {
-    const std::int64_t now = coarse_now();
+    const std::int64_t now = microseconds_now();
     std::int64_t next = watched.next_look.load(std::memory_order_relaxed);
     if (now < next)
       return &waiting;
@@ -523,15 +523,16 @@ const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
       question.remembered || eager ? wait_a_little(is_answered, &question) : is_answered(&question);
   if (!there)
     return found;
-  // Waiting for what runs is tried once; after that the versions come when nothing does.
+  // Long waits for what runs are tried once; after that the versions come when nothing does, or
+  // nothing but what a program that waits for each launch has just begun, an event's record.
   const bool first = !question.answered.exchange(true, std::memory_order_relaxed);
   const auto quiet = [](const void *) { return nothing_runs(); };
   // Another thread's capture may go on for as long as the program likes, and this thread's does.
-  constexpr double longest = 5000; // ms
+  constexpr double longest = 5000, short_wait = 0.1; // ms
   int capturing = capture_none;
   const bool captures = driver().stream_capturing[per_thread](stream, &capturing) != success ||
                         capturing != capture_none;
-  if (captures || !(first ? wait_a_little(quiet, nullptr, longest) : nothing_runs()))
+  if (captures || !wait_a_little(quiet, nullptr, first ? longest : short_wait))
     return found;
   const HandlesLock lock;
   const LaunchesWait others;

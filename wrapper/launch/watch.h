@@ -18,8 +18,8 @@ struct Watched {
   std::string id;                         ///< of the question; empty: there is none
   unsigned sm = 0;                        ///< for which architecture the question is
   std::atomic<std::uint64_t> launches{0}; ///< in all contexts and modules
-  std::atomic<std::int64_t> next_look{0}; ///< ms, of a coarse clock
-  std::atomic<std::uint32_t> pause{0};    ///< ms between two looks
+  std::atomic<std::int64_t> next_look{0}; ///< microseconds
+  std::atomic<std::uint32_t> pause{0};    ///< microseconds between two looks
   /// It is launched often. While there is no question, that goes for any kernel of the name.
   std::atomic<bool> wanted{false};
   bool remembered = false;           ///< an earlier run had versions of a kernel of this name

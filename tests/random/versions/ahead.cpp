@@ -2,9 +2,9 @@
 //
 // Random kernels with loops, one behind another or one in another, that count by 32 or 64 bits,
 // up or down, by numbers or registers, to a limit, to one value, or with two ends; that load by
-// pointers, by indices, by what they have loaded; and that may write, part, or do something under a
-// guard. What loads ahead must compute the same on the warp emulator. Exit code 1: one does not; it
-// is printed.
+// pointers, by indices, by what they have loaded; and that may write where other iterations load or
+// elsewhere, part, or do something under a guard. What loads ahead must compute the same on the
+// warp emulator. Exit code 1: one does not; it is printed.
 
 #include "synth/ahead/ahead.h"
 #include "tests/random/loop_kernel.h"
@@ -22,7 +22,7 @@ public:
   explicit Kernel(std::uint64_t seed) : LoopKernel(seed) {}
 
   std::string text() {
-    begin("\t.reg .b64 %n64, %s64, %w<40>, %m<40>;\n\t.reg .b32 %s, %j<40>;\n"
+    begin("\t.reg .b64 %n64, %s64, %w<40>, %v<40>, %m<40>;\n\t.reg .b32 %s, %j<40>;\n"
           "\t.reg .f32 %f<10>;\n\t.reg .b16 %h<4>;\n");
     if (below(3) == 0)
       line("xor.b32 %n, %n, %t;"); // lanes differ
@@ -70,6 +70,25 @@ private:
     return fmt::format("[%d{}]", own + 200);
   }
 
+  /// A store that may meet what later iterations load, or not.
+  void store(unsigned number, const std::string &guard) {
+    static constexpr const char *spaces[] = {".global", ".global", ".global", ""};
+    const std::string to =
+        below(3) == 0 ? fmt::format("[%v{}+{}]", number, 4 * below(4)) : place(number);
+    const std::string opcode = fmt::format("{}st{}", below(3) == 0 ? guard : "", spaces[below(4)]);
+    switch (below(5)) {
+    case 0:
+      return line(fmt::format("{}.f32 {}, {};", opcode, to, real()));
+    case 1:
+      return line(
+          fmt::format("{}.v2.u32 [%v{}], {{%r{}, %r{}}};", opcode, number, below(3), 3 + below(3)));
+    case 2:
+      return line(fmt::format("{}.u8 {}, {};", opcode, to, any()));
+    default:
+      return line(fmt::format("{}.u32 {}, {};", opcode, to, any()));
+    }
+  }
+
   void statement(unsigned number, unsigned depth) {
     static constexpr const char *opcodes[] = {"add.s32", "sub.s32", "xor.b32", "min.s32"};
     static constexpr const char *loads[] = {"u32", "u32", "s32", "u8", "u16"};
@@ -91,7 +110,9 @@ private:
     } else if (kind < 8) {
       line(fmt::format("{}{}.rn.f32 {}, {}, {};", guard, below(2) == 0 ? "add" : "mul", real(),
                        real(), real()));
-    } else if (kind == 8 && below(4) == 0) {
+    } else if (kind == 8 && below(3) != 0) {
+      store(number, guard);
+    } else if (kind == 8 && below(2) == 0) {
       static constexpr const char *writes[] = {"st.global.u32 [%po+256], {};",
                                                "red.global.add.u32 [%po+260], {};",
                                                "st.global.u32 [%pa+16], {};"};
@@ -123,6 +144,7 @@ private:
     line(fmt::format("mov.u32 %j{}, 0;", number));
     line(fmt::format("mov.u64 %m{}, 0;", number));
     line(fmt::format("add.s64 %w{}, {}, {};", number, below(2) == 0 ? "%pa" : "%pb", 8 * below(8)));
+    line(fmt::format("add.s64 %v{}, {}, {};", number, pointers[below(3)], 8 * below(8)));
     if (down)
       line(fmt::format("{} {}, {};", wide ? "mov.u64" : "mov.u32", counter, limit));
     const std::string end = down ? "0" : limit;
@@ -150,6 +172,7 @@ private:
         line(fmt::format("@%q{} bra $end{};", below(4), label));
     }
     line(fmt::format("add.s64 %w{0}, %w{0}, {1};", number, 4 * (1 + below(2))));
+    line(fmt::format("add.s64 %v{0}, %v{0}, {1};", number, 8 * (below(4) != 0)));
     if (wide && below(2) == 0)
       line(fmt::format("add.s32 %j{0}, %j{0}, 1;", number));
     line(fmt::format("{}.{} {}, {}, {};", down ? "sub" : "add", wide ? "s64" : "s32", counter,
