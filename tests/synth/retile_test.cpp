@@ -348,6 +348,7 @@ TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
   run("tiled.ptx", "turn", "y2");
   run("warps.ptx", "gangs", "x2");
   run("warps.ptx", "rows", "x2");
+  run("textured.ptx", "sampled", "x2");
   run("dynamic.ptx", "sums", "x2");
   run("../wide/points.ptx", "stencil", "wide-x2");
   run("../wide/points.ptx", "four", "wide");
