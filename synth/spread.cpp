@@ -16,8 +16,8 @@
 //
 // Where blocks stay whole, copy k being a block with all its threads, these may wait for each other
 // and the lanes of its warps may exchange what they have, where all of them come alike
-// (emulator/facts/meeting.cpp). That shared memory may be in other places is for the family to
-// show.
+// (emulator/facts/meeting.cpp). That shared and local memory may be in other places is for the
+// family to show.
 //
 // What is not known is in the way.
 
@@ -110,7 +110,8 @@ std::optional<Refusal> operand_obstacle(const Module &module, const Function &ke
     if (operand.kind == Operand::Kind::symbol) {
       const Symbol &symbol = module.symbol(operand);
       const Variable *variable = module.variable(symbol);
-      if (blocks == Blocks::whole && variable && variable->space == StateSpace::shared)
+      if (blocks == Blocks::whole && variable &&
+          (variable->space == StateSpace::shared || variable->space == StateSpace::local))
         continue; // rooms.cpp
       if (!variable)
         return refusals::unknown_instruction;
@@ -177,7 +178,7 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
   if (returns(opcode))
     return std::nullopt;
   const bool in_shared = opcode.space == StateSpace::shared;
-  if (opcode.space == StateSpace::local)
+  if (opcode.space == StateSpace::local && blocks != Blocks::whole)
     return refusal::local_memory;
   if (op == Op::cvta && in_shared)
     return refusal::generic_shared;
@@ -218,7 +219,8 @@ void header_obstacles(const Module &module, const Function &kernel, Blocks block
   if (bytes > parameter_bytes)
     add_kind(all, refusal::parameters);
   for (const Variable &variable : kernel.variables)
-    if (variable.space != StateSpace::shared || blocks != Blocks::whole)
+    if ((variable.space != StateSpace::shared && variable.space != StateSpace::local) ||
+        blocks != Blocks::whole)
       add_kind(all, variable.space == StateSpace::shared  ? refusal::shared_memory
                     : variable.space == StateSpace::local ? refusal::local_memory
                     : variable.space == StateSpace::param ? call_obstacle(module, kernel)
