@@ -709,11 +709,13 @@ void find_ties(const Module &module, const Function &kernel, KernelIndependence 
     const bool flow = op == Op::bra || op == Op::brx || op == Op::ret || op == Op::exit ||
                       op == Op::trap || op == Op::prefetch || op == Op::prefetchu ||
                       op == Op::nanosleep || op == Op::pmevent || op == Op::isspacep;
+    const bool samples = op == Op::tex || op == Op::tld4 || op == Op::txq;
     const bool access =
         (op == Op::ld || op == Op::st || op == Op::ldu) && effect_of(opcode) != Effect::sync;
     const bool reduction = (op == Op::red || unread[i]) && opcode.space != StateSpace::shared;
-    const bool alone = instruction.well_formed && (is_pure(opcode) || flow || access || reduction ||
-                                                   (op == Op::call && calls.is_plain(instruction)));
+    const bool alone =
+        instruction.well_formed && (is_pure(opcode) || flow || samples || access || reduction ||
+                                    (op == Op::call && calls.is_plain(instruction)));
     const bool within_block =
         op == Op::shfl || op == Op::vote || op == Op::match || op == Op::redux ||
         op == Op::activemask || op == Op::elect || op == Op::bar ||

@@ -633,11 +633,20 @@ def lint_times(path):
 
 @table
 def reach(path):
-    """Of each obstacle to whole blocks by one: kernels that have it, and those that have no other."""
-    for line in path.read_text().split("alone\n")[1].splitlines():
+    """Of each obstacle to whole blocks by one: ordinary kernels that have it, and those that have no other."""
+    for line in path.read_text().split("\tkernels\talone\n")[1].splitlines():
         obstacle, having, alone = line.split("\t")
         reason, _, meaning = obstacle.partition(": ")
         yield [f"`{reason}`: {meaning}", having, alone]
+
+
+@table
+def reach_groups(path):
+    """Of each set of modules: its kernels, and those that have a version."""
+    for part in path.read_text().split("\n\n"):
+        title, *_, last = [line.split("\t") for line in part.splitlines() if not line.startswith("#")]
+        if title[-1] == "with a version":
+            yield [title[0], *last[1:]]
 
 
 SHARE = r"(\d+) of (\d+)(?: \(\d+ %\))?"

@@ -77,8 +77,9 @@ WrittenRegister CodeWriter::declare(std::string name, ScalarType type) {
   return {std::move(name), type};
 }
 
-void CodeWriter::declare_shared(std::string_view name, std::uint64_t bytes, unsigned alignment) {
-  declarations_ += fmt::format("\t.shared .align {} .b8 {}[{}];\n", alignment, name, bytes);
+void CodeWriter::declare_variable(std::string_view space, std::string_view name,
+                                  std::uint64_t bytes, unsigned alignment) {
+  declarations_ += fmt::format("\t.{} .align {} .b8 {}[{}];\n", space, alignment, name, bytes);
 }
 
 WrittenLabel CodeWriter::label(std::string name) {

@@ -49,8 +49,9 @@ class CodeWriter {
 public:
   /// Declares a register. `name` has its percent sign and must be new in the function.
   WrittenRegister declare(std::string name, ScalarType type);
-  /// Declares so many bytes of shared memory; `alignment` is a power of two.
-  void declare_shared(std::string_view name, std::uint64_t bytes, unsigned alignment);
+  /// Declares so many bytes in a state space, "shared"; `alignment` is a power of two.
+  void declare_variable(std::string_view space, std::string_view name, std::uint64_t bytes,
+                        unsigned alignment);
   /// A label to be placed later; `name` must be new in the function.
   WrittenLabel label(std::string name);
   /// The label stands before the next instruction.

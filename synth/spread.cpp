@@ -11,10 +11,13 @@
 //   - no thread waits in a loop for another one, which might be the same one then
 //     (waiting_obstacle()).
 //
+// What is read through a texture is not written while the kernel runs (CUDA C++ Programming Guide,
+// "Texture Fetching": the cache is not coherent with stores of the same grid), so it is a load.
+//
 // Where blocks stay whole, copy k being a block with all its threads, these may wait for each other
 // and the lanes of its warps may exchange what they have, where all of them come alike
-// (emulator/facts/meeting.cpp). That shared memory may be in other places is for the family to
-// show.
+// (emulator/facts/meeting.cpp). That shared and local memory may be in other places is for the
+// family to show.
 //
 // What is not known is in the way.
 
@@ -91,6 +94,11 @@ Refusal call_obstacle(const Module &module, const Function &kernel) {
   return refusal::variable;
 }
 
+/// Returns true if an instruction reads a texture, or asks what it is.
+bool reads_texture(const Opcode &opcode) {
+  return opcode.op == Op::tex || opcode.op == Op::tld4 || opcode.op == Op::txq;
+}
+
 std::optional<Refusal> operand_obstacle(const Module &module, const Function &kernel,
                                         std::span<const Operand> operands, Blocks blocks) {
   for (const Operand &operand : operands) {
@@ -102,7 +110,8 @@ std::optional<Refusal> operand_obstacle(const Module &module, const Function &ke
     if (operand.kind == Operand::Kind::symbol) {
       const Symbol &symbol = module.symbol(operand);
       const Variable *variable = module.variable(symbol);
-      if (blocks == Blocks::whole && variable && variable->space == StateSpace::shared)
+      if (blocks == Blocks::whole && variable &&
+          (variable->space == StateSpace::shared || variable->space == StateSpace::local))
         continue; // rooms.cpp
       if (!variable)
         return refusals::unknown_instruction;
@@ -117,6 +126,20 @@ std::optional<Refusal> operand_obstacle(const Module &module, const Function &ke
     if (const auto inner = operand_obstacle(module, kernel, module.children(operand), blocks))
       return inner;
   }
+  return std::nullopt;
+}
+
+/// `[texture, {x, y}]` is a place, whose parts are operands like others; a texture by its name is a
+/// variable of the module.
+std::optional<Refusal> texture_obstacle(const Module &module, const Function &kernel,
+                                        const Instruction &instruction) {
+  for (const Operand &operand : module.operands(instruction))
+    if (const auto obstacle =
+            operand_obstacle(module, kernel,
+                             operand.kind == Operand::Kind::other ? module.children(operand)
+                                                                  : std::span(&operand, 1),
+                             Blocks::whole))
+      return obstacle;
   return std::nullopt;
 }
 
@@ -155,7 +178,7 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
   if (returns(opcode))
     return std::nullopt;
   const bool in_shared = opcode.space == StateSpace::shared;
-  if (opcode.space == StateSpace::local)
+  if (opcode.space == StateSpace::local && blocks != Blocks::whole)
     return refusal::local_memory;
   if (op == Op::cvta && in_shared)
     return refusal::generic_shared;
@@ -170,6 +193,8 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
     return call_obstacle(module, kernel);
   if (in_shared && op == Op::red && !leaves_global_alone(opcode))
     return refusal::ordered;
+  if (blocks == Blocks::whole && instruction.well_formed && reads_texture(opcode))
+    return texture_obstacle(module, kernel, instruction);
   const bool known = is_pure(opcode) || access || reduces || op == Op::prefetch ||
                      op == Op::prefetchu || op == Op::isspacep;
   if (!instruction.well_formed || !known)
@@ -194,7 +219,8 @@ void header_obstacles(const Module &module, const Function &kernel, Blocks block
   if (bytes > parameter_bytes)
     add_kind(all, refusal::parameters);
   for (const Variable &variable : kernel.variables)
-    if (variable.space != StateSpace::shared || blocks != Blocks::whole)
+    if ((variable.space != StateSpace::shared && variable.space != StateSpace::local) ||
+        blocks != Blocks::whole)
       add_kind(all, variable.space == StateSpace::shared  ? refusal::shared_memory
                     : variable.space == StateSpace::local ? refusal::local_memory
                     : variable.space == StateSpace::param ? call_obstacle(module, kernel)

@@ -10,8 +10,9 @@
 // followed from instruction to instruction: a register *varies* behind one that writes it unless
 // that is a pure function of registers that do not vary there, does not ask for %tid, and stands
 // where threads are not apart. Among the lanes of a warp what all of them get alike where they meet
-// (one_value.h), as from one lane or by a vote, does not vary either. Threads part at a branch by a
-// register that varies, and are apart up to the nearest instruction through which all ways from
+// (one_value.h), as from one lane or by a vote, does not vary either, nor what is made of the
+// warp's number in the block (warp_number.h), as `tid / 32 < rows` is. Threads part at a branch by
+// a register that varies, and are apart up to the nearest instruction through which all ways from
 // there lead: no meeting may lie in between. If there is no such instruction, as behind an early
 // return, that is all that follows. Where threads are not apart, they go through the same branches
 // with the same outcomes, and so to the same meetings. (None of this asks when the hardware has
@@ -31,6 +32,7 @@
 
 #include "emulator/facts/meeting.h"
 
+#include "emulator/facts/warp_number.h"
 #include "emulator/semantics/one_value.h"
 #include "grammar/dominators.h"
 #include "grammar/next.h"
@@ -96,6 +98,8 @@ Meetings::Meetings(const Module &module, const Function &kernel)
   if (!any())
     return;
   find_next();
+  if (warp_.any)
+    of_warp_ = made_of_warp_number(module, kernel);
   for (Crowd *crowd : {&block_, &warp_})
     if (crowd->any)
       find_varying(*crowd);
@@ -160,7 +164,7 @@ bool Meetings::is_one_for_all(std::uint32_t at, const std::vector<bool> &varying
 void Meetings::pass(const Crowd &crowd, std::uint32_t at, std::vector<bool> &varying) const {
   const Instruction &instruction = kernel_.instructions[at];
   bool differs = crowd.apart[at];
-  if (!crowd.is_warp || !is_one_for_all(at, varying)) {
+  if (!crowd.is_warp || (!of_warp_[at] && !is_one_for_all(at, varying))) {
     differs = differs || !computes_alike(module_, instruction, emulator::Scope::block);
     for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
       // What a guard may leave as it was counts, too.

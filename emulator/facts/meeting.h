@@ -73,6 +73,7 @@ private:
   const Module &module_;
   const Function &kernel_;
   const Numbers numbers_;
+  std::vector<bool> of_warp_;                    ///< made_of_warp_number()
   std::vector<std::vector<std::uint32_t>> next_; ///< by instruction; one past the last is the end
   std::vector<std::uint32_t> meet_;              ///< by instruction: the nearest on all ways
   Crowd block_, warp_;

@@ -47,8 +47,8 @@ Numbers::Numbers(const Module &module, const Function &function)
       written_[reg].reset();
 }
 
-std::vector<bool> Numbers::unset(RegisterId reg) const {
-  const std::size_t count = function_.instructions.size();
+std::vector<bool> comes_unwritten(const Module &module, const Function &function, RegisterId reg) {
+  const std::size_t count = function.instructions.size();
   std::vector<bool> reached(count + 1, false);
   std::vector<std::uint32_t> open{0};
   while (!open.empty()) {
@@ -59,12 +59,12 @@ std::vector<bool> Numbers::unset(RegisterId reg) const {
     reached[i] = true;
     if (i == count)
       continue;
-    bool sets = false;
-    for_each_register(module_, function_.instructions[i], [&](RegisterId other, RegisterUse use) {
-      sets = sets || (other == reg && use != RegisterUse::read);
+    bool writes = false;
+    for_each_register(module, function.instructions[i], [&](RegisterId other, RegisterUse use) {
+      writes = writes || (other == reg && use != RegisterUse::read);
     });
-    if (!sets)
-      for (const std::uint32_t next : next_after(module_, function_, i))
+    if (!writes)
+      for (const std::uint32_t next : next_after(module, function, i))
         open.push_back(next);
   }
   return reached;
@@ -78,7 +78,7 @@ std::optional<std::uint32_t> Numbers::of(const Operand &operand, std::uint32_t i
     return std::nullopt;
   const auto [found, is_new] = known_.try_emplace(operand.reg);
   if (is_new)
-    found->second = {*written_[operand.reg], unset(operand.reg)};
+    found->second = {*written_[operand.reg], comes_unwritten(module_, function_, operand.reg)};
   return found->second.unset[instruction] ? std::nullopt : std::optional(found->second.number);
 }
 

@@ -12,6 +12,10 @@
 
 namespace ptxasw::facts {
 
+/// By instruction, and one past the last: does a way lead before it on which nothing has written a
+/// register? All branches of the function must have a target.
+std::vector<bool> comes_unwritten(const Module &module, const Function &function, RegisterId reg);
+
 /// Which registers of 32 bits hold one number of the text, whichever way a thread came.
 class Numbers {
 public:
@@ -26,9 +30,8 @@ public:
 private:
   struct Constant {
     std::uint32_t number = 0;
-    std::vector<bool> unset; ///< by instruction: a way leads before it on which nothing has set it
+    std::vector<bool> unset; ///< comes_unwritten()
   };
-  std::vector<bool> unset(RegisterId reg) const;
 
   const Module &module_;
   const Function &function_;

@@ -19,7 +19,7 @@ namespace ptxasw::inline synth {
 namespace {
 
 constexpr Refusal unused{"axis-unused", "the kernel does not ask for its block's index"};
-constexpr Refusal no_room{"shared-memory", "several times the shared memory is too much"};
+constexpr Refusal no_room{"shared-memory", "several times the shared or local memory is too much"};
 constexpr Refusal too_large{"budget", "the sibling would be too large"};
 constexpr Refusal nothing{"nothing-adjacent",
                           "no accesses of a thread, or of neighbouring ones, lie side by side"};
@@ -105,7 +105,7 @@ FamilyAnswer propose_retile(const KernelContext &context) {
     if (form.wide || !may_divide(context, form, spread) ||
         (only_apart && form.kind != CoarsenForm::Kind::apart))
       continue;
-    if (bytes_of(rooms, form.copies) > most_shared_bytes) {
+    if (!rooms_fit(rooms, form.copies)) {
       fits = false;
       continue;
     }
@@ -119,7 +119,7 @@ FamilyAnswer propose_retile(const KernelContext &context) {
     answer.proposals.push_back(proposal_for(kernel, shape));
     if (has_dynamic)
       answer.proposals.back().sibling.needs.dynamic_shared = form.total(); // each copy its own
-    else if (!rooms.empty())
+    else if (has_rooms(rooms, StateSpace::shared))
       answer.proposals.back().sibling.needs.dynamic_shared = 0; // it has more of its own
   }
   if (answer.proposals.empty() && answer.refusals.empty())

@@ -43,7 +43,8 @@
 // are there what the kernel's are, so each gets what the kernel's lane gets. Between two of them,
 // what several threads of a copy do to its shared memory is ordered by nothing but each thread's
 // own order, which is kept, so any interleaving with other copies is one that the block could have
-// had by itself: a copy's instructions touch only its own variables (rooms.cpp), checked here to be
+// had by itself: a copy's instructions touch only its own variables (rooms.cpp), those in local
+// memory among them, checked here to be
 // other ones for each copy, of the same size, or parts of the dynamic memory, of which the table
 // has launches ask for K times as much, each as large as the kernel's. Where copies part while
 // barriers follow and other threads may be in lockstep, they do not go on to their ends: from this
@@ -107,13 +108,13 @@ void CoarsenProof::check_header() const {
 void CoarsenProof::check_rooms() const {
   if (sibling_.variables.size() != rooms_.size() * copies_)
     fail("it has not one variable for each copy");
-  if (bytes_of(rooms_, copies_) > most_shared_bytes)
-    fail("it has too much shared memory");
+  if (!rooms_fit(rooms_, copies_))
+    fail("it has too much shared or local memory");
   for (std::size_t i = 0; i < sibling_.variables.size(); ++i) {
     const Variable &variable = sibling_.variables[i];
     const Room &room = rooms_[i / copies_];
     if (variable.name != room_name(i / copies_, static_cast<unsigned>(i % copies_)) ||
-        variable.space != StateSpace::shared || variable.linkage != Linkage::internal ||
+        variable.space != room.space || variable.linkage != Linkage::internal ||
         variable.size() != room.bytes || variable.initializer.size() != 0 ||
         variable.alignment % room.alignment != 0 || variable.alignment == 0)
       fail("a variable is not like the kernel's");
@@ -225,7 +226,8 @@ std::string prove_coarsen(const KernelContext &kernel, const Function &sibling,
       throw proof::NotProved{
           fmt::format("the kernel must not be re-tiled: {}", obstacles.front().meaning)};
     const bool dynamic = !dynamic_rooms_of(kernel.module, kernel.kernel).empty();
-    const std::uint32_t most = rooms_of(kernel.module, kernel.kernel).empty() ? 1 : 0;
+    const std::uint32_t most =
+        has_rooms(rooms_of(kernel.module, kernel.kernel), StateSpace::shared) ? 0 : 1;
     show(dynamic ? claim.needs.dynamic_shared == form->total() : claim.needs.dynamic_shared <= most,
          "a launch with dynamic shared memory may find too little");
     show((!form->within_block() && form->along_x == 1) || may_be_spread(kernel),

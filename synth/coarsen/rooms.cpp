@@ -11,6 +11,9 @@
 // stored, made generic or taken apart. And each access to shared memory is by an address, so that
 // it goes to a variable that has a place of its own for each copy.
 //
+// Local memory is each thread's, and in a version each copy's in the thread: the same holds of its
+// variables and of accesses to it.
+//
 // Of memory whose size the launch says there is K times as much: copy k begins k times that size
 // behind the kernel's beginning. As the size is a multiple of 16 (fit.cpp), and no name of it asks
 // for more than that, each copy's lies as the kernel's does. Its names may be one place; then they
@@ -46,12 +49,15 @@ constexpr Refusal far{"shared-address",
 constexpr Refusal of_others{"shared-memory", "shared memory of other blocks"};
 constexpr Refusal no_place{"shared-address",
                            "an address in shared memory is more than the place of an access"};
+constexpr Refusal no_local_place{"local-memory",
+                                 "an address in local memory is more than the place of an access"};
+constexpr Refusal large_local{"local-memory", "each thread needs much local memory of its own"};
 
-const Variable *shared_variable(const Module &module, const Operand &operand) {
+const Variable *variable_in(const Module &module, const Operand &operand, StateSpace space) {
   if (operand.kind != Operand::Kind::symbol)
     return nullptr;
   const Variable *const variable = module.variable(module.symbol(operand));
-  return variable && variable->space == StateSpace::shared ? variable : nullptr;
+  return variable && variable->space == space ? variable : nullptr;
 }
 
 unsigned natural_alignment(const Variable &variable) {
@@ -60,15 +66,17 @@ unsigned natural_alignment(const Variable &variable) {
 
 /// Returns true if the launch says how much memory a variable has.
 bool is_dynamic(const Module &module, const Operand &operand) {
-  const Variable *const variable = shared_variable(module, operand);
+  const Variable *const variable = variable_in(module, operand, StateSpace::shared);
   return variable && variable->linkage == Linkage::external && variable->size() == 0 &&
          module.symbol(operand).kind == Symbol::Kind::module_variable;
 }
 
+/// Addresses in one space.
 class Addresses {
 public:
-  Addresses(const Module &module, const Function &kernel)
-      : module_(module), kernel_(kernel), is_address_(kernel.registers.size(), false) {
+  Addresses(const Module &module, const Function &kernel, StateSpace space)
+      : module_(module), kernel_(kernel), space_(space),
+        is_address_(kernel.registers.size(), false) {
     for (bool changed = true; changed;) {
       changed = false;
       for (const Instruction &instruction : kernel.instructions)
@@ -84,7 +92,7 @@ public:
     const auto operands = module_.operands(instruction);
     const bool access =
         opcode.op == Op::ld || opcode.op == Op::st || opcode.op == Op::red || opcode.op == Op::atom;
-    if (access && opcode.space == StateSpace::shared) {
+    if (access && opcode.space == space_) {
       const std::size_t place = opcode.op == Op::ld || opcode.op == Op::atom ? 1 : 0;
       for (std::size_t i = 0; i < operands.size(); ++i)
         if ((i == place) != concerns_address(operands.subspan(i, 1)))
@@ -110,14 +118,14 @@ private:
   bool concerns_address(std::span<const Operand> operands) const {
     return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
       return (operand.kind == Operand::Kind::reg && is_address_[operand.reg]) ||
-             shared_variable(module_, operand) || concerns_address(module_.children(operand));
+             variable_in(module_, operand, space_) || concerns_address(module_.children(operand));
     });
   }
 
   bool is_one(const Operand &operand) const {
     return (operand.kind == Operand::Kind::reg && operand.selector == 0 && !operand.negated &&
             is_address_[operand.reg]) ||
-           shared_variable(module_, operand);
+           variable_in(module_, operand, space_);
   }
 
   static RegisterId result_of(std::span<const Operand> operands) {
@@ -168,6 +176,7 @@ public:
 private:
   const Module &module_;
   const Function &kernel_;
+  const StateSpace space_;
   std::vector<bool> is_address_;
 };
 
@@ -189,14 +198,16 @@ void for_each_operand(const Module &module, const Function &kernel,
 std::vector<Room> rooms_of(const Module &module, const Function &kernel) {
   std::vector<Room> rooms;
   for_each_operand(module, kernel, [&](const Operand &operand) {
-    const Variable *variable = shared_variable(module, operand);
+    const Variable *variable = variable_in(module, operand, StateSpace::shared);
+    if (!variable)
+      variable = variable_in(module, operand, StateSpace::local);
     if (!variable || is_dynamic(module, operand))
       return;
     const Symbol &symbol = module.symbol(operand);
     if (std::none_of(rooms.begin(), rooms.end(),
                      [&](const Room &room) { return room.symbol == symbol; }))
       rooms.push_back(
-          {symbol, variable->size(),
+          {symbol, variable->space, variable->size(),
            std::max({variable->alignment, natural_alignment(*variable), widest_access})});
   });
   return rooms;
@@ -212,12 +223,18 @@ std::vector<Symbol> dynamic_rooms_of(const Module &module, const Function &kerne
   return rooms;
 }
 
-std::uint64_t bytes_of(const std::vector<Room> &rooms, unsigned copies) {
-  std::uint64_t sum = 0;
+bool has_rooms(const std::vector<Room> &rooms, StateSpace space) {
+  return std::any_of(rooms.begin(), rooms.end(),
+                     [&](const Room &room) { return room.space == space; });
+}
+
+bool rooms_fit(const std::vector<Room> &rooms, unsigned copies) {
+  std::uint64_t shared = 0, local = 0;
   for (const Room &room : rooms) // each begins at a multiple of its alignment
-    sum += copies * ((room.bytes + room.alignment - 1) / room.alignment * room.alignment +
-                     (rooms.size() > 1 ? room.alignment : 0));
-  return sum;
+    (room.space == StateSpace::shared ? shared : local) +=
+        copies * ((room.bytes + room.alignment - 1) / room.alignment * room.alignment +
+                  (rooms.size() > 1 ? room.alignment : 0));
+  return shared <= most_shared_bytes && local <= most_local_bytes;
 }
 
 std::string room_name(std::size_t room, unsigned copy) {
@@ -229,6 +246,8 @@ std::vector<Refusal> rooms_obstacles(const Module &module, const Function &kerne
   for (const Room &room : rooms_of(module, kernel)) {
     const Variable *const variable = module.variable(room.symbol);
     constexpr std::uint64_t most_alignment = 1024;
+    if (room.space == StateSpace::local && room.bytes > most_local_bytes)
+      add_kind(all, large_local);
     if (room.bytes == 0 || variable->linkage == Linkage::external ||
         room.bytes > most_shared_bytes || room.alignment > most_alignment ||
         (room.alignment & (room.alignment - 1)) != 0)
@@ -243,7 +262,8 @@ std::vector<Refusal> rooms_obstacles(const Module &module, const Function &kerne
   // `%dynamic_smem_size` is of PTX 4.1.
   if (!dynamic.empty() && std::pair(module.version_major, module.version_minor) < std::pair(4u, 1u))
     add_kind(all, unsized);
-  const Addresses addresses(module, kernel);
+  const Addresses addresses(module, kernel, StateSpace::shared),
+      local(module, kernel, StateSpace::local);
   for (const Instruction &instruction : kernel.instructions) {
     const Opcode &opcode = module.opcode(instruction);
     if (opcode.has(Modifier::shared_cluster) || !addresses.is_good(instruction))
@@ -255,6 +275,11 @@ std::vector<Refusal> rooms_obstacles(const Module &module, const Function &kerne
       add_kind(all, far.at(instruction.line));
   if (!addresses.all_written_are())
     add_kind(all, no_place);
+  for (const Instruction &instruction : kernel.instructions)
+    if (!local.is_good(instruction))
+      add_kind(all, no_local_place.at(instruction.line));
+  if (!local.all_written_are())
+    add_kind(all, no_local_place);
   return all;
 }
 

@@ -9,9 +9,11 @@
 
 namespace ptxasw::inline synth {
 
-/// A variable in shared memory that a kernel mentions, of which each copy gets one of its own.
+/// A variable in shared or local memory that a kernel mentions, of which each copy gets one of its
+/// own.
 struct Room {
   Symbol symbol; ///< as the kernel's instructions have it
+  StateSpace space = StateSpace::shared;
   std::uint64_t bytes = 0;
   unsigned alignment = 1;
 };
@@ -23,17 +25,24 @@ std::vector<Room> rooms_of(const Module &module, const Function &kernel);
 /// size behind each of them.
 std::vector<Symbol> dynamic_rooms_of(const Module &module, const Function &kernel);
 
-/// Bytes that so many copies of each take at most.
-std::uint64_t bytes_of(const std::vector<Room> &rooms, unsigned copies);
+/// Returns true if one of them is in a space.
+bool has_rooms(const std::vector<Room> &rooms, StateSpace space);
+
+/// Returns true if so many copies of each are no more than a version may have, of both spaces.
+bool rooms_fit(const std::vector<Room> &rooms, unsigned copies);
 
 /// What a kernel may have in variables without asking for it at launch, on every target (48 KB).
 inline constexpr std::uint64_t most_shared_bytes = 0xc000;
+/// Of local memory in a thread: what a context keeps for the stack of each thread unless told
+/// otherwise (cudaLimitStackSize), so that a version does not make it ask for more.
+inline constexpr std::uint64_t most_local_bytes = 1024;
 
 /// The name of a copy's variable.
 std::string room_name(std::size_t room, unsigned copy);
 
-/// Why the shared memory of a kernel cannot be in other places, each kind of obstacle once; if
-/// there is none, it is known of each access that it goes to a variable that the kernel names.
+/// Why the shared or local memory of a kernel cannot be in other places, each kind of obstacle
+/// once; if there is none, it is known of each access that it goes to a variable that the kernel
+/// names.
 std::vector<Refusal> rooms_obstacles(const Module &module, const Function &kernel);
 
 } // namespace ptxasw::synth

@@ -21,13 +21,15 @@
 namespace ptxasw::inline synth {
 namespace {
 
-/// Returns true if an operand is a variable in shared memory: each copy has one of its own.
-bool mentions_shared_memory(const Module &module, std::span<const Operand> operands) {
+/// Returns true if an operand is a variable in shared or local memory: each copy has one of its
+/// own.
+bool mentions_room(const Module &module, std::span<const Operand> operands) {
   return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
     const Variable *const variable =
         operand.kind == Operand::Kind::symbol ? module.variable(module.symbol(operand)) : nullptr;
-    return (variable && variable->space == StateSpace::shared) ||
-           mentions_shared_memory(module, module.children(operand));
+    return (variable &&
+            (variable->space == StateSpace::shared || variable->space == StateSpace::local)) ||
+           mentions_room(module, module.children(operand));
   });
 }
 
@@ -45,7 +47,7 @@ std::vector<bool> shared_registers(const Module &module, const Function &kernel,
     changed = false;
     for (const Instruction &instruction : kernel.instructions) {
       bool common = computes_alike(module, instruction, emulator::Scope::thread) &&
-                    !mentions_shared_memory(module, module.operands(instruction)) &&
+                    !mentions_room(module, module.operands(instruction)) &&
                     std::none_of(indices.begin(), indices.end(), [&](const std::string &index) {
                       return mentions_special(module, module.operands(instruction), index);
                     });

@@ -134,7 +134,8 @@ private:
         begins_.push_back(out_.declare(CoarsenNames::begin(room, k), ScalarType::b32));
     for (std::size_t room = 0; room < rooms_.size(); ++room)
       for (unsigned k = 0; k < copies_; ++k)
-        out_.declare_shared(room_name(room, k), rooms_[room].bytes, rooms_[room].alignment);
+        out_.declare_variable(rooms_[room].space == StateSpace::shared ? "shared" : "local",
+                              room_name(room, k), rooms_[room].bytes, rooms_[room].alignment);
   }
 
   const Reg &begin_of(std::size_t room, unsigned k) const {

@@ -59,3 +59,51 @@ TEST_CASE("what lanes get alike where they meet does not part them") {
                   "setp.eq.u32 %p1, %r2, 0;\n@%p1 bra $end;\n" +
                   warp) == 5);
 }
+
+TEST_CASE("lanes of a warp agree on its number in the block") {
+  const std::string number = "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %tid.y;\nmov.u32 %r3, %tid.z;\n"
+                             "mov.u32 %r4, %ntid.x;\nmov.u32 %r5, %ntid.y;\n",
+                    rank = number + "mad.lo.s32 %r6, %r5, %r3, %r2;\n"
+                                    "mad.lo.s32 %r7, %r6, %r4, %r1;\n",
+                    ends = "@%p1 bra $end;\n", warp = "bar.warp.sync -1;\n";
+  const auto compared = [&](const std::string &how) {
+    return uneven_in(rank + "setp." + how + ";\n" + ends + warp) == 0;
+  };
+  for (const char *how : {"lt.u32 %p1, %r7, 32", "ge.s32 %p1, %r7, 64", "gt.u32 %p1, %r7, 31",
+                          "le.s32 %p1, %r7, 95", "hi.u32 %p1, %r7, 31"})
+    CHECK(compared(how));
+  for (const char *how : {"lt.u32 %p1, %r7, 31", "ge.s32 %p1, %r7, 33", "gt.u32 %p1, %r7, 32",
+                          "le.s32 %p1, %r7, 64", "eq.s32 %p1, %r7, 32", "ne.u32 %p1, %r7, 0",
+                          "lt.u32 %p1, %r6, 32", "lt.u32 %p1, %r1, 32", "lt.u32 %p1, 32, %r7"})
+    CHECK_FALSE(compared(how));
+  const auto made = [&](const std::string &how, const std::string &of) {
+    return uneven_in(of + how + ";\nsetp.eq.u32 %p1, %r8, 0;\n" + ends + warp) == 0;
+  };
+  CHECK(made("shr.u32 %r8, %r7, 5", rank));
+  CHECK(made("shr.s32 %r8, %r7, 6", rank));
+  CHECK(made("and.b32 %r8, %r7, -32", rank));
+  CHECK(made("div.u32 %r8, %r7, 96", rank));
+  CHECK_FALSE(made("shr.u32 %r8, %r7, 4", rank));
+  CHECK_FALSE(made("and.b32 %r8, %r7, 31", rank));
+  CHECK_FALSE(made("and.b32 %r8, %r7, 48", rank));
+  CHECK_FALSE(made("div.u32 %r8, %r7, 0", rank));
+  CHECK_FALSE(made("div.s32 %r8, %r7, 32", rank));
+  CHECK_FALSE(made("rem.u32 %r8, %r7, 32", rank));
+  CHECK_FALSE(made("@%p2 shr.u32 %r8, %r7, 5", rank));
+  // Another sum of these is no number of a thread.
+  const auto sum = [&](const std::string &lines) {
+    return made("shr.u32 %r8, %r7, 5", number + lines);
+  };
+  CHECK(sum("mul.lo.s32 %r6, %r4, %r5;\nmul.lo.u32 %r0, %r6, %r3;\n"
+            "mad.lo.u32 %r6, %r4, %r2, %r1;\nadd.s32 %r7, %r6, %r0;\n") == false); // %r6 twice
+  CHECK(sum("mad.lo.u32 %r0, %r5, %r3, %r2;\nmul.lo.u32 %r6, %r0, %r4;\n"
+            "add.u32 %r7, %r1, %r6;\n"));
+  CHECK_FALSE(sum("mad.lo.s32 %r7, %r4, %r2, %r1;\n"));
+  CHECK_FALSE(sum("mad.lo.s32 %r6, %r4, %r3, %r2;\nmad.lo.s32 %r7, %r6, %r4, %r1;\n"));
+  CHECK_FALSE(sum("mad.lo.s32 %r6, %r5, %r3, %r2;\nmad.lo.s32 %r7, %r6, %r4, 0;\n"));
+  CHECK_FALSE(sum("mad.lo.s32 %r6, %r5, %r3, %r2;\nmad.lo.s32 %r7, %r6, %r4, %r1;\n"
+                  "add.u32 %r7, %r7, 1;\n"));
+  CHECK_FALSE(sum("mad.lo.s32 %r6, %r5, %r3, %r2;\n@%p2 mad.lo.s32 %r7, %r6, %r4, %r1;\n"));
+  // Of a block the warps differ.
+  CHECK(uneven_in(rank + "setp.lt.u32 %p1, %r7, 32;\n" + ends + "bar.sync 0;\n") == 10);
+}

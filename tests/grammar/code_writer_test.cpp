@@ -113,8 +113,8 @@ TEST_CASE("a clone may have other variables") {
   const Operand &source = module->operands(kernel.instructions[0])[1];
   renaming.symbols.emplace_back(module->symbol(source), "other");
   CodeWriter out;
-  out.declare_shared("other", 24, 8);
-  out.declare_shared("st", 16, 4);
+  out.declare_variable("shared", "other", 24, 8);
+  out.declare_variable("shared", "st", 16, 4);
   out.declare("%x", ScalarType::b32);
   for (const Instruction &instruction : kernel.instructions)
     out.clone(*module, instruction, renaming);

@@ -200,7 +200,7 @@ std::string with_whole_blocks(const std::string &text) {
 /// depends on it afterwards. Lanes that the last warp does not have are not asked.
 std::vector<std::string> of_a_warp(WarpRandom &random) {
   const std::string distance = std::to_string(1 + random.below(31));
-  switch (random.below(8)) {
+  switch (random.below(9)) {
   case 0:
     return {"mov.u32 %wm, -1;", "mov.u32 %wu, 0;", "mov.u32 %wv, " + distance + ";",
             "shfl.sync.up.b32 %wv|%wp, %acc, %wv, %wu, %wm;", "@%wp add.u32 %acc, %acc, %wv;"};
@@ -225,6 +225,19 @@ std::vector<std::string> of_a_warp(WarpRandom &random) {
   case 6:
     return {"mov.u32 %wm, -1;", "mov.u32 %wu, 31;", "mov.u32 %wv, 0;",
             "shfl.sync.idx.b32 %wv, %acc, %wv, %wu, %wm;", "mad.lo.u32 %acc, %acc, 3, %wv;"};
+  case 7: { // every other warp
+    const std::string label = fmt::format("WARP{}", random.below(1'000'000'000));
+    return {"shr.u32 %wv, %wnumber, 5;",
+            "and.b32 %wv, %wv, 1;",
+            "setp.eq.u32 %wp, %wv, 0;",
+            "@%wp bra " + label + ";",
+            "mov.u32 %wm, -1;",
+            "mov.u32 %wu, 0;",
+            "mov.u32 %wv, " + distance + ";",
+            "shfl.sync.up.b32 %wv|%wp, %acc, %wv, %wu, %wm;",
+            "@%wp add.u32 %acc, %acc, %wv;",
+            label + ":"};
+  }
   default: { // some lanes go a way of their own first
     const std::string label = fmt::format("WAY{}", random.below(1'000'000'000));
     return {"mov.u32 %wv, %laneid;",
@@ -257,7 +270,11 @@ std::string with_warps(const std::string &text, std::uint64_t seed) {
       line = "\tmov.u32 %wv, tile;\n\tcvt.u64.u32 %tile64, %wv;";
     kept += line + "\n";
     if (holds(line, ".reg .b64 %tile64;")) {
-      kept += "\t.reg .b32 %wm, %wu, %wv, %wr;\n\t.reg .pred %wp;\n";
+      kept += "\t.reg .b32 %wm, %wu, %wv, %wr, %wx<7>, %wnumber;\n\t.reg .pred %wp;\n"
+              "\tmov.u32 %wx0, %tid.x;\n\tmov.u32 %wx1, %tid.y;\n\tmov.u32 %wx2, %tid.z;\n"
+              "\tmov.u32 %wx3, %ntid.x;\n\tmov.u32 %wx4, %ntid.y;\n"
+              "\tmad.lo.u32 %wx5, %wx4, %wx2, %wx1;\n"
+              "\tmad.lo.u32 %wnumber, %wx5, %wx3, %wx0;\n";
       declared = true;
     }
     if (declared && line == "\tbar.sync 0;" && holds(kept, "%mine, %flat, 8, %mine") &&

@@ -347,6 +347,9 @@ TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
   run("tiled.ptx", "rounds", "x2");
   run("tiled.ptx", "turn", "y2");
   run("warps.ptx", "gangs", "x2");
+  run("warps.ptx", "rows", "x2");
+  run("textured.ptx", "sampled", "x2");
+  run("local.ptx", "stacked", "x2");
   run("dynamic.ptx", "sums", "x2");
   run("../wide/points.ptx", "stencil", "wide-x2");
   run("../wide/points.ptx", "four", "wide");
@@ -564,6 +567,32 @@ TEST_CASE("shared memory is each copy's own, and the launch has no more of it") 
     s.block = {2, 1, 1};
     s.appended = {};
   }));
+}
+
+TEST_CASE("local memory is each copy's own, and no more than a thread has") {
+  const Written one =
+      write_one(file_text(std::filesystem::path(SOURCE_DIR "/tests/synth/retile") / "local.ptx"),
+                "stacked", "x2");
+  const auto proved = [&](const std::string &from, const std::string &to) {
+    std::string changed = one.sibling;
+    const std::size_t at = changed.find(from);
+    REQUIRE(at != std::string::npos);
+    changed.replace(at, from.size(), to);
+    const auto module = parsed(one.before + changed + one.after);
+    return prove_coarsen({*module, function(*module, "stacked")},
+                         function(*module, one.proposal.sibling.name), one.proposal)
+        .empty();
+  };
+  const std::string first = ".local .align 16 .b8 __ptxasw_room0_0[32];";
+  CHECK(proved(first, first));
+  CHECK(one.proposal.sibling.needs.dynamic_shared == 1);
+  CHECK_FALSE(proved(first, ".local .align 16 .b8 __ptxasw_room0_0[28];"));
+  CHECK_FALSE(proved(first, ".local .align 4 .b8 __ptxasw_room0_0[32];"));
+  CHECK_FALSE(proved(first, ".shared .align 16 .b8 __ptxasw_room0_0[32];"));
+  CHECK_FALSE(proved(first, first + " .local .b32 more;"));
+  // The second copy in the first one's place.
+  CHECK_FALSE(proved("mov.u64 %c1_spl, __ptxasw_room0_1;", "mov.u64 %c1_spl, __ptxasw_room0_0;"));
+  CHECK_FALSE(proved("[__ptxasw_room1_1]", "[__ptxasw_room1_0]"));
 }
 
 TEST_CASE("each copy's part of dynamic memory is as large as the kernel's") {
