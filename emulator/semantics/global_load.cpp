@@ -5,7 +5,7 @@
 namespace ptxasw::inline emulator {
 namespace {
 
-constexpr unsigned widest = 16; ///< bytes that one load reads on every target
+constexpr unsigned widest_load = 16; ///< bytes that one load reads on every target
 
 /// What the words from `next` on say, that of the space being known.
 std::optional<QualifiedLoad> qualified(const Opcode &opcode, std::size_t next, bool may_be_nc) {
@@ -21,7 +21,7 @@ std::optional<QualifiedLoad> qualified(const Opcode &opcode, std::size_t next, b
   if (!take("v2"))
     take("v4");
   if (next + 1 != opcode.modifiers.size() || opcode.type == ScalarType::none ||
-      opcode.type == ScalarType::b128 || opcode.vector * bit_width(opcode.type) > 8 * widest)
+      opcode.type == ScalarType::b128 || opcode.vector * bit_width(opcode.type) > 8 * widest_load)
     return std::nullopt;
   return load;
 }

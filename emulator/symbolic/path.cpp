@@ -15,7 +15,7 @@ __extension__ typedef __int128 Wide; ///< holds sums of a few products of 32 by 
 
 // Sums with more terms or larger factors are not looked into.
 constexpr std::uint32_t path_terms_budget = 16;
-constexpr std::int64_t largest_factor = std::int64_t{1} << 32;
+constexpr std::int64_t largest_multiple = std::int64_t{1} << 32;
 
 std::int64_t lowest(unsigned width) { return -static_cast<std::int64_t>(mask64(width) / 2) - 1; }
 std::int64_t highest(unsigned width) { return static_cast<std::int64_t>(mask64(width) / 2); }
@@ -223,7 +223,7 @@ Range PathKnowledge::range(Expr expr, int depth) const {
       bool small = true;
       for (std::uint32_t i = 0; i < expr->child_count; ++i) {
         const std::int64_t factor = as_signed(expr->coefficients[i], width);
-        small &= factor < largest_factor && factor > -largest_factor;
+        small &= factor < largest_multiple && factor > -largest_multiple;
         const Range term = range(expr->children[i], depth - 1);
         low += Wide{factor} * (factor > 0 ? term.low : term.high);
         high += Wide{factor} * (factor > 0 ? term.high : term.low);

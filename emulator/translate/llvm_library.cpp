@@ -184,7 +184,7 @@ private:
 
 // Values go through memory between segments (translate.cpp), so there is little to gain from more
 // than what is done here within a block.
-constexpr const char *passes =
+constexpr const char *pipeline =
     "function(sroa,early-cse,instcombine,simplifycfg,gvn,dse,instcombine,simplifycfg)";
 
 tl::expected<std::unique_ptr<MachineCode>, std::string>
@@ -219,7 +219,7 @@ Library::compile(const std::string &ir) const {
   f_.AddTargetDependentFunctionAttr(function, "prefer-vector-width", "512");
   f_.AddTargetDependentFunctionAttr(function, "min-legal-vector-width", "512");
   const Handle options = f_.CreatePassBuilderOptions();
-  const Handle error = f_.RunPasses(module, passes, machine, options);
+  const Handle error = f_.RunPasses(module, pipeline, machine, options);
   f_.DisposePassBuilderOptions(options);
   f_.DisposeTargetMachine(machine);
   if (error) {

@@ -30,7 +30,7 @@
 namespace ptxasw::inline synth {
 namespace {
 
-constexpr std::size_t most_instructions = 4000; ///< the kernel is looked at once for each shape
+constexpr std::size_t most_reshaped = 4000; ///< the kernel is looked at once for each shape
 constexpr std::uint32_t warp = 32, largest_z = 64;
 constexpr std::uint32_t in_a_loop = 16; ///< an access counts as so many where it is repeated
 constexpr double alike = 1.05;          ///< shapes whose sectors differ by less are alike
@@ -107,7 +107,7 @@ Sibling reshaped(const KernelContext &context, const Shape &extent) {
 
 std::vector<Sibling> reshapes(const KernelContext &context, std::size_t most) {
   const FreeAxes axes = free_axes(context);
-  if (!axes.x || context.kernel.instructions.size() > most_instructions)
+  if (!axes.x || context.kernel.instructions.size() > most_reshaped)
     return {};
   std::vector<Shape> good = warps(axes);
   if (good.size() > 1) {

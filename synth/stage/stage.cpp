@@ -11,7 +11,7 @@
 namespace ptxasw::inline synth {
 namespace {
 
-constexpr Refusal no_place{"control-flow", "its text declares something between instructions"};
+constexpr Refusal text_between{"control-flow", "its text declares something between instructions"};
 
 /// Bytes of a tile.
 const std::vector<std::string> &stage_variants() {
@@ -34,7 +34,7 @@ const Staged &staged(const KernelContext &context, std::string_view variant) {
     result.text =
         stage::write_staged(context.module, context.kernel, context.cfg(), answer.sites[0], atoms);
     if (!result.text)
-      result.refusals.push_back(no_place);
+      result.refusals.push_back(text_between);
     return result;
   });
 }

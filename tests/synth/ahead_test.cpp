@@ -7,6 +7,8 @@
 #include <doctest/doctest.h>
 #include <filesystem>
 
+namespace ahead_test {
+
 using namespace ptxasw;
 
 namespace {
@@ -182,3 +184,5 @@ TEST_CASE("mutants of what is written are refused or harmless") {
   CHECK(more_than(count.refused, 300));
   CHECK(more_than(count.harmless, 10));
 }
+
+} // namespace ahead_test

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+namespace beside_test {
+
 using namespace ptxasw;
 
 namespace {
@@ -186,3 +188,5 @@ TEST_CASE("what holds on either of two ways that meet") {
   CHECK(decided.is_less);
   CHECK(decided.known.truth == std::map<proof::Term, bool>{{decided.known.values[0], true}});
 }
+
+} // namespace beside_test

@@ -14,6 +14,8 @@
 #include <regex>
 #include <sstream>
 
+namespace cache_test {
+
 using namespace ptxasw;
 
 namespace {
@@ -322,3 +324,5 @@ TEST_CASE("mutants of what is written are refused or harmless") {
   CHECK((count.harmless > 0 ||
          mutant_stride() > 1)); // little may be changed of what is only a qualifier
 }
+
+} // namespace cache_test

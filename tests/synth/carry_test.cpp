@@ -8,6 +8,8 @@
 #include <doctest/doctest.h>
 #include <filesystem>
 
+namespace carry_test {
+
 using namespace ptxasw;
 using promote::Wanted;
 
@@ -192,3 +194,5 @@ $loop:
   CHECK_FALSE(guess.is_zero(reg("%r3") - reg("%r0"), atoms));
   CHECK_FALSE(guess.is_zero(reg("%d2") - reg("%d0"), atoms));
 }
+
+} // namespace carry_test

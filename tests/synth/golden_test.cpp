@@ -25,6 +25,8 @@
 #include <map>
 #include <sstream>
 
+namespace golden_test {
+
 using namespace ptxasw;
 
 namespace {
@@ -198,3 +200,5 @@ TEST_CASE("what is no PTX is a diagnostic") {
   CHECK(result.error().file == "x.ptx");
   CHECK(result.error().line == 3);
 }
+
+} // namespace golden_test

@@ -16,6 +16,8 @@
 #include <regex>
 #include <sstream>
 
+namespace in_kernel_test {
+
 using namespace ptxasw;
 
 namespace {
@@ -265,3 +267,5 @@ TEST_CASE("what is not known or cannot be is refused by name") {
   CHECK(rewritten->report.kernels[0].in_kernel->variant == "x4");
   CHECK(rewritten->report.kernels[0].assumptions == std::vector<std::string>{"block-shape"});
 }
+
+} // namespace in_kernel_test

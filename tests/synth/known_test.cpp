@@ -10,6 +10,8 @@
 #include <random>
 #include <vector>
 
+namespace known_test {
+
 using namespace ptxasw;
 
 namespace {
@@ -168,3 +170,5 @@ TEST_CASE("bounds that are said to hold hold in every assignment") {
   CHECK(upper > 20);
   CHECK(kept > 20);
 }
+
+} // namespace known_test

@@ -8,6 +8,8 @@
 
 #include <doctest/doctest.h>
 
+namespace one_value_test {
+
 using namespace ptxasw;
 
 namespace {
@@ -121,3 +123,5 @@ TEST_CASE("mutants of kernels whose addresses rest on one value are refused or h
   MESSAGE("refused ", refused, ", harmless ", agreed, ", without a launch that is usable ",
           unchecked);
 }
+
+} // namespace one_value_test

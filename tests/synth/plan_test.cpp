@@ -13,6 +13,8 @@
 
 #include <string>
 
+namespace plan_test {
+
 using namespace ptxasw;
 
 namespace {
@@ -157,3 +159,5 @@ TEST_CASE("the other variants are the same plan with less in it") {
   CHECK(same.loads[0].below == full.plan.loads[0].below);
   CHECK(same.loads[0].has_corner);
 }
+
+} // namespace plan_test

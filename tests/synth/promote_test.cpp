@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fmt/core.h>
 
+namespace promote_test {
+
 using namespace ptxasw;
 
 namespace {
@@ -130,3 +132,5 @@ TEST_CASE("mutants of what is written are refused or harmless") {
                       << count.harmless << " harmless");
   CHECK(more_than(count.refused, 200));
 }
+
+} // namespace promote_test

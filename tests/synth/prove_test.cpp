@@ -20,6 +20,8 @@
 #include <regex>
 #include <sstream>
 
+namespace prove_test {
+
 using namespace ptxasw;
 
 namespace {
@@ -636,3 +638,5 @@ END:
   REQUIRE(result);
   CHECK(result->report.kernels[0].shuffles == 1);
 }
+
+} // namespace prove_test

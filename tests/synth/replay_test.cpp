@@ -8,6 +8,8 @@
 #include <fmt/core.h>
 #include <map>
 
+namespace replay_test {
+
 using namespace ptxasw;
 
 namespace {
@@ -386,3 +388,5 @@ TEST_CASE("branches that are always taken are followed") {
   CHECK(code.skip(4) == "never");
   CHECK(code.skip(5) == "end");
 }
+
+} // namespace replay_test

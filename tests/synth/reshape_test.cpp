@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+namespace reshape_test {
+
 using namespace ptxasw;
 
 namespace {
@@ -280,3 +282,5 @@ TEST_CASE("verify compares versions in blocks of other shapes with the kernel") 
   const Verdicts wrong = verdicts(places, {{8, 4, 0}, {32, 2, 0}, {64, 0, 0}});
   CHECK(wrong.differ == 9);
 }
+
+} // namespace reshape_test

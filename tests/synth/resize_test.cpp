@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace resize_test {
+
 using namespace ptxasw;
 
 namespace {
@@ -197,3 +199,5 @@ TEST_CASE("what is found in a kernel is found once, by type and name") {
   CHECK(&context.once("first", find) == &context.once("first", find));
   CHECK(found == 3);
 }
+
+} // namespace resize_test

@@ -18,6 +18,8 @@
 #include <regex>
 #include <sstream>
 
+namespace retile_test {
+
 using namespace ptxasw;
 
 namespace {
@@ -653,3 +655,5 @@ TEST_CASE("the table must say what is proved") {
     s.block = {2, 1, 1};
   }));
 }
+
+} // namespace retile_test

@@ -14,6 +14,8 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
+namespace shuffle_test {
+
 using namespace ptxasw;
 
 namespace {
@@ -189,3 +191,5 @@ TEST_CASE("the question to the solver never says too much") {
   CHECK(answer(less, pool.bit_or(x, pool.constant(32, 0))) == SolverAnswer::sat);
   CHECK(answer(less, x, {{pool.ult(y, x), false}}) == SolverAnswer::unsat);
 }
+
+} // namespace shuffle_test

@@ -7,6 +7,8 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
+namespace sibling_table_test {
+
 using namespace ptxasw;
 
 namespace {
@@ -202,3 +204,5 @@ TEST_CASE("a sibling with needs that are not understood does not exist") {
   CHECK(left_with("{}", R"("gain": 1.5,)", R"("gain")") == 1);
   CHECK(left_with(R"({"gain": 1.5})", "", R"("gain")") == 1);
 }
+
+} // namespace sibling_table_test

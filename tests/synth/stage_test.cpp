@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <fmt/core.h>
 
+namespace stage_test {
+
 using namespace ptxasw;
 
 namespace {
@@ -294,3 +296,5 @@ TEST_CASE("mutants of what is written are refused or harmless") {
   CHECK(more_than(count.refused, 1000));
   CHECK((mutant_stride() > 1 || count.harmless < 300)); // of few, chance decides
 }
+
+} // namespace stage_test

@@ -297,6 +297,8 @@ class Interrupted(Scratch):
 
     def test_signals(self):
         adopt_orphans()
+        # A shell starts what runs in its background with SIGINT ignored, and children inherit that.
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
         for number in (signal.SIGINT, signal.SIGTERM):
             for name in ("started", "done", "go"):
                 (self.dir / name).unlink(missing_ok=True)

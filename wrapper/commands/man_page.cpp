@@ -98,11 +98,12 @@ std::string settings_entries() {
   return out;
 }
 
-constexpr char drop_in[] = "Started under the name \\fBptxas\\fR it takes the place of NVIDIA's "
-                           "assembler: it reads the PTX, rewrites "
-                           "what it can show\nto be right and worth it, and hands the result to "
-                           "the real one. If anything is in doubt, "
-                           "the real one gets the original.\n";
+constexpr char drop_in_words[] =
+    "Started under the name \\fBptxas\\fR it takes the place of NVIDIA's "
+    "assembler: it reads the PTX, rewrites "
+    "what it can show\nto be right and worth it, and hands the result to "
+    "the real one. If anything is in doubt, "
+    "the real one gets the original.\n";
 
 constexpr char files[] =
     ".SH FILES\n"
@@ -118,7 +119,7 @@ std::string man_page(const std::vector<CommandDescription> &commands) {
   out += ".SH SYNOPSIS\n\\fBptxasw\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR]\n.br\n\\fBptxas\\fR "
          "[\\fIOPTIONS\\fR] "
          "\\fIFILE\\fR\n.SH DESCRIPTION\n";
-  out += sentence(all.summary) + "\n.PP\n" + drop_in + ".SH COMMANDS\n";
+  out += sentence(all.summary) + "\n.PP\n" + drop_in_words + ".SH COMMANDS\n";
   for (std::size_t i = 1; i < commands.size(); ++i)
     out += list_entry(fmt::format("\\fB{}\\fR, see \\fBptxasw\\-{}\\fR(1)",
                                   escape_roff(commands[i].name), escape_roff(commands[i].name)),

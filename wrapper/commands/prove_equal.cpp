@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int not_tried = 2;
+constexpr int not_asked = 2;
 
 /// Both launches: of a launch file, or of words, which then hold for both. Errors: what is wrong.
 tl::expected<LaunchFile, std::string>
@@ -89,13 +89,13 @@ int prove_two(const EqualRequest &request) {
   const auto first = load_module(request.first),
              second = first ? load_module(request.second) : nullptr;
   if (!first || !second)
-    return not_tried;
+    return not_asked;
   if (!has_kernel(*first) || !has_kernel(*second))
-    return complain(no_kernel(has_kernel(*first) ? request.second : request.first), not_tried);
+    return complain(no_kernel(has_kernel(*first) ? request.second : request.first), not_asked);
   const WarpProgram programs[] = {WarpProgram(*first), WarpProgram(*second)};
   const auto answered = answer_equal(request, programs[0], programs[1]);
   if (!answered)
-    return complain(answered.error(), not_tried);
+    return complain(answered.error(), not_asked);
   const EqualityAnswer &answer = *answered;
   std::string file;
   if (answer.witness && !request.witness.empty()) {
@@ -104,7 +104,7 @@ int prove_two(const EqualRequest &request) {
     file = request.witness + "/differ.toml";
     const std::string text = launch_file_text(answer.witness->first, &answer.witness->second);
     if (const auto written = write_file_atomically(file, text); !written)
-      return complain(written.error(), not_tried);
+      return complain(written.error(), not_asked);
   }
   const Module *const of_line = answer.line == 0 ? nullptr : answer.side == 1 ? &*first : &*second;
   if (request.json) {

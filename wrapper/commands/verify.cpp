@@ -43,7 +43,7 @@ struct VerifyRequest : OutputRequest {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int agree = 0, differ = 1, not_checked = 2, not_exercised = 3;
+constexpr int agree = 0, differ = 1, cannot_check = 2, not_exercised = 3;
 
 /// `lines 3, 7 to 9`: numbers in order, neighbours together.
 std::string lines_text(std::vector<std::uint32_t> lines) {
@@ -130,7 +130,7 @@ int print_verdict(const KernelVerdict &verdict, const OutputRequest &output) {
     reasons();
     if (verdict.out_of_work)
       fmt::print("  the search ended with the work that --work allows\n");
-    return not_checked;
+    return cannot_check;
   }
 }
 
@@ -141,7 +141,7 @@ int code_of(const KernelVerdict &verdict) {
   return verdict.kind == Kind::agree           ? agree
          : verdict.kind == Kind::differ        ? differ
          : verdict.kind == Kind::not_exercised ? not_exercised
-                                               : not_checked;
+                                               : cannot_check;
 }
 
 Json to_json(const KernelVerdict &verdict) {
@@ -324,7 +324,7 @@ int compare_described(const VerifyRequest &request, const VerifyOptions &options
       file->second = file->first;
   }
   if (!file)
-    return complain(file.error(), not_checked);
+    return complain(file.error(), cannot_check);
   for (LaunchDescription *launch : {&file->first, &file->second})
     if (!options.kernel.empty() && launch->kernel.empty())
       launch->kernel = options.kernel;
@@ -338,7 +338,7 @@ int compare_described(const VerifyRequest &request, const VerifyOptions &options
   how.reassociate = options.reassociate;
   // The worst of all; versions that the launch does not suit count if there are no others.
   const auto rank = [](int code) {
-    return code == differ ? 3 : code == not_checked ? 2 : code == agree ? 1 : 0;
+    return code == differ ? 3 : code == cannot_check ? 2 : code == agree ? 1 : 0;
   };
   const auto entry = std::find_if(original.functions.begin(), original.functions.end(),
                                   [](const Function &one) { return one.is_entry && one.has_body; });
@@ -357,14 +357,14 @@ int compare_described(const VerifyRequest &request, const VerifyOptions &options
     const int code = !one.why.empty()               ? not_exercised
                      : verdict.kind == Kind::agree  ? agree
                      : verdict.kind == Kind::differ ? differ
-                                                    : not_checked;
+                                                    : cannot_check;
     if (code == differ && !request.counter_example.empty() && worst != differ) {
       LaunchDescription launch = one.launch;
       launch.schedule = verdict.schedule;
       if (const auto written =
               write_file_atomically(request.counter_example, launch_file_text(launch));
           !written)
-        return complain(written.error(), not_checked);
+        return complain(written.error(), cannot_check);
     }
     if (!request.json)
       print_verdict(verdict, code, one.version);
@@ -426,9 +426,9 @@ int run(const VerifyRequest &request, const Invocation &) {
   const auto original = load_module(request.original);
   const auto rewritten = load_module(request.rewritten);
   if (!original || !rewritten)
-    return not_checked;
+    return cannot_check;
   if (!are_known(*original, request.original) || !are_known(*rewritten, request.rewritten))
-    return not_checked;
+    return cannot_check;
   VerifyOptions options = request.options;
   const auto in_second =
       std::any_of(rewritten->functions.begin(), rewritten->functions.end(),
@@ -436,7 +436,7 @@ int run(const VerifyRequest &request, const Invocation &) {
   if (!in_second) { // a sibling is only there
     const auto kernel = kernel_called(*original, options.kernel, request.original);
     if (!kernel)
-      return not_checked;
+      return cannot_check;
     options.kernel = *kernel;
   }
   for (const std::string &promise : request.promises)
@@ -449,18 +449,18 @@ int run(const VerifyRequest &request, const Invocation &) {
   for (const auto &[text, to] : {std::pair{&request.relative, &tolerance.relative},
                                  std::pair{&request.absolute, &tolerance.absolute}})
     if (!text->empty() && (!to_number(*text, *to) || !(*to >= 0)))
-      return complain(fmt::format("`{}` is no tolerance", *text), not_checked);
+      return complain(fmt::format("`{}` is no tolerance", *text), cannot_check);
   options.reassociate = request.reassociate;
   if (!request.launch.empty() && request.shard.count > 1)
     return complain("--shard and --launch do not go together: a launch is of one kernel",
-                    not_checked);
+                    cannot_check);
   if (!request.launch.empty())
     return compare_described(request, options, *original, *rewritten);
   const std::vector<SiblingTable> tables = sibling_tables(*rewritten);
   const auto list = comparisons(*original, *rewritten, tables, options);
   if (list.empty()) {
     fmt::print(stderr, "ptxasw: error: there is no kernel to compare\n");
-    return not_checked;
+    return cannot_check;
   }
   const auto [begin, end] = request.shard.range(list.size());
   const auto verdicts = verify_all(
@@ -471,7 +471,7 @@ int run(const VerifyRequest &request, const Invocation &) {
         if (const auto written =
                 write_file_atomically(request.counter_example, launch_file_text(*verdict.launch));
             !written)
-          return complain(written.error(), not_checked);
+          return complain(written.error(), cannot_check);
         break;
       }
   // The worst of all kernels.

@@ -23,7 +23,7 @@ constexpr const char elf_magic[] = "\x7f"
                                    "ELF";
 constexpr const char no_ptx[] = "no-ptx", too_large[] = "too-large";
 
-template <typename Number> Number number_at(const char *from) {
+template <typename Number> Number image_number(const char *from) {
   Number result;
   std::memcpy(&result, from, sizeof result);
   return result;
@@ -32,8 +32,8 @@ template <typename Number> Number number_at(const char *from) {
 KeptImage nothing(const char *why, const char *words) { return {"", why, words}; }
 
 KeptImage keep_fat(const char *bytes) {
-  const auto header = number_at<std::uint16_t>(bytes + 6);
-  const auto size = number_at<std::uint64_t>(bytes + 8);
+  const auto header = image_number<std::uint16_t>(bytes + 6);
+  const auto size = image_number<std::uint64_t>(bytes + 8);
   if (header < 16)
     return nothing(no_ptx, "its image is not understood");
   KeptImage kept;
@@ -45,9 +45,9 @@ KeptImage keep_fat(const char *bytes) {
     const char *const entry = first + at;
     if (size - at < 64 || ++entries > most_entries)
       return nothing(no_ptx, "its image is not understood");
-    const auto kind = number_at<std::uint16_t>(entry);
-    const auto entry_header = number_at<std::uint32_t>(entry + 4);
-    const auto stored = number_at<std::uint64_t>(entry + 8);
+    const auto kind = image_number<std::uint16_t>(entry);
+    const auto entry_header = image_number<std::uint32_t>(entry + 4);
+    const auto stored = image_number<std::uint64_t>(entry + 8);
     if (entry_header < 64 || entry_header > size - at || stored > size - at - entry_header)
       return nothing(no_ptx, "its image is not understood");
     const std::size_t begin = kept.bytes.size();
@@ -94,15 +94,15 @@ KeptImage keep_image(const void *image) {
   for (std::size_t i = 0; i < 4; ++i)
     if (bytes[i] == 0)
       return nothing(no_ptx, "its image is not understood");
-  auto magic = number_at<std::uint32_t>(bytes);
+  auto magic = image_number<std::uint32_t>(bytes);
   if (magic == wrapper_magic) {
-    const auto version = number_at<std::uint32_t>(bytes + 4);
+    const auto version = image_number<std::uint32_t>(bytes + 4);
     if (version == 2)
       return nothing("relocatable", "it is linked from several modules (-rdc)");
-    bytes = version == 1 ? number_at<const char *>(bytes + 8) : nullptr;
+    bytes = version == 1 ? image_number<const char *>(bytes + 8) : nullptr;
     if (!bytes)
       return nothing(no_ptx, "its image is not understood");
-    magic = number_at<std::uint32_t>(bytes);
+    magic = image_number<std::uint32_t>(bytes);
   }
   if (magic == fat_magic)
     return keep_fat(bytes);

@@ -12,7 +12,7 @@
 namespace ptxasw::inline wrapper {
 namespace {
 
-constexpr std::size_t page_width = 100;
+constexpr std::size_t text_columns = 100;
 constexpr std::size_t most_shown_lines = 6; ///< of the PTX, in a list
 
 /// What may come from somebody else's file goes to a terminal without control characters.
@@ -41,7 +41,7 @@ std::string wrapped(std::string_view text, std::size_t used, std::size_t indent)
     const std::size_t end = std::min(text.find(' '), text.size());
     const std::string_view word = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    if (!first && column + 1 + text_width(word) > page_width) {
+    if (!first && column + 1 + text_width(word) > text_columns) {
       result += '\n' + std::string(indent, ' ');
       column = indent;
     } else if (!first) {
@@ -143,7 +143,7 @@ std::string excerpt(const Finding &finding, const std::string &source, std::size
     line.pop_back();
   const std::vector<Marks> marks = marks_of(line, finding);
   // Of a long line the part around the first mark is shown.
-  const std::size_t room = page_width - margin - 4;
+  const std::size_t room = text_columns - margin - 4;
   std::size_t first = 0;
   std::string_view shown = line;
   if (text_width(line) > room) {

@@ -45,7 +45,7 @@ CUcontext current() {
 }
 
 /// "invalid value" of CUDA_ERROR_INVALID_VALUE.
-std::string words_of(std::string_view name) {
+std::string words_of_result(std::string_view name) {
   constexpr std::string_view prefix = "CUDA_ERROR_";
   if (!name.starts_with(prefix))
     return "no error";
@@ -55,15 +55,15 @@ std::string words_of(std::string_view name) {
   return words;
 }
 
-struct Known {
+struct KnownResult {
   const char *name = nullptr;
   std::string words;
 };
 
-const Known *known(CUresult result) {
+const KnownResult *known_driver_result(CUresult result) {
   static const auto *const all = [] {
-    auto *const made = new std::map<int, Known>;
-#define PTXASW_DRIVER_ERROR(name) (*made)[name] = {#name, words_of(#name)};
+    auto *const made = new std::map<int, KnownResult>;
+#define PTXASW_DRIVER_ERROR(name) (*made)[name] = {#name, words_of_result(#name)};
 #include "wrapper/runtime/driver_errors.def"
 #undef PTXASW_DRIVER_ERROR
     return made;
@@ -89,7 +89,7 @@ CUresult create(CUcontext *context, unsigned flags, CUdevice number) {
 }
 
 /// A call about the device by its number, for which no context is needed.
-template <class Body> CUresult about(CUdevice number, Body body) {
+template <class Body> CUresult about_device(CUdevice number, Body body) {
   return driver([&] { return number == 0 ? body() : cudaErrorInvalidDevice; }, false);
 }
 
@@ -139,14 +139,14 @@ CUresult cuDriverGetVersion(int *version) {
 }
 
 CUresult cuGetErrorName(CUresult result, const char **name) {
-  const Known *const found = known(result);
+  const KnownResult *const found = known_driver_result(result);
   if (name)
     *name = found ? found->name : nullptr;
   return name && found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuGetErrorString(CUresult result, const char **words) {
-  const Known *const found = known(result);
+  const KnownResult *const found = known_driver_result(result);
   if (words)
     *words = found ? found->words.c_str() : nullptr;
   return words && found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -159,11 +159,11 @@ CUresult cuDeviceGetCount(int *count) {
 }
 
 CUresult cuDeviceGet(CUdevice *to, int number) {
-  return about(number, [&] { return to ? (*to = 0, cudaSuccess) : cudaErrorInvalidValue; });
+  return about_device(number, [&] { return to ? (*to = 0, cudaSuccess) : cudaErrorInvalidValue; });
 }
 
 CUresult cuDeviceGetName(char *name, int length, CUdevice number) {
-  return about(number, [&] {
+  return about_device(number, [&] {
     cudaDeviceProp all{};
     if (!name || length <= 0)
       return cudaErrorInvalidValue;
@@ -176,7 +176,7 @@ CUresult cuDeviceGetName(char *name, int length, CUdevice number) {
 }
 
 CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice number) {
-  return about(number, [&] {
+  return about_device(number, [&] {
     cudaDeviceProp all{};
     if (!uuid)
       return cudaErrorInvalidValue;
@@ -190,7 +190,7 @@ CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice number) { return cuDeviceGetUuid
 CUresult cuDeviceGetLuid(char *, unsigned *, CUdevice) { return CUDA_ERROR_NOT_SUPPORTED; }
 
 CUresult cuDeviceTotalMem_v2(std::size_t *bytes, CUdevice number) {
-  return about(number, [&] {
+  return about_device(number, [&] {
     return bytes ? (*bytes = device().memory_size(), cudaSuccess) : cudaErrorInvalidValue;
   });
 }
@@ -202,7 +202,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
 }
 
 CUresult cuDeviceGetProperties(CUdevprop *to, CUdevice number) {
-  return about(number, [&] {
+  return about_device(number, [&] {
     cudaDeviceProp all{};
     if (!to)
       return cudaErrorInvalidValue;
@@ -223,7 +223,7 @@ CUresult cuDeviceGetProperties(CUdevprop *to, CUdevice number) {
 }
 
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice number) {
-  return about(number, [&] {
+  return about_device(number, [&] {
     if (!major || !minor)
       return cudaErrorInvalidValue;
     *major = static_cast<int>(device().sm() / 10);
@@ -263,7 +263,7 @@ CUresult cuDeviceSetMemPool(CUdevice number, CUmemoryPool pool) {
 // ---- contexts
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice number) {
-  return about(number, [&] {
+  return about_device(number, [&] {
     if (!context)
       return cudaErrorInvalidValue;
     ++primary().users;
@@ -273,7 +273,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice number) {
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice number) {
-  return about(number, [&] {
+  return about_device(number, [&] {
     if (primary().users == 0)
       return static_cast<cudaError_t>(CUDA_ERROR_INVALID_CONTEXT);
     --primary().users;
@@ -283,19 +283,19 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice number) {
 CUresult cuDevicePrimaryCtxRelease(CUdevice number) { return cuDevicePrimaryCtxRelease_v2(number); }
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice number) {
-  return about(number, [] { return cudaDeviceReset(); });
+  return about_device(number, [] { return cudaDeviceReset(); });
 }
 CUresult cuDevicePrimaryCtxReset(CUdevice number) { return cuDevicePrimaryCtxReset_v2(number); }
 
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice number, unsigned flags) {
-  return about(number, [&] { return primary().flags = flags, cudaSuccess; });
+  return about_device(number, [&] { return primary().flags = flags, cudaSuccess; });
 }
 CUresult cuDevicePrimaryCtxSetFlags(CUdevice number, unsigned flags) {
   return cuDevicePrimaryCtxSetFlags_v2(number, flags);
 }
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice number, unsigned *flags, int *active) {
-  return about(number, [&] {
+  return about_device(number, [&] {
     if (!flags || !active)
       return cudaErrorInvalidValue;
     *flags = primary().flags;
