@@ -188,6 +188,8 @@ void LoopInvariants::find_states(LoopId loop, LoopKnowledge &known) {
 // True if the formulas cannot hold together in one thread at the loop's header.
 bool LoopInvariants::excluded(LoopId loop, std::vector<Expr> formulas,
                               const std::vector<Candidate> &known) {
+  if (solver_.effort() >= effort_)
+    return false;
   static const InvariantsOf none = [](LoopId) -> const LoopKnowledge & {
     static const LoopKnowledge empty;
     return empty;

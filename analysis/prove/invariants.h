@@ -14,8 +14,10 @@ namespace ptxasw::inline analysis {
 
 class LoopInvariants {
 public:
-  LoopInvariants(KernelPaths &paths, const FixedLaunch &launch, Solver &solver)
-      : paths_(paths), launch_(launch), solver_(solver) {}
+  /// Where the solver has spent `effort` nothing more is asked, and nothing found.
+  LoopInvariants(KernelPaths &paths, const FixedLaunch &launch, Solver &solver,
+                 std::uint64_t effort)
+      : paths_(paths), launch_(launch), solver_(solver), effort_(effort) {}
 
   /// Of one loop, in terms of the emulation's symbols, expanded.
   const LoopKnowledge &of(LoopId loop);
@@ -31,6 +33,7 @@ private:
   KernelPaths &paths_;
   const FixedLaunch &launch_;
   Solver &solver_;
+  const std::uint64_t effort_;
   std::map<LoopId, LoopKnowledge> known_;
 };
 
