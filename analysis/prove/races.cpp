@@ -40,7 +40,7 @@ namespace ptxasw::inline analysis {
 namespace {
 
 /// Z3 takes so much longer for a unit of what it counts of whole numbers than of bits.
-constexpr unsigned whole_weight = 8;
+constexpr unsigned whole_weight = 5;
 
 /// Meetings that one question is about: Z3 takes much longer for more of them, and counts little of
 /// it.
@@ -101,7 +101,7 @@ public:
         solver_(options.resource_limit, true), order_solver_(options.resource_limit, true),
         exact_solver_(options.resource_limit / 4, true),
         integer_solver_(options.resource_limit / whole_weight),
-        invariants_(paths_, launch_, solver_, options.effort) {}
+        invariants_(paths_, launch_, solver_, [this] { return effort_left(); }) {}
 
   KernelProof run();
   std::uint64_t effort() const;
@@ -113,6 +113,9 @@ public:
   }
 
 private:
+  std::uint64_t effort_left() const {
+    return options_.effort - std::min(options_.effort, effort());
+  }
   void note_effort();
   bool no_launch();
   void prove_barriers();
@@ -415,7 +418,8 @@ SolverAnswer SafetyProof::ask_whole(const std::vector<Expr> &formulas) {
   if (!question)
     return SolverAnswer::unknown;
   ++questions_;
-  const SolverAnswer answer = integer_solver_.check("a property of whole numbers", *question);
+  const SolverAnswer answer =
+      integer_solver_.check("a property of whole numbers", *question, effort_left() / whole_weight);
   note_effort();
   return answer;
 }
@@ -462,7 +466,7 @@ SolverAnswer SafetyProof::ask_bits(const std::vector<Expr> &formulas, PropertyPr
   const std::vector<Expr> orders = abstracted(true, numbers_too);
   if (numbers_too && gates(orders, true) <= most_gates) {
     ++questions_;
-    const SolverAnswer answer = order_solver_.check("a property, by order", orders);
+    const SolverAnswer answer = order_solver_.check("a property, by order", orders, effort_left());
     note_effort();
     if (answer == SolverAnswer::unsat)
       return SolverAnswer::unsat;
@@ -478,12 +482,14 @@ SolverAnswer SafetyProof::ask_bits(const std::vector<Expr> &formulas, PropertyPr
           std::find(symbols.begin(), symbols.end(), symbol) == symbols.end())
         symbols.push_back(symbol);
   std::vector<std::uint64_t> values;
-  SolverAnswer answer = count(solver_.find("a property, linear", linear, symbols, values));
+  SolverAnswer answer =
+      count(solver_.find("a property, linear", linear, symbols, values, effort_left()));
   // Where products may wrap around, what they are exactly may still exclude it.
   if (replaced && answer != SolverAnswer::unsat && !assumptions_.no_wrap &&
       gates(formulas, true) <= most_gates) {
     std::vector<std::uint64_t> exact;
-    const SolverAnswer again = exact_solver_.find("a property", formulas, symbols, exact);
+    const SolverAnswer again =
+        exact_solver_.find("a property", formulas, symbols, exact, effort_left());
     ++questions_;
     if (again == SolverAnswer::sat)
       values = std::move(exact);
