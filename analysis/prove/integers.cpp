@@ -27,6 +27,8 @@ namespace {
 constexpr std::size_t most_multiples = 16, most_factors = 8, most_monomials = 200;
 /// Formulas and numbers in each other: their translation, and that to Z3's, calls itself so often.
 constexpr std::size_t most_depth = 500;
+/// The highest bit at which numbers are cut.
+constexpr unsigned largest_cut = 61;
 constexpr std::int64_t one = 1;
 
 /// Thrown where a number does not fit, or there are too many of them.
@@ -46,6 +48,16 @@ bool mixes(Expr sum) {
         sum->width == 32 && (c > largest || c < -largest))
       return true;
   return false;
+}
+
+/// A sum that is no whole number, but one modulo 2^w.
+bool is_modular(Expr expr) {
+  return expr->kind == ExprKind::sum && (!is_full(expr->width) || mixes(expr)) && expr->width <= 62;
+}
+
+/// Bits of a number.
+bool is_part(Expr expr) {
+  return expr->kind == ExprKind::extract && !is_full(expr->width) && expr->children[0]->width <= 64;
 }
 
 using Kind = IntegerQuestion::Kind;
@@ -87,6 +99,10 @@ std::uint32_t IntegerFormulas::variable(Interval range, unsigned threads) {
   bounds.low = static_cast<std::int64_t>(range.low);
   bounds.high = static_cast<std::int64_t>(range.high);
   return static_cast<std::uint32_t>(threads_.size() - 1);
+}
+
+IntegerFormulas::Interval IntegerFormulas::overlap(Interval a, Interval b) {
+  return {std::max(a.low, b.low), std::min(a.high, b.high)};
 }
 
 IntegerFormulas::Polynomial IntegerFormulas::of(std::uint32_t variable) const {
@@ -166,6 +182,9 @@ IntegerFormulas::Polynomial IntegerFormulas::atom(Expr expr) {
   if (expr->maximum <= mask64(expr->width - 1))
     signed_range = {std::max<Wide>(signed_range.low, 0),
                     std::min<Wide>(signed_range.high, static_cast<Wide>(expr->maximum))};
+  if (const auto told = told_.find(expr); told != told_.end())
+    if (const Interval both = overlap(signed_range, told->second); both.low <= both.high)
+      signed_range = both;
   return of(variable(signed_range, threads_in_(expr)));
 }
 
@@ -196,7 +215,7 @@ IntegerFormulas::Polynomial IntegerFormulas::compute(Expr expr) {
   case ExprKind::zext:
     return expr->children[0]->width == 1 ? atom(expr) : unsigned_value(expr->children[0]);
   case ExprKind::extract:
-    if (expr->index == 0 && small_.contains(expr->children[0]) && expr->width == 32)
+    if (is_small(expr->children[0]) && expr->index == 0 && expr->width == 32)
       return value(expr->children[0]);
     if (expr->children[0]->width > 64)
       return atom(expr);
@@ -216,8 +235,10 @@ IntegerFormulas::Polynomial IntegerFormulas::compute(Expr expr) {
 // The same number without a sign.
 IntegerFormulas::Polynomial IntegerFormulas::unsigned_value(Expr expr) {
   if (expr->kind == ExprKind::extract && expr->children[0]->width <= 64 &&
-      !(expr->width == 32 && small_.contains(expr->children[0])))
+      !(expr->width == 32 && is_small(expr->children[0])))
     return bits(expr->children[0], expr->index, expr->width);
+  if (is_modular(expr))
+    return reduced(residue(expr), expr, 0);
   Polynomial own = value(expr);
   if (range(own).low >= 0)
     return own;
@@ -233,49 +254,89 @@ IntegerFormulas::Polynomial IntegerFormulas::unsigned_value(Expr expr) {
 
 // A number of w bits that is known modulo 2^w, as a signed one.
 IntegerFormulas::Polynomial IntegerFormulas::modular(Expr expr) {
-  if (expr->width > 62)
+  if (!is_modular(expr) && (expr->kind != ExprKind::extract || expr->width > 62))
     return atom(expr);
-  const std::int64_t modulus = one << expr->width;
-  Polynomial whole;
-  if (expr->kind == ExprKind::extract) {
-    whole = bits(expr->children[0], expr->index, expr->width);
-  } else if (expr->kind == ExprKind::sum) {
-    whole = plus({}, {{Monomial{}, as_signed(expr->value.low, expr->width)}});
-    for (std::uint32_t i = 0; i < expr->child_count; ++i)
-      whole = plus(whole, value(expr->children[i]), as_signed(expr->coefficients[i], expr->width));
-  } else {
-    return atom(expr);
+  if (expr->kind == ExprKind::extract && expr->index == 0) {
+    const Polynomial whole = value(expr->children[0]);
+    const Interval known = range(whole);
+    if (const Wide limit = Wide{1} << (expr->width - 1); - limit <= known.low && known.high < limit)
+      return whole;
   }
-  if (const Interval known = range(whole); known.low >= 0 && known.high < modulus / 2)
-    return whole;
-  Polynomial result = of(variable({-(modulus / 2), modulus / 2 - 1}, threads_in_(expr)));
-  const Polynomial rounds = of(variable({-(Wide{1} << 62), Wide{1} << 62}, threads_in_(expr)));
-  question_.formulas.push_back(equal(whole, plus(result, rounds, modulus)));
+  return reduced(residue(expr), expr, -(one << (expr->width - 1)));
+}
+
+// A number that is the same modulo 2^w.
+IntegerFormulas::Polynomial IntegerFormulas::residue(Expr expr) {
+  if (expr->kind == ExprKind::extract && expr->children[0]->width <= 64)
+    return bits(expr->children[0], expr->index, expr->width);
+  if (!is_modular(expr))
+    return value(expr);
+  Polynomial result = plus({}, {{Monomial{}, as_signed(expr->value.low, expr->width)}});
+  for (std::uint32_t i = 0; i < expr->child_count; ++i)
+    result =
+        plus(result, residue(expr->children[i]), as_signed(expr->coefficients[i], expr->width));
   return result;
 }
 
-// Bits of a number, without a sign: whole = below + 2^low * (bits + 2^width * above).
-IntegerFormulas::Polynomial IntegerFormulas::bits(Expr whole, unsigned low, unsigned width) {
-  if (low + width > 62 && !(low + width == whole->width))
-    throw TooLarge();
-  Polynomial number_of = value(whole);
-  if (const Interval known = range(number_of);
-      low == 0 && known.low >= 0 && known.high < (Wide{1} << width))
-    return number_of;
-  const unsigned threads = threads_in_(whole);
-  if (width > 62 || low > 62)
-    throw TooLarge();
-  Polynomial result = of(variable({0, (one << width) - 1}, threads));
-  Polynomial sum = times(result, {{Monomial{}, one << low}});
-  if (low != 0)
-    sum = plus(sum, of(variable({0, (one << low) - 1}, threads)));
+// What is the same modulo 2^w as `whole` and at least `low`, and less than 2^w more.
+IntegerFormulas::Polynomial IntegerFormulas::reduced(const Polynomial &whole, Expr expr,
+                                                     std::int64_t low) {
+  const std::int64_t modulus = one << expr->width;
+  const Interval known = range(whole);
+  const Interval rounds{(known.low - low) >> expr->width, (known.high - low) >> expr->width};
+  if (rounds.low == rounds.high)
+    return plus(whole, {{Monomial{}, number(rounds.low * modulus)}}, -1);
+  const unsigned threads = threads_in_(expr);
+  const Polynomial result = of(variable({low, low + modulus - 1}, threads));
+  const Polynomial times_around = of(variable(overlap(rounds, largest), threads));
+  question_.formulas.push_back(equal(whole, plus(result, times_around, modulus)));
+  return result;
+}
+
+// A number in pieces, from the lowest on: at all places where the formulas cut it, so that each
+// piece is one unknown wherever it is meant. The last one has the sign.
+const std::vector<IntegerFormulas::Piece> &IntegerFormulas::pieces(Expr whole) {
+  const auto [entry, is_new] = pieces_.try_emplace(whole);
+  if (!is_new)
+    return entry->second;
+  const Polynomial number_of = value(whole);
   const Interval known = range(number_of);
-  if (low + width < whole->width || known.low < 0) {
-    if (low + width > 61)
-      throw TooLarge();
-    sum = plus(sum, of(variable({-(Wide{1} << 62), Wide{1} << 62}, threads)), one << (low + width));
+  const unsigned threads = threads_in_(whole);
+  std::vector<Piece> result;
+  Polynomial sum;
+  std::set<unsigned> cuts = cuts_[whole];
+  cuts.insert(0);
+  for (auto cut = cuts.begin(); cut != cuts.end(); ++cut) {
+    const auto next = std::next(cut);
+    const Interval rest{known.low >> *cut, known.high >> *cut};
+    if (*cut != 0 && rest.low == 0 && rest.high == 0)
+      break;
+    Interval piece = overlap(rest, largest);
+    if (next != cuts.end()) { // of a number without a sign the remainder is at most the number
+      const Wide most = (Wide{1} << (*next - *cut)) - 1;
+      piece = {0, rest.low < 0 ? most : std::min(rest.high, most)};
+    }
+    result.push_back({*cut, variable(piece, threads)});
+    sum = plus(sum, of(result.back().variable), one << *cut);
   }
   question_.formulas.push_back(equal(number_of, sum));
+  return pieces_[whole] = std::move(result);
+}
+
+// Bits of a number, without a sign.
+IntegerFormulas::Polynomial IntegerFormulas::bits(Expr whole, unsigned low, unsigned width) {
+  const Polynomial number_of = value(whole);
+  const Interval known = range(number_of);
+  const bool has_no_more =
+      known.low >= 0 && (low + width == whole->width || known.high < (Wide{1} << (low + width)));
+  if (low == 0 && has_no_more)
+    return number_of;
+  if (low > largest_cut || width > 62 || (!has_no_more && low + width > largest_cut))
+    throw TooLarge();
+  Polynomial result;
+  for (const Piece &piece : pieces(whole))
+    if (piece.at >= low && (has_no_more || piece.at < low + width))
+      result = plus(result, of(piece.variable), one << (piece.at - low));
   return result;
 }
 
@@ -315,9 +376,10 @@ IntegerFormulas::Polynomial IntegerFormulas::divided(Expr expr) {
   auto found = quotients_.find(key);
   if (found == quotients_.end()) {
     const unsigned threads = threads_in_(expr);
-    const Wide most = (Wide{1} << (expr->width - 1)) - 1;
+    const Wide most = std::clamp<Wide>(range(dividend).high, 0, (Wide{1} << (expr->width - 1)) - 1);
     const std::uint32_t quotient = variable({0, most}, threads);
-    const std::uint32_t remainder = variable({0, most}, threads);
+    const std::uint32_t remainder =
+        variable({0, std::clamp<Wide>(range(divisor).high - 1, 0, most)}, threads);
     found = quotients_.emplace(key, std::pair(quotient, remainder)).first;
     const Formula holds =
         all_of({equal(dividend, plus(times(divisor, of(quotient)), of(remainder))),
@@ -394,7 +456,10 @@ IntegerFormulas::Formula IntegerFormulas::translate(Expr expr) {
   case ExprKind::ite:
     return any_of({all_of({child(0), child(1)}), all_of({negated(child(0)), child(2)})});
   case ExprKind::eq0:
-    return expr->children[0]->width == 1 ? negated(child(0)) : is_zero(value(expr->children[0]));
+    return expr->children[0]->width == 1 ? negated(child(0))
+           : is_modular(expr->children[0]) || is_part(expr->children[0]) // with or without a sign
+               ? is_zero(unsigned_value(expr->children[0]))
+               : is_zero(value(expr->children[0]));
   case ExprKind::slt:
     if (expr->children[0]->width > 1)
       return compare(value(expr->children[0]), value(expr->children[1]), 1);
@@ -669,24 +734,67 @@ void IntegerFormulas::add_axioms() {
   }
 }
 
-// `x < N` alone, N at most 2^31.
-void IntegerFormulas::note_small(Expr formula) {
-  if (formula->kind != ExprKind::ult || formula->children[1]->kind != ExprKind::constant ||
-      formula->children[1]->value.low > (std::uint64_t{1} << 31))
-    return;
-  const Expr of = formula->children[0];
-  small_.insert(of);
-  // Where x + c is small and x is not negative, so is x.
-  if (of->kind == ExprKind::sum && of->child_count == 1 && of->coefficients[0] == 1 &&
-      as_signed(of->value.low, of->width) >= 0 &&
-      of->children[0]->maximum < mask64(of->width - 1) - of->value.low)
-    small_.insert(of->children[0]);
+// Of formulas that compare a number with a constant: in which range it is. That x + c is in a range
+// says it of x, which is read as a whole number.
+void IntegerFormulas::tell(Expr expr, Interval known) {
+  const Wide limit = Wide{1} << (expr->width - 1);
+  known = overlap(known, {-limit, limit - 1});
+  if (expr->maximum <= mask64(expr->width - 1))
+    known = overlap(known, {0, static_cast<Wide>(expr->maximum)});
+  const auto [told, is_new] = told_.try_emplace(expr, known);
+  if (!is_new)
+    told->second = overlap(told->second, known);
+  if (expr->kind == ExprKind::sum && is_full(expr->width) && !mixes(expr) &&
+      expr->child_count == 1 && expr->coefficients[0] == 1) {
+    const Wide constant = as_signed(expr->value.low, expr->width);
+    tell(expr->children[0], {known.low - constant, known.high - constant});
+  }
+}
+
+void IntegerFormulas::tell(Expr formula, bool holds) {
+  const auto constant = [](Expr expr) { return expr->kind == ExprKind::constant; };
+  const auto number_of = [](Expr expr) { return Wide{as_signed(expr->value.low, expr->width)}; };
+  constexpr Wide least = -(Wide{1} << 63), most = (Wide{1} << 63) - 1;
+  if (formula->kind == ExprKind::bit_and || formula->kind == ExprKind::bit_or) {
+    if (holds == (formula->kind == ExprKind::bit_and))
+      for (const Expr part : formula->operands())
+        tell(part, holds);
+  } else if (formula->kind == ExprKind::eq0 && formula->children[0]->width == 1) {
+    tell(formula->children[0], !holds);
+  } else if (formula->kind == ExprKind::sum && formula->child_count == 1) {
+    tell(formula->children[0], holds == formula->value.is_zero());
+  } else if ((formula->kind == ExprKind::ult || formula->kind == ExprKind::slt) &&
+             formula->children[0]->width > 1 && formula->children[0]->width <= 64) {
+    const Expr left = formula->children[0], right = formula->children[1];
+    const bool is_signed = formula->kind == ExprKind::slt;
+    // What is at most a number that is not negative without a sign is none that has one.
+    if (constant(right) && holds && (is_signed || number_of(right) > 0))
+      tell(left, {is_signed ? least : 0, number_of(right) - 1});
+    else if (constant(left) && !holds && (is_signed || number_of(left) >= 0))
+      tell(right, {is_signed ? least : 0, number_of(left)});
+    else if (is_signed && constant(left) && holds)
+      tell(right, {number_of(left) + 1, most});
+    else if (is_signed && constant(right) && !holds)
+      tell(left, {number_of(right), most});
+  }
+}
+
+bool IntegerFormulas::is_small(Expr expr) const {
+  const auto told = told_.find(expr);
+  return told != told_.end() && told->second.low >= 0 && told->second.high < (Wide{1} << 31);
 }
 
 std::optional<IntegerQuestion> IntegerFormulas::question(const std::vector<Expr> &formulas) {
   try {
     for (const Expr one : formulas)
-      note_small(one);
+      tell(one, true);
+    for (const Expr one : formulas)
+      for_each_node(one, [&](Expr node) {
+        if (node->kind == ExprKind::extract)
+          for (const unsigned cut : {node->index, node->index + node->width})
+            if (cut <= largest_cut)
+              cuts_[node->children[0]].insert(cut);
+      });
     for (const Expr one : formulas)
       question_.formulas.push_back(formula(one));
     add_axioms();

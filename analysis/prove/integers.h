@@ -13,7 +13,6 @@
 #include <set>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 namespace ptxasw::inline analysis {
@@ -39,7 +38,15 @@ private:
   struct Multiple {
     IntegerQuestion::Sum factor, value;
   };
+  /// Bits of a number from one on.
+  struct Piece {
+    unsigned at = 0;
+    std::uint32_t variable = 0;
+  };
+  /// How often a number may have gone around its modulus.
+  static constexpr Interval largest{-(Wide{1} << 62), Wide{1} << 62};
 
+  static Interval overlap(Interval a, Interval b);
   std::uint32_t variable(Interval range, unsigned threads);
   Polynomial of(std::uint32_t variable) const;
   Polynomial value(Expr expr);
@@ -47,6 +54,9 @@ private:
   Polynomial unsigned_value(Expr expr);
   Polynomial atom(Expr expr);
   Polynomial modular(Expr expr);
+  Polynomial residue(Expr expr);
+  Polynomial reduced(const Polynomial &whole, Expr expr, std::int64_t low);
+  const std::vector<Piece> &pieces(Expr whole);
   Polynomial bits(Expr whole, unsigned low, unsigned width);
   Polynomial chosen(Expr expr);
   Polynomial divided(Expr expr);
@@ -68,7 +78,9 @@ private:
   void note_multiple(std::uint32_t by, const Polynomial &factor, std::int64_t constant,
                      std::uint32_t value);
   void note_together(std::uint32_t by, Multiple whole);
-  void note_small(Expr formula);
+  void tell(Expr expr, Interval known);
+  void tell(Expr formula, bool holds);
+  bool is_small(Expr expr) const;
   void add_axioms();
 
   ExprPool &pool_;
@@ -79,7 +91,9 @@ private:
   std::unordered_map<Expr, Formula> formulas_;
   std::size_t depth_ = 0; ///< of what is being translated
   ThreadsIn threads_in_;
-  std::unordered_set<Expr> small_; ///< known to be from 0 to 2^31 - 1
+  std::unordered_map<Expr, std::set<unsigned>> cuts_; ///< where bits of it begin or end
+  std::unordered_map<Expr, std::vector<Piece>> pieces_;
+  std::unordered_map<Expr, Interval> told_; ///< by formulas that compare with constants
   std::map<std::pair<Polynomial, std::uint32_t>, std::uint32_t> products_;
   std::map<std::uint32_t, std::vector<Multiple>> multiples_; ///< by what they are of
   /// Sums of multiples in one formula, which are multiples themselves; by what they are of.

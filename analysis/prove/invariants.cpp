@@ -188,6 +188,9 @@ void LoopInvariants::find_states(LoopId loop, LoopKnowledge &known) {
 // True if the formulas cannot hold together in one thread at the loop's header.
 bool LoopInvariants::excluded(LoopId loop, std::vector<Expr> formulas,
                               const std::vector<Candidate> &known) {
+  const std::uint64_t left = effort_left_();
+  if (left == 0)
+    return false;
   static const InvariantsOf none = [](LoopId) -> const LoopKnowledge & {
     static const LoopKnowledge empty;
     return empty;
@@ -207,7 +210,7 @@ bool LoopInvariants::excluded(LoopId loop, std::vector<Expr> formulas,
     formula = abstract(formula);
   for (const Expr axiom : abstract.axioms())
     formulas.push_back(axiom);
-  return solver_.check("an invariant", formulas) == SolverAnswer::unsat;
+  return solver_.check("an invariant", formulas, left) == SolverAnswer::unsat;
 }
 
 const LoopKnowledge &LoopInvariants::of(LoopId loop) {

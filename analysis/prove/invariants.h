@@ -14,8 +14,10 @@ namespace ptxasw::inline analysis {
 
 class LoopInvariants {
 public:
-  LoopInvariants(KernelPaths &paths, const FixedLaunch &launch, Solver &solver)
-      : paths_(paths), launch_(launch), solver_(solver) {}
+  /// `effort_left`: what the solver may still spend. Where that is nothing, nothing is found.
+  LoopInvariants(KernelPaths &paths, const FixedLaunch &launch, Solver &solver,
+                 std::function<std::uint64_t()> effort_left)
+      : paths_(paths), launch_(launch), solver_(solver), effort_left_(std::move(effort_left)) {}
 
   /// Of one loop, in terms of the emulation's symbols, expanded.
   const LoopKnowledge &of(LoopId loop);
@@ -31,6 +33,7 @@ private:
   KernelPaths &paths_;
   const FixedLaunch &launch_;
   Solver &solver_;
+  const std::function<std::uint64_t()> effort_left_;
   std::map<LoopId, LoopKnowledge> known_;
 };
 

@@ -39,6 +39,13 @@
 namespace ptxasw::inline analysis {
 namespace {
 
+/// Z3 takes so much longer for a unit of what it counts of whole numbers than of bits.
+constexpr unsigned whole_weight = 5;
+
+/// Meetings that one question is about: Z3 takes much longer for more of them, and counts little of
+/// it.
+constexpr std::size_t most_meetings = 128;
+
 /// Cases that one question is parted into at most.
 constexpr unsigned most_cases = 200;
 
@@ -93,7 +100,8 @@ public:
                                       assumptions.disjoint},
         solver_(options.resource_limit, true), order_solver_(options.resource_limit, true),
         exact_solver_(options.resource_limit / 4, true),
-        integer_solver_(options.resource_limit / 3), invariants_(paths_, launch_, solver_) {}
+        integer_solver_(options.resource_limit / whole_weight),
+        invariants_(paths_, launch_, solver_, [this] { return effort_left(); }) {}
 
   KernelProof run();
   std::uint64_t effort() const;
@@ -105,6 +113,9 @@ public:
   }
 
 private:
+  std::uint64_t effort_left() const {
+    return options_.effort - std::min(options_.effort, effort());
+  }
   void note_effort();
   bool no_launch();
   void prove_barriers();
@@ -407,15 +418,16 @@ SolverAnswer SafetyProof::ask_whole(const std::vector<Expr> &formulas) {
   if (!question)
     return SolverAnswer::unknown;
   ++questions_;
-  const SolverAnswer answer = integer_solver_.check("a property of whole numbers", *question);
+  const SolverAnswer answer =
+      integer_solver_.check("a property of whole numbers", *question, effort_left() / whole_weight);
   note_effort();
   return answer;
 }
 
-// What is counted of whole numbers takes longer.
+// As much time for the same number.
 std::uint64_t SafetyProof::effort() const {
   return solver_.effort() + order_solver_.effort() + exact_solver_.effort() +
-         3 * integer_solver_.effort();
+         whole_weight * integer_solver_.effort();
 }
 
 void SafetyProof::note_effort() {
@@ -454,7 +466,7 @@ SolverAnswer SafetyProof::ask_bits(const std::vector<Expr> &formulas, PropertyPr
   const std::vector<Expr> orders = abstracted(true, numbers_too);
   if (numbers_too && gates(orders, true) <= most_gates) {
     ++questions_;
-    const SolverAnswer answer = order_solver_.check("a property, by order", orders);
+    const SolverAnswer answer = order_solver_.check("a property, by order", orders, effort_left());
     note_effort();
     if (answer == SolverAnswer::unsat)
       return SolverAnswer::unsat;
@@ -470,12 +482,14 @@ SolverAnswer SafetyProof::ask_bits(const std::vector<Expr> &formulas, PropertyPr
           std::find(symbols.begin(), symbols.end(), symbol) == symbols.end())
         symbols.push_back(symbol);
   std::vector<std::uint64_t> values;
-  SolverAnswer answer = count(solver_.find("a property, linear", linear, symbols, values));
+  SolverAnswer answer =
+      count(solver_.find("a property, linear", linear, symbols, values, effort_left()));
   // Where products may wrap around, what they are exactly may still exclude it.
   if (replaced && answer != SolverAnswer::unsat && !assumptions_.no_wrap &&
       gates(formulas, true) <= most_gates) {
     std::vector<std::uint64_t> exact;
-    const SolverAnswer again = exact_solver_.find("a property", formulas, symbols, exact);
+    const SolverAnswer again =
+        exact_solver_.find("a property", formulas, symbols, exact, effort_left());
     ++questions_;
     if (again == SolverAnswer::sat)
       values = std::move(exact);
@@ -833,11 +847,15 @@ bool SafetyProof::apart(const AccessGroup &a, const AccessGroup &b, ThreadPair p
                         const IntervalPlace &place_a, const IntervalPlace &place_b, bool distinct) {
   ThreadCopy one(paths_, launch_, pair, 1, a.first().block, place_a.rounds, invariants_of_);
   ThreadCopy two(paths_, launch_, pair, 2, b.first().block, place_b.rounds, invariants_of_);
+  // Of a tile's accesses many are the same distance apart: each distance is asked about once.
   std::vector<AccessMeeting> meetings;
+  std::unordered_set<Expr> seen{pool_.constant(1, 0)};
   for (const SharedAccess *first : a.members)
     for (const SharedAccess *second : b.members)
-      meetings.push_back({first, second, one(first->address), two(second->address)});
-  if (const Expr any = any_meet(meetings); any->kind == ExprKind::constant && any->value.is_zero())
+      if (const AccessMeeting met{first, second, one(first->address), two(second->address)};
+          seen.insert(meet(met)).second)
+        meetings.push_back(met);
+  if (meetings.empty())
     return true;
   std::vector<Expr> formulas;
   const auto add = [&](ThreadCopy &thread, const SharedAccess &access, const IntervalPlace &place) {
@@ -863,7 +881,13 @@ bool SafetyProof::apart(const AccessGroup &a, const AccessGroup &b, ThreadPair p
   }
   if (distinct)
     add_counters(formulas, one, two, pair.same_block);
-  return ask(std::move(formulas), {&one, &two}, proof_.races, meetings) == SolverAnswer::unsat;
+  for (auto from = meetings.begin(); from != meetings.end();) {
+    const auto to = from + std::min<std::ptrdiff_t>(most_meetings, meetings.end() - from);
+    if (ask(formulas, {&one, &two}, proof_.races, {from, to}) != SolverAnswer::unsat)
+      return false;
+    from = to;
+  }
+  return true;
 }
 
 // True if one thread may do something of both at the same time.

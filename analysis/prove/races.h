@@ -46,7 +46,7 @@ struct ProofOptions {
   bool volatile_races = false;         ///< volatile accesses race, as weak ones do
   unsigned resource_limit = 3'000'000; ///< for one question, in the solver's units
   unsigned questions = 1500;           ///< to the solver at most
-  std::uint64_t effort = 15'000'000;   ///< for all of them, in the same units
+  std::uint64_t effort = 17'000'000;   ///< for all of them, in the same units
   unsigned unanswered = 3; ///< questions without an answer, after which no more is asked
   bool explains = true;    ///< of accesses that are alike it is found out which are in the way
 };

@@ -3,6 +3,7 @@
 
 #include "emulator/symbolic/solver.h"
 
+#include <algorithm>
 #include <chrono>
 #include <fmt/core.h>
 
@@ -58,9 +59,15 @@ static const Z3Library &library() {
   return instance;
 }
 
+/// A bound of whole numbers that is one of 32 bits, or further from 0.
+static bool is_far(std::int64_t bound) {
+  constexpr std::int64_t near = (std::int64_t{1} << 31) - 1;
+  return bound <= -near || bound >= near;
+}
+
 class Solver::Implementation {
 public:
-  Implementation(unsigned resource_limit, const char *logic) : z_(library()) {
+  explicit Implementation(const char *logic) : z_(library()) {
     const Z3_config config = z_.mk_config();
     context_ = z_.mk_context_rc(config);
     z_.del_config(config);
@@ -68,12 +75,6 @@ public:
     z_.set_error_handler(context_, [](Z3_context, Z3_error_code) {});
     solver_ = z_.mk_solver_for_logic(context_, z_.mk_string_symbol(context_, logic));
     z_.solver_inc_ref(context_, solver_);
-    const Z3_params parameters = z_.mk_params(context_);
-    z_.params_inc_ref(context_, parameters);
-    z_.params_set_uint(context_, parameters, z_.mk_string_symbol(context_, "rlimit"),
-                       resource_limit);
-    z_.solver_set_params(context_, solver_, parameters);
-    z_.params_dec_ref(context_, parameters);
   }
 
   ~Implementation() {
@@ -81,6 +82,19 @@ public:
       z_.dec_ref(context_, ast);
     z_.solver_dec_ref(context_, solver_);
     z_.del_context(context_);
+  }
+
+  /// Of each question from now on; 0 would be no limit.
+  void set_limit(unsigned resource_limit) {
+    if (resource_limit == resource_limit_)
+      return;
+    resource_limit_ = resource_limit;
+    const Z3_params parameters = z_.mk_params(context_);
+    z_.params_inc_ref(context_, parameters);
+    z_.params_set_uint(context_, parameters, z_.mk_string_symbol(context_, "rlimit"),
+                       resource_limit);
+    z_.solver_set_params(context_, solver_, parameters);
+    z_.params_dec_ref(context_, parameters);
   }
 
   SolverAnswer check(std::span<const Expr> formulas, std::span<const Expr> symbols,
@@ -99,7 +113,8 @@ public:
     return judge(answer);
   }
 
-  SolverAnswer check(const IntegerQuestion &question) {
+  /// `has_far_bounds`: with the bounds of variables that are far from 0.
+  SolverAnswer check(const IntegerQuestion &question, bool has_far_bounds) {
     z_.solver_reset(context_, solver_);
     const auto named = [&](char prefix, std::size_t index, Z3_sort sort) {
       const std::string name = fmt::format("{}{}", prefix, index);
@@ -115,10 +130,12 @@ public:
       variables.push_back(named('x', variables.size(), number_sort));
       if (!variable.is_bounded)
         continue;
-      z_.solver_assert(context_, solver_,
-                       keep(z_.mk_le(context_, number(variable.low), variables.back())));
-      z_.solver_assert(context_, solver_,
-                       keep(z_.mk_le(context_, variables.back(), number(variable.high))));
+      if (has_far_bounds || !is_far(variable.low))
+        z_.solver_assert(context_, solver_,
+                         keep(z_.mk_le(context_, number(variable.low), variables.back())));
+      if (has_far_bounds || !is_far(variable.high))
+        z_.solver_assert(context_, solver_,
+                         keep(z_.mk_le(context_, variables.back(), number(variable.high))));
     }
     while (truths.size() < question.truths)
       truths.push_back(named('p', truths.size(), truth_sort));
@@ -359,6 +376,7 @@ private:
   const Z3Library &z_;
   Z3_context context_ = nullptr;
   Z3_solver solver_ = nullptr;
+  unsigned resource_limit_ = 0;
   std::unordered_map<Expr, Z3_ast> terms_;
   std::vector<Z3_ast> kept_; ///< intermediate results of the current question
 };
@@ -370,32 +388,46 @@ Solver::~Solver() = default;
 unsigned Solver::contexts() const { return contexts_; }
 std::uint64_t Solver::effort() const { return implementation_ ? implementation_->effort() : 0; }
 
-SolverAnswer Solver::check(std::string_view name, std::span<const Expr> formulas) {
+SolverAnswer Solver::check(std::string_view name, std::span<const Expr> formulas,
+                           std::uint64_t most) {
   std::vector<std::uint64_t> none;
-  return find(name, formulas, {}, none);
+  return find(name, formulas, {}, none, most);
 }
 
 SolverAnswer Solver::find(std::string_view, std::span<const Expr> formulas,
-                          std::span<const Expr> symbols, std::vector<std::uint64_t> &values) {
+                          std::span<const Expr> symbols, std::vector<std::uint64_t> &values,
+                          std::uint64_t most) {
   // What the normal form decides needs no solver.
   for (const Expr formula : formulas)
     if (formula->kind == ExprKind::constant && formula->value.is_zero())
       return SolverAnswer::unsat;
-  return ask("QF_UFBV",
+  return ask("QF_UFBV", most,
              [&] { return implementation_->check(formulas, symbols, values, bounded_); });
 }
 
-SolverAnswer Solver::check(std::string_view, const IntegerQuestion &question) {
-  return ask("QF_LIA", [&] { return implementation_->check(question); });
+SolverAnswer Solver::check(std::string_view, const IntegerQuestion &question, std::uint64_t most) {
+  const auto ask_with = [&](bool has_far_bounds) {
+    return ask("QF_LIA", most, [&] { return implementation_->check(question, has_far_bounds); });
+  };
+  // Where all variables have bounds, Z3 takes them for sums of bits, and often finds nothing. What
+  // is wrong without the far ones is wrong with them.
+  const SolverAnswer answer = ask_with(false);
+  return answer == SolverAnswer::sat ? ask_with(true) : answer;
 }
 
-template <class Ask> SolverAnswer Solver::ask(const char *logic, Ask asks) {
+template <class Ask> SolverAnswer Solver::ask(const char *logic, std::uint64_t most, Ask asks) {
   if (!implementation_) {
     if (!library().loaded)
       return SolverAnswer::error;
     ++contexts_;
-    implementation_ = std::make_unique<Implementation>(resource_limit_, logic);
+    implementation_ = std::make_unique<Implementation>(logic);
   }
+  const auto limit = static_cast<unsigned>(std::min<std::uint64_t>(most, resource_limit_));
+  if (limit == 0) {
+    ++tally_.open;
+    return SolverAnswer::unknown;
+  }
+  implementation_->set_limit(limit);
   const auto begun = std::chrono::steady_clock::now();
   const SolverAnswer answer = asks();
   tally_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();

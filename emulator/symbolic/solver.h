@@ -69,16 +69,20 @@ public:
   Solver(const Solver &) = delete;
   Solver &operator=(const Solver &) = delete;
 
-  /// Finds out if all of `formulas` (width 1) can hold together. `name` is for debugging.
-  /// Without a Z3 library on the machine, or when it fails, the answer is `error`.
-  SolverAnswer check(std::string_view name, std::span<const Expr> formulas);
+  /// Finds out if all of `formulas` (width 1) can hold together. `name` is for debugging. It may
+  /// cost `most`, if that is less than the limit. Without a Z3 library on the machine, or when it
+  /// fails, the answer is `error`.
+  SolverAnswer check(std::string_view name, std::span<const Expr> formulas,
+                     std::uint64_t most = no_limit);
   /// The same; if they can, `values` gets one solution: a value for each of `symbols`, which are at
   /// most 64 bits wide.
   SolverAnswer find(std::string_view name, std::span<const Expr> formulas,
-                    std::span<const Expr> symbols, std::vector<std::uint64_t> &values);
+                    std::span<const Expr> symbols, std::vector<std::uint64_t> &values,
+                    std::uint64_t most = no_limit);
 
   /// The same of whole numbers. One solver is asked only about them, or never.
-  SolverAnswer check(std::string_view name, const IntegerQuestion &question);
+  SolverAnswer check(std::string_view name, const IntegerQuestion &question,
+                     std::uint64_t most = no_limit);
 
   /// Contexts created so far: 0 or 1.
   unsigned contexts() const;
@@ -90,7 +94,8 @@ public:
 
 private:
   class Implementation;
-  template <class Ask> SolverAnswer ask(const char *logic, Ask asks);
+  static constexpr std::uint64_t no_limit = ~std::uint64_t{0};
+  template <class Ask> SolverAnswer ask(const char *logic, std::uint64_t most, Ask asks);
   unsigned resource_limit_;
   bool bounded_;
   unsigned contexts_ = 0;
