@@ -203,6 +203,8 @@ private:
   void step(Position mine, Position theirs, Knowledge known) {
     const std::optional<Pair> from =
         known.early.empty() ? std::nullopt : std::optional(Pair{mine, theirs});
+    if (take_early(mine, known))
+      return arrive(mine + 1, theirs, std::move(known), from);
     // A test of the other function goes first, before the kernel is rounds ahead of it.
     const bool own = branches(kernel_, mine) && !is_test(theirs);
     if (own || branches(other_, theirs)) {
@@ -212,8 +214,6 @@ private:
         arrive(mine, theirs, where(predicate, holds, known), own ? from : Pair{mine, theirs});
       return;
     }
-    if (take_early(mine, known))
-      return arrive(mine + 1, theirs, std::move(known), from);
     if (early_loads_ && !difference(mine, theirs, known).empty() && load_early(theirs, known))
       return arrive(mine, theirs + 1, std::move(known), from);
     const Opcode &opcode = kernel_.module.opcode(kernel_.function.instructions[mine]);

@@ -490,19 +490,17 @@ const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
     return &waiting;
   if (asked && is_often && !watched.wanted.exchange(true, std::memory_order_relaxed))
     (void)replace_whole(path_of(watched.id, "often"), "");
-  if (!watched.answered.load(std::memory_order_relaxed)) {
-    const std::int64_t now = microseconds_now();
-    std::int64_t next = watched.next_look.load(std::memory_order_relaxed);
-    if (now < next)
-      return &waiting;
-    const std::uint32_t pause =
-        std::clamp(watched.pause.load(std::memory_order_relaxed), first_pause, longest_pause);
-    if (!watched.next_look.compare_exchange_strong(next, now + pause, std::memory_order_relaxed))
-      return &waiting; // another thread looks
-    watched.pause.store(pause * 2, std::memory_order_relaxed);
-    if (asked && !is_answered(&watched))
-      return &waiting;
-  }
+  const std::int64_t now = microseconds_now();
+  std::int64_t next = watched.next_look.load(std::memory_order_relaxed);
+  if (now < next)
+    return &waiting;
+  const std::uint32_t pause =
+      std::clamp(watched.pause.load(std::memory_order_relaxed), first_pause, longest_pause);
+  if (!watched.next_look.compare_exchange_strong(next, now + pause, std::memory_order_relaxed))
+    return &waiting; // another thread looks
+  watched.pause.store(pause * 2, std::memory_order_relaxed);
+  if (asked && !watched.answered.load(std::memory_order_relaxed) && !is_answered(&watched))
+    return &waiting;
   const LookupGuard guard;
   const RelaxedCapture relaxed;
   if (!is_at_home(stream, per_thread))
@@ -523,9 +521,13 @@ const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
       question.remembered || eager ? wait_a_little(is_answered, &question) : is_answered(&question);
   if (!there)
     return found;
-  // Long waits for what runs are tried once; after that the versions come when nothing does, or
+  // A long wait for what runs is tried once; after that the versions come when nothing does, or
   // nothing but what a program that waits for each launch has just begun, an event's record.
   const bool first = !question.answered.exchange(true, std::memory_order_relaxed);
+  if (first) { // the next look is at the next launch
+    question.pause.store(0, std::memory_order_relaxed);
+    question.next_look.store(0, std::memory_order_relaxed);
+  }
   const auto quiet = [](const void *) { return nothing_runs(); };
   // Another thread's capture may go on for as long as the program likes, and this thread's does.
   constexpr double longest = 5000, short_wait = 0.1; // ms
