@@ -74,7 +74,7 @@ private:
   void store(unsigned number, const std::string &guard) {
     static constexpr const char *spaces[] = {".global", ".global", ".global", ""};
     const std::string to =
-        below(3) != 0 ? fmt::format("[%v{}+{}]", number, 4 * below(4)) : place(number);
+        below(4) != 0 ? fmt::format("[%v{}+{}]", number, 4 * below(4)) : place(number);
     const std::string opcode = fmt::format("{}st{}", below(3) == 0 ? guard : "", spaces[below(4)]);
     switch (below(5)) {
     case 0:
@@ -110,7 +110,7 @@ private:
     } else if (kind < 8) {
       line(fmt::format("{}{}.rn.f32 {}, {}, {};", guard, below(2) == 0 ? "add" : "mul", real(),
                        real(), real()));
-    } else if (kind == 8 && below(3) != 0) {
+    } else if (kind == 8 && below(3) == 0) {
       store(number, guard);
     } else if (kind == 8 && below(2) == 0) {
       static constexpr const char *writes[] = {"st.global.u32 [%po+256], {};",
@@ -144,9 +144,8 @@ private:
     line(fmt::format("mov.u32 %j{}, 0;", number));
     line(fmt::format("mov.u64 %m{}, 0;", number));
     line(fmt::format("add.s64 %w{}, {}, {};", number, below(2) == 0 ? "%pa" : "%pb", 8 * below(8)));
-    line(fmt::format("selp.b64 %v{}, {}, {}, %q{};", number, pointers[below(3)], pointers[below(3)],
-                     below(4)));
-    line(fmt::format("add.s64 %v{0}, %v{0}, {1};", number, 8 * below(8)));
+    line(fmt::format("add.s64 %v{}, {}, {};", number, pointers[below(3) == 0 ? below(2) : 2],
+                     8 * below(8)));
     if (down)
       line(fmt::format("{} {}, {};", wide ? "mov.u64" : "mov.u32", counter, limit));
     const std::string end = down ? "0" : limit;
