@@ -182,6 +182,15 @@ private:
     const auto is_anywhere = [](StateSpace space) {
       return space == StateSpace::global || space == StateSpace::generic;
     };
+    for (std::size_t i = 0; !stores_.empty() && i < result_.steps.size(); ++i) {
+      const Opcode &opcode = module_.opcode(instruction(i));
+      at_ = result_.steps[i].instruction;
+      // A load that comes ahead of a store must be one that the proof knows the place of.
+      if (opcode.op == Op::ld &&
+          (effect_of(opcode) != Effect::load || module_.operands(instruction(i)).size() != 2 ||
+           base_of(i) == no_register))
+        return &refusal::effects;
+    }
     std::set<RegisterId> needed;
     for (const std::size_t store : stores_)
       for (const std::size_t load : written_loads_) {

@@ -304,8 +304,11 @@ private:
     const Instruction &one = other_.function.instructions[theirs];
     const Opcode &opcode = other_.module.opcode(one);
     const auto operands = other_.module.operands(one);
-    if (opcode.op != Op::ld || effect_of(opcode) != Effect::load || !one.well_formed ||
-        other_.decided(one, known) != true || operands.size() != 2)
+    // After a last use (.lu) another load need not find what was there.
+    const bool is_last_use =
+        std::find(opcode.modifiers.begin(), opcode.modifiers.end(), "lu") != opcode.modifiers.end();
+    if (opcode.op != Op::ld || effect_of(opcode) != Effect::load || is_last_use ||
+        !one.well_formed || other_.decided(one, known) != true || operands.size() != 2)
       return false;
     const auto address = other_.address(operands[1], known);
     if (!address)
