@@ -257,7 +257,7 @@ IntegerFormulas::Polynomial IntegerFormulas::modular(Expr expr) {
   if (!is_modular(expr) && (expr->kind != ExprKind::extract || expr->width > 62))
     return atom(expr);
   if (expr->kind == ExprKind::extract && expr->index == 0) {
-    const Polynomial whole = value(expr->children[0]);
+    Polynomial whole = value(expr->children[0]);
     const Interval known = range(whole);
     if (const Wide limit = Wide{1} << (expr->width - 1); - limit <= known.low && known.high < limit)
       return whole;
@@ -287,7 +287,7 @@ IntegerFormulas::Polynomial IntegerFormulas::reduced(const Polynomial &whole, Ex
   if (rounds.low == rounds.high)
     return plus(whole, {{Monomial{}, number(rounds.low * modulus)}}, -1);
   const unsigned threads = threads_in_(expr);
-  const Polynomial result = of(variable({low, low + modulus - 1}, threads));
+  Polynomial result = of(variable({low, low + modulus - 1}, threads));
   const Polynomial times_around = of(variable(overlap(rounds, largest), threads));
   question_.formulas.push_back(equal(whole, plus(result, times_around, modulus)));
   return result;
@@ -325,7 +325,7 @@ const std::vector<IntegerFormulas::Piece> &IntegerFormulas::pieces(Expr whole) {
 
 // Bits of a number, without a sign.
 IntegerFormulas::Polynomial IntegerFormulas::bits(Expr whole, unsigned low, unsigned width) {
-  const Polynomial number_of = value(whole);
+  Polynomial number_of = value(whole);
   const Interval known = range(number_of);
   const bool has_no_more =
       known.low >= 0 && (low + width == whole->width || known.high < (Wide{1} << (low + width)));
