@@ -61,4 +61,7 @@ rm -f build/tests.xml
 ctest --test-dir build --output-on-failure --output-junit "$PWD/build/tests.xml" -j "$(jobs_at_once)" -L "$label" \
   --no-tests=error "${words[@]}" || code=$?
 .ci/untested build "$size"
+times >build/times
+processor=$(tail -n 1 build/times)
+say "$((SECONDS / 60)) minutes by the clock; of processor time ${processor% *} and ${processor#* } in the system"
 exit $code
