@@ -298,6 +298,19 @@ std::vector<Expr> KernelModel::mask_facts(const std::vector<Expr> &formulas) {
   return facts;
 }
 
+ExprProgram &KernelModel::program(Expr expr) {
+  constexpr std::size_t most = 1'000'000; // 28 bytes each and more
+  if (const auto found = programs_.find(expr); found != programs_.end())
+    return found->second;
+  if (steps_ > most) {
+    programs_.clear();
+    steps_ = 0;
+  }
+  ExprProgram &program = programs_.try_emplace(expr, expr).first->second;
+  steps_ += program.size();
+  return program;
+}
+
 const KernelModel::Meaning &KernelModel::meaning(Expr symbol) {
   using Kind = Meaning::Kind;
   if (symbol->index >= meanings_.size()) {

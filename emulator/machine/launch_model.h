@@ -3,6 +3,7 @@
 #include "emulator/machine/earlier_blocks.h"
 #include "emulator/machine/warp_launch.h"
 #include "emulator/symbolic/emulate.h"
+#include "emulator/symbolic/evaluation.h"
 
 #include <string>
 #include <vector>
@@ -77,6 +78,8 @@ public:
   /// where it was taken.
   std::vector<Expr> mask_facts(const std::vector<Expr> &formulas);
   Emulation &emulation() { return emulation_; }
+  /// An expression of this kernel as what computes it, until the next is asked for.
+  ExprProgram &program(Expr expr);
 
 private:
   /// What branches have established before a block is entered, expanded.
@@ -99,6 +102,8 @@ private:
   std::vector<std::optional<std::vector<PathFact>>> facts_before_; ///< by block
   std::vector<Meaning> meanings_;
   std::vector<bool> known_meaning_;
+  std::unordered_map<Expr, ExprProgram> programs_;
+  std::size_t steps_ = 0; ///< of all programs
   std::vector<Wish> boundaries_;
   bool boundaries_found_ = false;
 };

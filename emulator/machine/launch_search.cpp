@@ -8,8 +8,6 @@
 
 #include "emulator/machine/launch_search.h"
 
-#include "emulator/symbolic/evaluation.h"
-
 #include <algorithm>
 
 namespace ptxasw::inline emulator {
@@ -92,9 +90,8 @@ private:
   }
 
   std::uint64_t evaluate(Expr e) const {
-    Evaluator evaluator(
-        [this](Expr symbol) { return truncate({value_of(symbol)}, symbol->width); });
-    return evaluator(e).low;
+    const auto value = [this](Expr symbol) { return truncate({value_of(symbol)}, symbol->width); };
+    return model_.program(e)(value).low;
   }
   bool holds(Expr condition) const { return evaluate(condition) & 1; }
 

@@ -5,6 +5,8 @@
 
 #include "emulator/semantics/scramble.h"
 
+#include <algorithm>
+
 namespace ptxasw::inline emulator {
 
 Bits Evaluator::operator()(Expr root) {
@@ -32,6 +34,30 @@ Bits Evaluator::node(Expr e) {
   for (const Expr child : e->operands())
     operands_.push_back(memo_.at(child));
   return evaluate_node(e, operands_);
+}
+
+ExprProgram::ExprProgram(Expr root) {
+  std::unordered_map<Expr, std::uint32_t> places;
+  std::vector<Expr> work{root};
+  while (!work.empty()) {
+    const Expr expr = work.back();
+    bool ready = true;
+    for (const Expr child : expr->operands())
+      if (!places.contains(child)) {
+        work.push_back(child);
+        ready = false;
+      }
+    if (!ready)
+      continue;
+    work.pop_back();
+    if (!places.emplace(expr, static_cast<std::uint32_t>(nodes_.size())).second)
+      continue;
+    for (const Expr child : expr->operands())
+      operands_.push_back(places.at(child));
+    nodes_.push_back(expr);
+    gathered_.resize(std::max<std::size_t>(gathered_.size(), expr->child_count));
+  }
+  values_.resize(nodes_.size());
 }
 
 Bits evaluate_node(Expr e, std::span<const Bits> operands) {

@@ -108,7 +108,7 @@ class Siblings(Scratch):
         result = run([PTXASW, "siblings", loops, "--retile=x2", "--ahead=k2,k8", "-o", "out.ptx"])
         self.assertIn("  ahead k8: the same launch\n  ahead k2: the same launch\n", result.stdout)
         self.assertNotIn("ahead", run([PTXASW, "siblings", loops]).stdout)
-        self.assertIn("refused: writes", run([PTXASW, "siblings", JACOBI, "--retile=x2", "--ahead=k4"]).stdout)
+        self.assertIn("refused: control-flow", run([PTXASW, "siblings", JACOBI, "--retile=x2", "--ahead=k4"]).stdout)
 
     def test_staging(self):
         loops = str(JACOBI.parents[1] / "synth/versions/stage/filter.ptx")
