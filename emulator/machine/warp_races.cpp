@@ -269,11 +269,13 @@ void RaceDetector::forget(Chunk &chunk, unsigned of_word, const Access &access) 
 
 // Of some words those whose history has a length at which forget() is asked.
 RaceDetector::Words RaceDetector::lengthy(const Chunk &chunk, Words words) {
+  if (chunk.rows.size() < few)
+    return 0;
   std::array<Words, 7> lengths{}; // by digits
   for (const Row &row : chunk.rows) {
     Words carry = row.words & words;
-    for (Words &digit : lengths)
-      carry &= std::exchange(digit, digit ^ carry);
+    for (std::size_t i = 0; carry != 0; ++i)
+      carry &= std::exchange(lengths[i], lengths[i] ^ carry);
   }
   Words digits = 0, several = 0;
   for (const Words digit : lengths) {

@@ -1,7 +1,7 @@
-"""Same bytes in, same bytes out: rewrites, traces, explanations and reports of 20 runs that differ in
+"""Same bytes in, same bytes out: rewrites, traces, explanations and reports of runs that differ in
 address-space layout, locale, stack, environment, what freed memory holds and how busy the machine is.
 
-determinism.py PTXASW SOURCE_DIR
+determinism.py PTXASW SOURCE_DIR RUNS    in the last quarter of the runs the machine is busy
 """
 
 import json
@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 PTXASW, SOURCE = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
-RUNS = 20
+RUNS = int(sys.argv[3])
 MODULES = [
     "tests/data/jacobi.ptx",  # loops of a grid
     "kernelgen-bench/suite/rhs4th3fort.ptx",  # the largest
@@ -53,7 +53,7 @@ class Circumstances:
         self.environment["MALLOC_PERTURB_"] = str(run * 37 % 256)
         self.environment["PADDING"] = "x" * (run * 997 % 20000)
         self.stack = [1, 8, 64][run % 3] * 1024 * 1024
-        self.busy = run >= RUNS // 2
+        self.busy = run >= RUNS - RUNS // 4
 
     def __str__(self):
         return (f"{'a fixed' if self.fixed else 'a random'} layout, LC_ALL={self.environment['LC_ALL']}, "
