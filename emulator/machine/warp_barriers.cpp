@@ -23,10 +23,11 @@ NextStep Barriers::arrive(WarpContext &context, std::size_t index, LaneMask mask
   const bool red = in.opcode->has(Modifier::red), arrive = in.opcode->has(Modifier::arrive);
   const auto first = static_cast<unsigned>(std::countr_zero(mask));
   const std::uint64_t id = context.value(in.inputs[0], first);
-  for_each_lane(mask, [&](unsigned lane) {
-    if (context.value(in.inputs[0], lane) != id)
-      context.fail(FaultKind::unsupported, lane, "lanes of a warp at different barriers at once");
-  });
+  if (in.inputs[0].kind != WarpOperand::Kind::immediate)
+    for_each_lane(mask, [&](unsigned lane) {
+      if (context.value(in.inputs[0], lane) != id)
+        context.fail(FaultKind::unsupported, lane, "lanes of a warp at different barriers at once");
+    });
   if (id >= 16)
     context.fail(FaultKind::deadlock, first, fmt::format("barrier {}: there are 16", id));
   BarrierState &barrier = context.warp->block->barriers[id];
@@ -67,6 +68,12 @@ void Barriers::complete(const WarpContext &context) {
   for (unsigned id = 0; id < 16; ++id) {
     BarrierState &barrier = block.barriers[id];
     if (!barrier.used)
+      continue;
+    const auto has_all = [&](const WarpState &warp) {
+      return (warp.live & ~barrier.arrived[warp.index]) == 0;
+    };
+    // The last warps come last, mostly.
+    if (barrier.expected == 0 && !std::all_of(block.warps.rbegin(), block.warps.rend(), has_all))
       continue;
     std::uint32_t arrived = 0;
     bool everybody = true;
@@ -184,6 +191,10 @@ NextStep Barriers::arrive_at_cluster(WarpContext &context, std::size_t index, La
 }
 
 void Barriers::complete_cluster(const WarpContext &context) {
+  const auto &own = context.warp->block->cluster_arrived;
+  if (run_.cluster.count() == 1 &&
+      std::all_of(own.begin(), own.end(), [](LaneMask lanes) { return lanes == 0; }))
+    return;
   const std::uint32_t(&of)[3] = context.warp->block->ctaid;
   std::vector<BlockState *> blocks;
   bool used = false;
