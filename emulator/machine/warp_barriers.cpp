@@ -40,6 +40,7 @@ NextStep Barriers::arrive(WarpContext &context, std::size_t index, LaneMask mask
                   operands > 1 ? static_cast<std::uint32_t>(context.value(in.inputs[1], first))
                                : 0);
   barrier.used = true;
+  context.warp->block->used_barriers |= 1u << id;
   barrier.awaited |= !arrive;
   barrier.expected =
       operands > 1 ? static_cast<std::uint32_t>(context.value(in.inputs[1], first)) : 0;
@@ -65,10 +66,9 @@ NextStep Barriers::arrive(WarpContext &context, std::size_t index, LaneMask mask
 
 void Barriers::complete(const WarpContext &context) {
   BlockState &block = *context.warp->block;
-  for (unsigned id = 0; id < 16; ++id) {
+  for (std::uint32_t left = block.used_barriers; left != 0; left &= left - 1) {
+    const auto id = static_cast<unsigned>(std::countr_zero(left));
     BarrierState &barrier = block.barriers[id];
-    if (!barrier.used)
-      continue;
     const auto has_all = [&](const WarpState &warp) {
       return (warp.live & ~barrier.arrived[warp.index]) == 0;
     };
@@ -150,8 +150,10 @@ void Barriers::release(BlockState &block, unsigned id) {
       fragment.met = meeting;
       scheduler_.advance(fragment);
     }
-  if (id != cluster_id)
+  if (id != cluster_id) {
     block.barriers[id].clear(run_.block_warps);
+    block.used_barriers &= ~(1u << id);
+  }
 }
 
 // barrier.cluster.arrive, barrier.cluster.wait (PTX ISA 9.7.13.3): a thread arrives, goes on, and

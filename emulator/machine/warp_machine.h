@@ -68,6 +68,9 @@ private:
   void release_held(WarpState &warp);
   /// Returns true of an instruction that neither reads nor writes registers.
   static bool leaves_registers(const WarpInstruction &instruction);
+  /// Returns true if a fragment's code has returned in front of an instruction that it does not
+  /// know, which is next.
+  static bool has_stopped(const WarpState &warp, const Fragment &fragment);
   /// What has become of a run of a fragment.
   enum class Translated : std::uint8_t { nothing, went_on, ended };
   /// Executes what has been translated from where a fragment is. If lanes have parted meanwhile,
@@ -87,6 +90,8 @@ private:
   void forget_known_bytes();
   void enter(WarpContext &context, const Translation &code, LaneMask lanes, std::uint32_t pc,
              std::uint32_t *iterations, std::uint64_t quantum, bool by_block);
+  /// So many instructions, or as many as some lanes may still execute.
+  std::uint64_t within_limit(std::uint64_t quantum, LaneMask lanes) const;
   /// Lanes of a frame begin a run, as those of a fragment do; what they have executed counts.
   void begin_run(TranslatedFrame &frame, std::uint64_t quantum);
   void count_run(TranslatedFrame &frame);
@@ -135,7 +140,9 @@ private:
   std::vector<std::uint8_t> shared_at_start_;      ///< a block's
   std::vector<WarpState *> ready_warps_; ///< of step_blocks() and run_warp(), for the room
   std::vector<std::size_t> ready_fragments_;
-  std::vector<KnownBytes> known_; ///< by the number of a page; empty until code is entered
+  static constexpr std::size_t most_spare = 64;
+  std::vector<Fragment> spare_fragments_; ///< of lanes that have ended, for the room
+  std::vector<KnownBytes> known_;         ///< by the number of a page; empty until code is entered
   std::vector<std::vector<KnownBytes>> known_by_instruction_; ///< of a function
   std::uint64_t known_changes_ = 0;                           ///< GlobalMemory::changes() of these
   std::vector<SharedBytes> shared_bytes_;

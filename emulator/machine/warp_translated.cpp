@@ -195,6 +195,13 @@ bool WarpMachine::leaves_registers(const WarpInstruction &instruction) {
              [](const WarpOperand &input) { return input.kind == WarpOperand::Kind::reg; });
 }
 
+bool WarpMachine::has_stopped(const WarpState &warp, const Fragment &fragment) {
+  const HeldRegisters &held = warp.held;
+  const std::uint32_t pc = fragment.stack.back().pc;
+  return held.code && held.pc == pc && held.mask == fragment.mask &&
+         held.depth == fragment.stack.size() - 1 && held.code->entries[pc] == 0;
+}
+
 bool WarpMachine::hold(WarpContext &context, const Fragment &fragment, const Translation &code) {
   HeldRegisters &held = context.warp->held;
   // Since they were put there, nothing was executed that reads or writes registers.
@@ -293,10 +300,16 @@ const std::uint64_t *WarpMachine::fresh_specials(const WarpContext &context,
   return its.values.data();
 }
 
+std::uint64_t WarpMachine::within_limit(std::uint64_t quantum, LaneMask lanes) const {
+  const std::uint64_t left = run_.options.step_limit - run_.outcome.steps;
+  return quantum <= left / warp_lanes
+             ? quantum
+             : std::min(quantum, left / static_cast<unsigned>(std::popcount(lanes)));
+}
+
 void WarpMachine::begin_run(TranslatedFrame &frame, std::uint64_t quantum) {
   run_quantum_ = quantum;
-  run_budget_ = std::min(quantum, (run_.options.step_limit - run_.outcome.steps) /
-                                      static_cast<unsigned>(std::popcount(frame.lanes)));
+  run_budget_ = within_limit(quantum, frame.lanes);
   frame.budget = static_cast<std::int64_t>(run_budget_);
 }
 
@@ -434,9 +447,7 @@ WarpMachine::Translated WarpMachine::run_translated(WarpState &warp, std::size_t
   const Translation *code = translation(where.function, layout_);
   if (!code || code->entries[where.pc] == 0)
     return Translated::nothing;
-  const std::uint64_t most =
-      std::min(quantum, (run_.options.step_limit - run_.outcome.steps) /
-                            static_cast<unsigned>(std::popcount(fragment.mask)));
+  const std::uint64_t most = within_limit(quantum, fragment.mask);
   if (code->entries[where.pc] > most)
     return Translated::nothing;
   WarpContext context = WarpContext::of(run_, warp, fragment);
@@ -490,6 +501,8 @@ WarpMachine::Translated WarpMachine::run_fresh(WarpState &warp, std::size_t &ind
     return Translated::ended;
   }
   start_warp(warp, false);
+  warp.specials.assign(frame_.specials, frame_.specials + code.specials.size() * warp_lanes);
+  warp.specials_of = &code;
   held.rows_are_blank = true;
   warp.fragments[0].stack.back().iterations = fresh_iterations_;
   context.level = &warp.levels[0];
