@@ -23,10 +23,11 @@ NextStep Barriers::arrive(WarpContext &context, std::size_t index, LaneMask mask
   const bool red = in.opcode->has(Modifier::red), arrive = in.opcode->has(Modifier::arrive);
   const auto first = static_cast<unsigned>(std::countr_zero(mask));
   const std::uint64_t id = context.value(in.inputs[0], first);
-  for_each_lane(mask, [&](unsigned lane) {
-    if (context.value(in.inputs[0], lane) != id)
-      context.fail(FaultKind::unsupported, lane, "lanes of a warp at different barriers at once");
-  });
+  if (in.inputs[0].kind != WarpOperand::Kind::immediate)
+    for_each_lane(mask, [&](unsigned lane) {
+      if (context.value(in.inputs[0], lane) != id)
+        context.fail(FaultKind::unsupported, lane, "lanes of a warp at different barriers at once");
+    });
   if (id >= 16)
     context.fail(FaultKind::deadlock, first, fmt::format("barrier {}: there are 16", id));
   BarrierState &barrier = context.warp->block->barriers[id];
@@ -39,6 +40,7 @@ NextStep Barriers::arrive(WarpContext &context, std::size_t index, LaneMask mask
                   operands > 1 ? static_cast<std::uint32_t>(context.value(in.inputs[1], first))
                                : 0);
   barrier.used = true;
+  context.warp->block->used_barriers |= 1u << id;
   barrier.awaited |= !arrive;
   barrier.expected =
       operands > 1 ? static_cast<std::uint32_t>(context.value(in.inputs[1], first)) : 0;
@@ -64,9 +66,14 @@ NextStep Barriers::arrive(WarpContext &context, std::size_t index, LaneMask mask
 
 void Barriers::complete(const WarpContext &context) {
   BlockState &block = *context.warp->block;
-  for (unsigned id = 0; id < 16; ++id) {
+  for (std::uint32_t left = block.used_barriers; left != 0; left &= left - 1) {
+    const auto id = static_cast<unsigned>(std::countr_zero(left));
     BarrierState &barrier = block.barriers[id];
-    if (!barrier.used)
+    const auto has_all = [&](const WarpState &warp) {
+      return (warp.live & ~barrier.arrived[warp.index]) == 0;
+    };
+    // The last warps come last, mostly.
+    if (barrier.expected == 0 && !std::all_of(block.warps.rbegin(), block.warps.rend(), has_all))
       continue;
     std::uint32_t arrived = 0;
     bool everybody = true;
@@ -143,8 +150,10 @@ void Barriers::release(BlockState &block, unsigned id) {
       fragment.met = meeting;
       scheduler_.advance(fragment);
     }
-  if (id != cluster_id)
+  if (id != cluster_id) {
     block.barriers[id].clear(run_.block_warps);
+    block.used_barriers &= ~(1u << id);
+  }
 }
 
 // barrier.cluster.arrive, barrier.cluster.wait (PTX ISA 9.7.13.3): a thread arrives, goes on, and
@@ -184,6 +193,10 @@ NextStep Barriers::arrive_at_cluster(WarpContext &context, std::size_t index, La
 }
 
 void Barriers::complete_cluster(const WarpContext &context) {
+  const auto &own = context.warp->block->cluster_arrived;
+  if (run_.cluster.count() == 1 &&
+      std::all_of(own.begin(), own.end(), [](LaneMask lanes) { return lanes == 0; }))
+    return;
   const std::uint32_t(&of)[3] = context.warp->block->ctaid;
   std::vector<BlockState *> blocks;
   bool used = false;

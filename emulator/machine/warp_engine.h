@@ -13,6 +13,7 @@
 
 #include "emulator/machine/warp_memory.h"
 #include "emulator/machine/warp_program.h"
+#include "emulator/semantics/launch.h"
 
 #include <atomic>
 #include <memory>
@@ -39,23 +40,45 @@ inline constexpr std::uint32_t shared_granule = 128;
 /// What a translation takes for granted of the lanes that execute it.
 enum class LaneLayout : std::uint8_t {
   consecutive, ///< %tid.x goes up by 1 from lane to lane, %tid.y and %tid.z are the same in all
-  any,         ///< nothing of %tid
-  unshaped,    ///< nor that any register is the same in all lanes, or goes up by a constant
+  rows_of_16,  ///< so it does in rows of so many lanes, %tid.y by 1 from row to row
+  rows_of_8,
+  any,      ///< nothing of %tid
+  unshaped, ///< nor that any register is the same in all lanes, or goes up by a constant
 };
-inline constexpr std::size_t lane_layouts = 3;
+inline constexpr std::size_t lane_layouts = 5;
+
+/// Lanes of a row of a block's threads: a warp's, where rows are not shorter.
+constexpr unsigned row_lanes(LaneLayout layout) {
+  return layout == LaneLayout::rows_of_16 ? 16 : layout == LaneLayout::rows_of_8 ? 8 : warp_lanes;
+}
+
+/// How much more than lane 0's the value of each lane is.
+struct LaneSteps {
+  std::int64_t lane = 0; ///< from lane to lane
+  std::int64_t row = 0;  ///< and besides from the last lane of a row to the first of the next
+  bool operator==(const LaneSteps &) const = default;
+  /// Of a lane, in rows of so many; modulo 2^64.
+  constexpr std::uint64_t at(unsigned number, unsigned row_size) const {
+    return number * static_cast<std::uint64_t>(lane) +
+           number / row_size * static_cast<std::uint64_t>(row);
+  }
+};
 
 /// Where translated code keeps a register between its segments.
 struct RegisterSlot {
   enum class Shape : std::uint8_t {
     none,  ///< it is in the machine's row
-    steps, ///< 64 bits with the value of lane 0; `step` more from lane to lane, modulo 2^width
+    steps, ///< 64 bits with the value of lane 0; `steps` more in other lanes, modulo 2^width
     lanes, ///< a value for each lane; of one bit, 32 bits
   };
   Shape shape = Shape::none;
   std::uint8_t width = 0;
-  bool any_nan = false;     ///< a NaN of any bits stands for that of f32 arithmetic
-  std::uint32_t offset = 0; ///< in bytes
-  std::uint64_t step = 0;
+  bool any_nan = false;               ///< a NaN of any bits stands for that of f32 arithmetic
+  std::uint8_t row_size = warp_lanes; ///< of `steps`
+  std::uint32_t offset = 0;           ///< in bytes
+  LaneSteps steps;
+  /// How much more than lane 0's a lane's value is.
+  std::uint64_t more(unsigned lane) const { return steps.at(lane, row_size); }
 };
 
 struct Translation;
@@ -123,7 +146,7 @@ struct Translation {
 /// Returns true of those of which code reads a value for each lane: of others lane 0 is enough.
 constexpr bool is_by_lane(SpecialRegister special, LaneLayout layout) {
   return (special >= SpecialRegister::tid_x && special <= SpecialRegister::tid_z &&
-          layout != LaneLayout::consecutive) ||
+          layout >= LaneLayout::any) ||
          (special >= SpecialRegister::lanemask_eq && special <= SpecialRegister::lanemask_gt);
 }
 

@@ -131,7 +131,9 @@ std::unique_ptr<BlockState> WarpMachine::start_block(std::uint32_t index) {
   if (run_.program.meeting() != WarpMeeting::none) {
     block->cluster_due.assign(run_.block_warps, 0);
     for (BarrierState &barrier : block->barriers)
-      barrier.clear(run_.block_warps);
+      if (barrier.used || barrier.arrived.size() != run_.block_warps)
+        barrier.clear(run_.block_warps);
+    block->used_barriers = 0;
   }
   if (shapes_.empty())
     find_shapes();
@@ -179,9 +181,19 @@ void WarpMachine::start_warp(WarpState &warp, bool with_rows) {
   warp.products_seen = 0;
   warp.products_read = {};
   Fragment fragment;
+  if (!spare_fragments_.empty()) {
+    fragment = std::move(spare_fragments_.back());
+    spare_fragments_.pop_back();
+  }
   fragment.mask = warp.live;
-  const std::size_t loops = run_.program.function(run_.kernel).cfg->loops().size();
-  fragment.stack.push_back({run_.kernel, 0, std::vector<std::uint32_t>(loops)});
+  fragment.state = Fragment::State::ready;
+  fragment.met = 0;
+  fragment.partings.clear();
+  fragment.stack.resize(1);
+  Activation &start = fragment.stack[0];
+  start.function = run_.kernel;
+  start.pc = 0;
+  start.iterations.assign(run_.program.function(run_.kernel).cfg->loops().size(), 0);
   for (LaneMask rest = run_.options.lanes_alone ? warp.live : 0; (rest & (rest - 1)) != 0;
        rest &= rest - 1) {
     fragment.mask = rest & ~(rest - 1);
@@ -281,8 +293,11 @@ void WarpMachine::exit_lanes(WarpContext &context, std::size_t index, LaneMask l
     for_each_lane(lanes, [&](unsigned lane) { async_.complete_copies(context, lane, ~0u); });
   warp.live &= ~lanes;
   warp.fragments[index].mask &= ~lanes;
-  if (warp.fragments[index].mask == 0)
+  if (warp.fragments[index].mask == 0) {
+    if (spare_fragments_.size() < most_spare)
+      spare_fragments_.push_back(std::move(warp.fragments[index]));
     warp.fragments.erase(warp.fragments.begin() + static_cast<std::ptrdiff_t>(index));
+  }
   if (warp.live == 0 && --warp.block->live_warps == 0)
     check_group_products(context);
   collectives_.complete(warp);
@@ -323,7 +338,7 @@ void WarpMachine::run_fragment(WarpState &warp, std::size_t index, std::uint64_t
       break;
     has_begun = true;
     scheduler_.go_on(fragment);
-    if (may_translate_) {
+    if (may_translate_ && !has_stopped(warp, fragment)) {
       const Translated how = run_translated(warp, index, quantum, to_block_end);
       if (how == Translated::went_on)
         continue;

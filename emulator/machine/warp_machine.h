@@ -25,10 +25,7 @@ public:
   WarpMachine(const WarpProgram &program, std::uint32_t kernel, const WarpLaunch &launch,
               GlobalMemory &memory, const WarpOptions &options)
       : run_(program, kernel, launch, options), memory_(run_, memory),
-        may_translate_(can_translate(options)),
-        layout_(launch.block.x % warp_lanes == 0 || (launch.block.y == 1 && launch.block.z == 1)
-                    ? LaneLayout::consecutive
-                    : LaneLayout::any) {}
+        may_translate_(can_translate(options)), layout_(layout_of(launch.block)) {}
   WarpOutcome run();
 
 private:
@@ -63,12 +60,17 @@ private:
   // Translated code: warp_translated.cpp
   static bool can_translate(const WarpOptions &options);
   const Translation *translation(std::uint32_t function, LaneLayout layout);
+  /// What is true of the lanes of each warp of such blocks.
+  static LaneLayout layout_of(const Extents &block);
   /// Has a fragment's registers in the slots of a translation; false: they do not fit there.
   bool hold(WarpContext &context, const Fragment &fragment, const Translation &code);
   /// Brings what a warp holds in slots to the rows.
   void release_held(WarpState &warp);
   /// Returns true of an instruction that neither reads nor writes registers.
   static bool leaves_registers(const WarpInstruction &instruction);
+  /// Returns true if a fragment's code has returned in front of an instruction that it does not
+  /// know, which is next.
+  static bool has_stopped(const WarpState &warp, const Fragment &fragment);
   /// What has become of a run of a fragment.
   enum class Translated : std::uint8_t { nothing, went_on, ended };
   /// Executes what has been translated from where a fragment is. If lanes have parted meanwhile,
@@ -88,6 +90,8 @@ private:
   void forget_known_bytes();
   void enter(WarpContext &context, const Translation &code, LaneMask lanes, std::uint32_t pc,
              std::uint32_t *iterations, std::uint64_t quantum, bool by_block);
+  /// So many instructions, or as many as some lanes may still execute.
+  std::uint64_t within_limit(std::uint64_t quantum, LaneMask lanes) const;
   /// Lanes of a frame begin a run, as those of a fragment do; what they have executed counts.
   void begin_run(TranslatedFrame &frame, std::uint64_t quantum);
   void count_run(TranslatedFrame &frame);
@@ -97,8 +101,14 @@ private:
   std::uint32_t part_in_code(TranslatedFrame &frame, std::uint32_t pc, LaneMask taken,
                              std::uint32_t executed);
   bool end_block_in_code(TranslatedFrame &frame, std::uint32_t to);
-  bool park(const TranslatedFrame &frame, LaneMask lanes);
+  struct ParkedLanes;
+  bool park(const TranslatedFrame &frame, ParkedLanes &parked, LaneMask lanes);
   bool unpark(TranslatedFrame &frame);
+  /// Lets those who wait at a jump to where they meet the others take it; false: they cannot, or
+  /// the warp's turn has ended with it.
+  bool take_jump(ParkedLanes &parked);
+  /// Returns true if those that go on have their turn before all that wait.
+  bool goes_before_parked() const;
   void find_shared_bytes();
   std::uint8_t *known_bytes(const WarpContext &context, unsigned lane, std::uint64_t address,
                             std::uint64_t size, bool is_store);
@@ -108,6 +118,8 @@ private:
   bool access_at_once(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask,
                       const std::uint64_t *addresses, std::uint8_t *values);
   void compute_in_slots(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask);
+
+  static constexpr std::size_t most_parked = 8;
 
   MachineRun run_;
   MemoryView memory_;
@@ -128,7 +140,9 @@ private:
   std::vector<std::uint8_t> shared_at_start_;      ///< a block's
   std::vector<WarpState *> ready_warps_; ///< of step_blocks() and run_warp(), for the room
   std::vector<std::size_t> ready_fragments_;
-  std::vector<KnownBytes> known_; ///< by the number of a page; empty until code is entered
+  static constexpr std::size_t most_spare = 64;
+  std::vector<Fragment> spare_fragments_; ///< of lanes that have ended, for the room
+  std::vector<KnownBytes> known_;         ///< by the number of a page; empty until code is entered
   std::vector<std::vector<KnownBytes>> known_by_instruction_; ///< of a function
   std::uint64_t known_changes_ = 0;                           ///< GlobalMemory::changes() of these
   std::vector<SharedBytes> shared_bytes_;
@@ -145,15 +159,19 @@ private:
   /// all as if they were a fragment, which they become if the code returns before.
   struct ParkedLanes {
     LaneMask lanes = 0;
-    Activation place;
-    bool took_branch = false;         ///< at which they parted: then they are the new fragment
-    bool run_ended = false;           ///< of the others, with the code's return
-    std::uint32_t branch = 0;         ///< the first of those at which they parted
+    Activation place;          ///< where they meet the others, or where they jump there
+    std::uint32_t meeting = 0; ///< where they meet
+    bool took_branch = false;  ///< all of them, where they parted: then they are the later fragment
+    std::uint32_t branch = 0;  ///< the first of those at which they parted
     std::vector<std::uint64_t> slots; ///< with what others may have changed since then
   };
-  ParkedLanes parked_;
-  Activation going_;      ///< of those that go on, for the room
-  CallLevel fresh_level_; ///< room for rows, of warps without fragments
+  /// The first so many, in the order in which they parted: once for each place. They meet the
+  /// others in the opposite order.
+  std::vector<ParkedLanes> parked_{most_parked};
+  std::size_t parked_count_ = 0;
+  bool run_ended_ = false; ///< of the lanes that go on, with the code's return
+  Activation going_;       ///< of those that go on, for the room
+  CallLevel fresh_level_;  ///< room for rows, of warps without fragments
   std::vector<std::uint32_t> fresh_iterations_;
   const Translation *fresh_code_ = nullptr; ///< of the block that starts
   struct FreshSpecials {

@@ -131,6 +131,26 @@ std::vector<BlockEdge> return_edges(const Module &module, const Function &functi
   return by_return.empty() ? ends : by_return;
 }
 
+std::optional<IdleSide> WarpFunction::idle_side(std::uint32_t branch) const {
+  const WarpInstruction &in = code[branch];
+  if (in.action != WarpAction::branch || in.guard == no_register || in.target == branch + 1)
+    return std::nullopt;
+  const BlockId block = postdominators[cfg->block_of(branch)];
+  if (block >= cfg->blocks().size())
+    return std::nullopt;
+  const std::uint32_t meeting = cfg->blocks()[block].first;
+  const auto is_idle = [&](std::uint32_t first) {
+    const WarpInstruction &next = code[first];
+    return first == meeting || (next.action == WarpAction::branch && next.guard == no_register &&
+                                next.target == meeting);
+  };
+  if (is_idle(branch + 1))
+    return IdleSide{meeting, branch + 1, in.target};
+  if (is_idle(in.target))
+    return IdleSide{meeting, in.target, branch + 1};
+  return std::nullopt;
+}
+
 WarpProgram::WarpProgram(const Module &module, const VariablePlaces &places)
     : module_(module),
       translations_(std::make_shared<ProgramTranslations>(module.functions.size())) {

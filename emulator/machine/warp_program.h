@@ -231,8 +231,18 @@ struct VariableBytes {
   std::string_view name = {}; ///< of shared variables
 };
 
+/// Which side of a branch has nothing to do until both meet.
+struct IdleSide {
+  std::uint32_t meeting = 0; ///< where they do
+  std::uint32_t first = 0;   ///< of that side: the meeting, or a jump there
+  std::uint32_t other = 0;   ///< the first of the other side
+};
+
 /// A function, decoded.
 struct WarpFunction {
+  /// Of a branch; none: lanes on both sides have something to do, or it is no branch that lanes may
+  /// part at.
+  std::optional<IdleSide> idle_side(std::uint32_t branch) const;
   const Function *function = nullptr;
   std::unique_ptr<ControlFlowGraph> cfg;
   std::vector<WarpInstruction> code;

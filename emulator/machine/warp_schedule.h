@@ -40,6 +40,10 @@ public:
   bool runs_before(const Activation &x, const Activation &y) const {
     return order(x, y) == Order::before;
   }
+  /// Returns true of two that come to one place in the same iterations of the loops around it.
+  bool are_level(const Activation &x, const Activation &y) const {
+    return order(x, y) == Order::level;
+  }
   /// The number of a new meeting, of lanes that have waited for each other.
   std::uint64_t meet() { return ++meetings_; }
   /// The warp waits for others: its turn is over.

@@ -151,6 +151,7 @@ struct BlockState {
   std::vector<std::uint8_t> shared, shared_written;
   std::shared_ptr<TensorMemory> tensor_memory; ///< once something is allocated
   BarrierState barriers[16];
+  std::uint32_t used_barriers = 0; ///< those of them that somebody has come to, in bits
   /// By warp, lanes at the cluster's barrier: those that have arrived in this phase, and those that
   /// may wait.
   std::vector<LaneMask> cluster_arrived, cluster_due;

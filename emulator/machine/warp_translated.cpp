@@ -40,6 +40,16 @@ bool WarpMachine::can_translate(const WarpOptions &options) {
          !options.reals && options.watch == 0;
 }
 
+// Rows of one warp are of one plane where planes have whole warps.
+LaneLayout WarpMachine::layout_of(const Extents &block) {
+  if (block.x % warp_lanes == 0 || (block.y == 1 && block.z == 1))
+    return LaneLayout::consecutive;
+  for (const LaneLayout rows : {LaneLayout::rows_of_16, LaneLayout::rows_of_8})
+    if (block.x == row_lanes(rows) && (block.z == 1 || block.y % (warp_lanes / block.x) == 0))
+      return rows;
+  return LaneLayout::any;
+}
+
 // Asked anew once per block of steps, until there is one.
 const Translation *WarpMachine::translation(std::uint32_t function, LaneLayout layout) {
   if (translations_.empty())
@@ -75,7 +85,7 @@ void put_in_row(const RegisterSlot &slot, const std::uint8_t *slots, LaneMask ma
   if (slot.shape == RegisterSlot::Shape::steps) {
     std::uint64_t first = 0;
     std::memcpy(&first, at, sizeof first);
-    put([&](unsigned lane) { return (first + lane * slot.step) & mask64(slot.width); });
+    put([&](unsigned lane) { return (first + slot.more(lane)) & mask64(slot.width); });
   } else if (slot.width == 1) {
     std::uint32_t bits = 0;
     std::memcpy(&bits, at, sizeof bits);
@@ -103,10 +113,10 @@ bool take_from_row(const RegisterSlot &slot, const std::uint64_t *row, LaneMask 
   };
   if (slot.shape == RegisterSlot::Shape::steps) {
     const auto chosen = static_cast<unsigned>(std::countr_zero(mask));
-    const std::uint64_t first = row[chosen] - chosen * slot.step;
+    const std::uint64_t first = row[chosen] - slot.more(chosen);
     bool fits = true;
     for_each_lane(mask, [&](unsigned lane) {
-      fits &= ((first + lane * slot.step - row[lane]) & mask64(slot.width)) == 0;
+      fits &= ((first + slot.more(lane) - row[lane]) & mask64(slot.width)) == 0;
     });
     const std::uint64_t value = first & mask64(slot.width);
     std::memcpy(at, &value, sizeof value);
@@ -183,6 +193,13 @@ bool WarpMachine::leaves_registers(const WarpInstruction &instruction) {
          std::none_of(
              instruction.inputs.begin(), instruction.inputs.end(),
              [](const WarpOperand &input) { return input.kind == WarpOperand::Kind::reg; });
+}
+
+bool WarpMachine::has_stopped(const WarpState &warp, const Fragment &fragment) {
+  const HeldRegisters &held = warp.held;
+  const std::uint32_t pc = fragment.stack.back().pc;
+  return held.code && held.pc == pc && held.mask == fragment.mask &&
+         held.depth == fragment.stack.size() - 1 && held.code->entries[pc] == 0;
 }
 
 bool WarpMachine::hold(WarpContext &context, const Fragment &fragment, const Translation &code) {
@@ -283,10 +300,16 @@ const std::uint64_t *WarpMachine::fresh_specials(const WarpContext &context,
   return its.values.data();
 }
 
+std::uint64_t WarpMachine::within_limit(std::uint64_t quantum, LaneMask lanes) const {
+  const std::uint64_t left = run_.options.step_limit - run_.outcome.steps;
+  return quantum <= left / warp_lanes
+             ? quantum
+             : std::min(quantum, left / static_cast<unsigned>(std::popcount(lanes)));
+}
+
 void WarpMachine::begin_run(TranslatedFrame &frame, std::uint64_t quantum) {
   run_quantum_ = quantum;
-  run_budget_ = std::min(quantum, (run_.options.step_limit - run_.outcome.steps) /
-                                      static_cast<unsigned>(std::popcount(frame.lanes)));
+  run_budget_ = within_limit(quantum, frame.lanes);
   frame.budget = static_cast<std::int64_t>(run_budget_);
 }
 
@@ -367,11 +390,11 @@ void WarpMachine::enter(WarpContext &context, const Translation &code, LaneMask 
   frame.by_block = by_block;
   frame.context = &context;
   frame.code = &code;
-  parked_.lanes = 0;
-  parked_.run_ended = false;
+  parked_count_ = 0;
+  run_ended_ = false;
   begin_run(frame, quantum);
   code.code(&frame);
-  if (!parked_.run_ended)
+  if (!run_ended_)
     count_run(frame);
   HeldRegisters &held = context.warp->held;
   held.code = &code;
@@ -385,31 +408,36 @@ WarpMachine::Translated WarpMachine::settle(WarpContext &context, std::size_t &i
   WarpState &warp = *context.warp;
   quantum = run_quantum_;
   warp.fragments[index].stack.back().pc = frame_.pc;
-  if (parked_.lanes == 0)
+  if (parked_count_ == 0)
     return Translated::went_on;
   const Translation &code = *frame_.code;
-  const std::uint32_t meeting = parked_.place.pc;
-  const LaneMask parked = std::exchange(parked_.lanes, 0);
-  const std::size_t other =
-      scheduler_.split(warp, index, parked_.took_branch ? parked : frame_.lanes, meeting);
-  warp.fragments[parked_.took_branch ? other : index].stack.back() = parked_.place;
-  if (!parked_.took_branch)
-    index = other;
-  // What others have not changed is in the slots that they have.
-  const auto *const kept = reinterpret_cast<std::uint8_t *>(parked_.slots.data());
   if (std::exchange(warp.held.rows_are_blank, false)) {
     std::vector<std::uint64_t> &rows = warp.levels[context.depth].registers;
     std::fill(rows.begin(), rows.end(), 0);
   }
-  for (std::uint32_t i = code.live_begin[meeting]; i < code.live_begin[meeting + 1]; ++i) {
-    const RegisterId reg = code.live[i];
-    const auto begin = code.changed.begin() + code.changed_begin[parked_.branch],
-               end = code.changed.begin() + code.changed_begin[parked_.branch + 1];
-    put_in_row(code.slots[reg], std::find(begin, end, reg) != end ? kept : frame_.slots, parked,
-               &warp.levels[context.depth].registers[std::size_t{reg} * warp_lanes]);
+  for (std::size_t i = 0; i < parked_count_; ++i) {
+    const ParkedLanes &parked = parked_[i];
+    const std::uint32_t place = parked.place.pc;
+    const std::size_t other = scheduler_.split(
+        warp, index, parked.took_branch ? parked.lanes : warp.fragments[index].mask & ~parked.lanes,
+        parked.meeting);
+    warp.fragments[parked.took_branch ? other : index].stack.back() = parked.place;
+    if (!parked.took_branch)
+      index = other;
+    // What others have not changed is in the slots that they have.
+    const auto *const kept = reinterpret_cast<const std::uint8_t *>(parked.slots.data());
+    for (std::uint32_t live = code.live_begin[place]; live < code.live_begin[place + 1]; ++live) {
+      const RegisterId reg = code.live[live];
+      const auto begin = code.changed.begin() + code.changed_begin[parked.branch],
+                 end = code.changed.begin() + code.changed_begin[parked.branch + 1];
+      put_in_row(code.slots[reg], std::find(begin, end, reg) != end ? kept : frame_.slots,
+                 parked.lanes,
+                 &warp.levels[context.depth].registers[std::size_t{reg} * warp_lanes]);
+    }
   }
+  parked_count_ = 0;
   to_block_end = true;
-  return parked_.run_ended ? Translated::ended : Translated::went_on;
+  return run_ended_ ? Translated::ended : Translated::went_on;
 }
 
 WarpMachine::Translated WarpMachine::run_translated(WarpState &warp, std::size_t &index,
@@ -419,9 +447,7 @@ WarpMachine::Translated WarpMachine::run_translated(WarpState &warp, std::size_t
   const Translation *code = translation(where.function, layout_);
   if (!code || code->entries[where.pc] == 0)
     return Translated::nothing;
-  const std::uint64_t most =
-      std::min(quantum, (run_.options.step_limit - run_.outcome.steps) /
-                            static_cast<unsigned>(std::popcount(fragment.mask)));
+  const std::uint64_t most = within_limit(quantum, fragment.mask);
   if (code->entries[where.pc] > most)
     return Translated::nothing;
   WarpContext context = WarpContext::of(run_, warp, fragment);
@@ -466,7 +492,7 @@ WarpMachine::Translated WarpMachine::run_fresh(WarpState &warp, std::size_t &ind
   frame_.specials = fresh_specials(context, code);
   enter(context, code, warp.live, 0, fresh_iterations_.data(), quantum, false);
   const WarpInstruction &next = function.code[frame_.pc];
-  if (run_.program.meeting() == WarpMeeting::none && parked_.lanes == 0 && frame_.budget > 0 &&
+  if (run_.program.meeting() == WarpMeeting::none && parked_count_ == 0 && frame_.budget > 0 &&
       next.action == WarpAction::exit && next.guard == no_register) {
     run_.outcome.steps += static_cast<unsigned>(std::popcount(warp.live));
     warp.live = 0;
@@ -475,6 +501,8 @@ WarpMachine::Translated WarpMachine::run_fresh(WarpState &warp, std::size_t &ind
     return Translated::ended;
   }
   start_warp(warp, false);
+  warp.specials.assign(frame_.specials, frame_.specials + code.specials.size() * warp_lanes);
+  warp.specials_of = &code;
   held.rows_are_blank = true;
   warp.fragments[0].stack.back().iterations = fresh_iterations_;
   context.level = &warp.levels[0];
@@ -483,12 +511,12 @@ WarpMachine::Translated WarpMachine::run_fresh(WarpState &warp, std::size_t &ind
 }
 
 // Keeps what waiting lanes may read where they meet others; false: not all of it can be kept.
-bool WarpMachine::park(const TranslatedFrame &frame, LaneMask lanes) {
+bool WarpMachine::park(const TranslatedFrame &frame, ParkedLanes &parked, LaneMask lanes) {
   const Translation &code = *frame.code;
-  const bool is_first = parked_.lanes == 0;
-  parked_.slots.resize(std::max<std::size_t>(parked_.slots.size(), code.slot_bytes / 8));
-  auto *const kept = reinterpret_cast<std::uint8_t *>(parked_.slots.data());
-  return for_changed_slots(code, parked_.branch, [&](const RegisterSlot &slot) {
+  const bool is_first = parked.lanes == 0;
+  parked.slots.resize(std::max<std::size_t>(parked.slots.size(), code.slot_bytes / 8));
+  auto *const kept = reinterpret_cast<std::uint8_t *>(parked.slots.data());
+  return for_changed_slots(code, parked.branch, [&](const RegisterSlot &slot) {
     if (!is_first)
       return blend_slot(slot, frame.slots, lanes, kept);
     std::memcpy(kept + slot.offset, frame.slots + slot.offset, slot_size(slot));
@@ -496,58 +524,110 @@ bool WarpMachine::park(const TranslatedFrame &frame, LaneMask lanes) {
   });
 }
 
-// The lanes of a frame have come to where others wait; false: slots cannot hold what both have.
+// The lanes of a frame have come to where the last of the others wait; false: slots cannot hold
+// what both have.
 bool WarpMachine::unpark(TranslatedFrame &frame) {
-  const auto *const kept = reinterpret_cast<const std::uint8_t *>(parked_.slots.data());
-  if (!for_changed_slots(*frame.code, parked_.branch, [&](const RegisterSlot &slot) {
-        return blend_slot(slot, kept, parked_.lanes, frame.slots);
+  const ParkedLanes &parked = parked_[parked_count_ - 1];
+  const auto *const kept = reinterpret_cast<const std::uint8_t *>(parked.slots.data());
+  if (!for_changed_slots(*frame.code, parked.branch, [&](const RegisterSlot &slot) {
+        return blend_slot(slot, kept, parked.lanes, frame.slots);
       }))
     return false;
-  frame.lanes |= std::exchange(parked_.lanes, 0);
+  frame.lanes |= parked.lanes;
+  if (!parked.took_branch)
+    std::copy(parked.place.iterations.begin(), parked.place.iterations.end(), frame.iterations);
+  --parked_count_;
   return true;
 }
 
+bool WarpMachine::take_jump(ParkedLanes &parked) {
+  if (parked.place.pc == parked.meeting)
+    return true;
+  const std::uint64_t steps =
+      run_.outcome.steps + static_cast<unsigned>(std::popcount(parked.lanes));
+  const bool is_first =
+      scheduler_.runs_before(parked.place, going_) &&
+      std::all_of(parked_.begin(), parked_.begin() + static_cast<std::ptrdiff_t>(parked_count_) - 1,
+                  [&](const ParkedLanes &other) {
+                    return scheduler_.runs_before(parked.place, other.place);
+                  });
+  if (!is_first || steps > run_.options.step_limit)
+    return false;
+  run_.outcome.steps = steps;
+  scheduler_.move_to(parked.place, parked.meeting);
+  end_run();
+  return turn_.left != 0;
+}
+
+bool WarpMachine::goes_before_parked() const {
+  return std::all_of(parked_.begin(), parked_.begin() + static_cast<std::ptrdiff_t>(parked_count_),
+                     [&](const ParkedLanes &parked) {
+                       return going_.pc != parked.place.pc &&
+                              scheduler_.runs_before(going_, parked.place);
+                     });
+}
+
 // As the interpreter does it: those that go on are a fragment of their own, with a run of its own
-// for each block, and come first, or they leave.
+// for each block, and come first, or they leave. Those that wait at one place are one fragment
+// there, before the others' if any of its lanes did not take a branch.
 std::uint32_t WarpMachine::part_in_code(TranslatedFrame &frame, std::uint32_t pc, LaneMask taken,
                                         std::uint32_t executed) {
   const auto &context = *static_cast<const WarpContext *>(frame.context);
   const WarpFunction &function = run_.program.function(context.function);
   if (run_.options.schedule != WarpSchedule::reconverge ||
-      (frame.by_block != 0 && parked_.lanes == 0))
+      (frame.by_block != 0 && parked_count_ == 0))
     return 0;
-  const std::uint32_t target = function.code[pc].target;
+  const std::optional<IdleSide> side = function.idle_side(pc);
   const auto size = static_cast<std::ptrdiff_t>(function.cfg->loops().size());
   going_.function = context.function;
   going_.pc = pc;
   going_.iterations.assign(frame.iterations, frame.iterations + size);
-  const std::uint32_t meeting = scheduler_.meeting_place(going_);
-  if (parked_.lanes != 0 && parked_.place.pc != meeting)
+  ParkedLanes *others = nullptr;
+  for (std::size_t i = 0; i < parked_count_; ++i)
+    if (parked_[i].meeting == side->meeting)
+      others = &parked_[i];
+  if (others ? others != &parked_[parked_count_ - 1] : parked_count_ == most_parked)
     return 0;
-  const bool take_and_wait = target == meeting;
-  Activation waiting = going_;
-  scheduler_.move_to(waiting, meeting);
-  scheduler_.move_to(going_, take_and_wait ? pc + 1 : target);
+  const bool take_and_wait = side->first == function.code[pc].target;
   const LaneMask wait = take_and_wait ? taken : frame.lanes & ~taken;
-  if (!scheduler_.runs_before(going_, waiting) ||
-      (parked_.lanes != 0 && parked_.place.iterations != waiting.iterations))
+  const auto waiting_lanes = static_cast<unsigned>(std::popcount(wait));
+  Activation waiting = going_;
+  scheduler_.move_to(waiting, side->first);
+  scheduler_.move_to(going_, side->other);
+  const bool jumps_first = side->first != side->meeting && scheduler_.runs_before(waiting, going_);
+  if (jumps_first)
+    scheduler_.move_to(waiting, side->meeting);
+  if (!scheduler_.runs_before(going_, waiting) || !goes_before_parked() ||
+      (others && (waiting.pc != side->meeting || others->place.pc != side->meeting ||
+                  !scheduler_.are_level(others->place, waiting))))
     return 0;
   // If the turn ends here, the interpreter has the branch.
   const std::uint64_t run = run_budget_ - static_cast<std::uint64_t>(frame.budget) + executed;
   const std::uint64_t steps = run * static_cast<unsigned>(std::popcount(frame.lanes));
-  if ((run_.outcome.steps + steps - turn_.before) / warp_lanes + 1 >= turn_.left)
+  if ((run_.outcome.steps + steps - turn_.before) / warp_lanes + 1 + jumps_first >= turn_.left ||
+      (jumps_first && run_.outcome.steps + steps + waiting_lanes > run_.options.step_limit))
     return 0;
-  if (parked_.lanes == 0)
-    parked_.branch = pc;
-  if (!park(frame, wait))
+  ParkedLanes &parked = others ? *others : parked_[parked_count_];
+  if (!others) {
+    parked.lanes = 0;
+    parked.branch = pc;
+    parked.meeting = side->meeting;
+    parked.took_branch = true;
+  }
+  if (!park(frame, parked, wait))
     return 0;
+  parked_count_ += others ? 0 : 1;
   frame.budget -= executed;
   count_run(frame);
   end_run();
+  if (jumps_first) {
+    run_.outcome.steps += waiting_lanes;
+    end_run();
+  }
   run_.outcome.parted = true;
-  parked_.place = std::move(waiting);
-  parked_.took_branch = take_and_wait;
-  parked_.lanes |= wait;
+  parked.place = std::move(waiting);
+  parked.took_branch &= take_and_wait;
+  parked.lanes |= wait;
   frame.lanes &= ~wait;
   frame.by_block = 1;
   std::copy(going_.iterations.begin(), going_.iterations.end(), frame.iterations);
@@ -556,27 +636,32 @@ std::uint32_t WarpMachine::part_in_code(TranslatedFrame &frame, std::uint32_t pc
 }
 
 bool WarpMachine::end_block_in_code(TranslatedFrame &frame, std::uint32_t to) {
-  if (parked_.lanes == 0)
+  if (parked_count_ == 0)
     return false; // they have parted from others before they came here
-  const auto size = static_cast<std::ptrdiff_t>(parked_.place.iterations.size());
   count_run(frame);
   end_run();
-  parked_.run_ended = true;
+  run_ended_ = true;
   if (turn_.left == 0)
     return false;
-  going_.function = parked_.place.function;
-  going_.pc = to;
-  going_.iterations.assign(frame.iterations, frame.iterations + size);
-  if (to == parked_.place.pc) {
-    if (!unpark(frame))
+  const auto &context = *static_cast<const WarpContext *>(frame.context);
+  const auto size =
+      static_cast<std::ptrdiff_t>(run_.program.function(context.function).cfg->loops().size());
+  const auto move_here = [&] {
+    going_.function = context.function;
+    going_.pc = to;
+    going_.iterations.assign(frame.iterations, frame.iterations + size);
+  };
+  move_here();
+  if (ParkedLanes &last = parked_[parked_count_ - 1]; to == last.meeting) {
+    if (!take_jump(last) || !unpark(frame))
       return false;
-    if (!parked_.took_branch)
-      std::copy(parked_.place.iterations.begin(), parked_.place.iterations.end(), frame.iterations);
-    frame.by_block = 0;
-  } else if (!scheduler_.runs_before(going_, parked_.place)) {
-    return false;
+    move_here();
   }
-  parked_.run_ended = false;
+  if (!goes_before_parked())
+    return false;
+  if (parked_count_ == 0)
+    frame.by_block = 0;
+  run_ended_ = false;
   begin_run(frame, time_slice);
   return true;
 }

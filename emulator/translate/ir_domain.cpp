@@ -6,6 +6,7 @@
 
 #include "emulator/translate/ir_domain.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ptxasw::inline emulator {
@@ -22,11 +23,11 @@ void IrText::store(std::string_view type, std::string_view value, std::string_vi
 }
 
 IrValue IrDomain::spread(Value a) {
-  if (a.step != 0) {
+  if (a.has_steps()) {
     std::string steps;
     for (unsigned lane = 0; lane < 32; ++lane)
       steps += fmt::format("{}i{} {}", lane ? ", " : "", a.width,
-                           as_signed(lane * bits(a.step) & mask64(a.width), a.width));
+                           as_signed(a.steps.at(lane, row_size_) & mask64(a.width), a.width));
     const Value first = spread(Value{a.text, a.width});
     return {text_.define("add {} {}, <{}>", type_of(first), first.text, steps), a.width, false};
   }
@@ -77,32 +78,51 @@ IrValue IrDomain::compare(std::string_view what, Value a, Value b) {
   return {text_.define("icmp {} {} {}, {}", what, type_of(a), a.text, b.text), 1, uniform};
 }
 
-IrValue IrDomain::stepping(std::string text, unsigned width, std::uint64_t step) {
+IrValue IrDomain::stepping(std::string text, unsigned width, const LaneSteps &steps) {
+  const auto within = [&](std::int64_t step) {
+    return as_signed(static_cast<std::uint64_t>(step) & mask64(width), width);
+  };
   Value result{std::move(text), width};
-  result.step = as_signed(step & mask64(width), width);
-  result.uniform = result.step == 0;
+  result.steps = {within(steps.lane), within(steps.row)};
+  result.uniform = !result.has_steps();
+  return result;
+}
+
+LaneSteps IrDomain::times(const LaneSteps &a, std::uint64_t m, const LaneSteps &b,
+                          std::uint64_t n) {
+  const auto sum = [&](std::int64_t x, std::int64_t y) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(x) * m +
+                                     static_cast<std::uint64_t>(y) * n);
+  };
+  return {sum(a.lane, b.lane), sum(a.row, b.row)};
+}
+
+std::pair<std::int64_t, std::int64_t> IrDomain::range(const Value &a) const {
+  std::pair<std::int64_t, std::int64_t> result;
+  for (unsigned lane = 1; lane < warp_lanes; ++lane)
+    result = {std::min(result.first, more(a, lane)), std::max(result.second, more(a, lane))};
   return result;
 }
 
 IrValue IrDomain::linear(std::string_view what, const Value &a, const Value &b,
-                         std::uint64_t step) {
+                         const LaneSteps &steps) {
   if (!a.is_scalar() || !b.is_scalar() || a.width > 64 || a.width < 16)
     return binary(what, a, b);
-  return stepping(text_.define("{} {} {}, {}", what, type_of(a), a.text, b.text), a.width, step);
+  return stepping(text_.define("{} {} {}, {}", what, type_of(a), a.text, b.text), a.width, steps);
 }
 
 IrValue IrDomain::mul(const Value &a, const Value &b) {
-  if (a.step != 0 && b.constant)
-    return linear("mul", a, b, bits(a.step) * bits(std::stoll(b.text)));
-  if (b.step != 0 && a.constant)
+  if (a.has_steps() && b.constant)
+    return linear("mul", a, b, times(a.steps, static_cast<std::uint64_t>(std::stoll(b.text))));
+  if (b.has_steps() && a.constant)
     return mul(b, a);
   return binary("mul", a, b);
 }
 
 IrValue IrDomain::shl(const Value &a, const Value &by) {
-  if (a.step != 0 && by.constant)
+  if (a.has_steps() && by.constant)
     if (const auto amount = std::stoll(by.text); amount >= 0 && amount < a.width)
-      return linear("shl", a, by, static_cast<std::uint64_t>(a.step) << amount);
+      return linear("shl", a, by, times(a.steps, std::uint64_t{1} << amount));
   return shift("shl", a, by);
 }
 
@@ -129,10 +149,10 @@ IrValue IrDomain::divide(std::string_view what, const Value &a, const Value &b, 
 }
 
 IrValue IrDomain::ite(Value condition, Value yes, Value no) {
-  if (condition.uniform && yes.step != 0 && yes.step == no.step)
+  if (condition.uniform && yes.has_steps() && yes.steps == no.steps)
     return stepping(text_.define("select i1 {}, {} {}, {} {}", condition.text, type_of(yes),
                                  yes.text, type_of(no), no.text),
-                    yes.width, bits(yes.step));
+                    yes.width, yes.steps);
   const bool uniform = are_uniform(yes, no);
   if (!condition.uniform && uniform) {
     yes = spread(yes);
@@ -143,33 +163,39 @@ IrValue IrDomain::ite(Value condition, Value yes, Value no) {
           yes.width, uniform && condition.uniform};
 }
 
+// Notes a mistake if a value, which is a scalar, and so much more is beyond what its bits can hold.
+void IrDomain::must_not_wrap(const Value &a, std::int64_t more, bool is_signed) {
+  const std::string scalar = type_of(a);
+  const bool goes_down = !is_signed && more < 0;
+  const std::string function = fmt::format("@llvm.{}{}.with.overflow.{}", is_signed ? "s" : "u",
+                                           goes_down ? "sub" : "add", scalar);
+  text_.declarations.insert(fmt::format("declare {{{0}, i1}} {1}({0}, {0})\n", scalar, function));
+  const std::string sum = text_.define("call {{{0}, i1}} {1}({0} {2}, {0} {3})", scalar, function,
+                                       a.text, goes_down ? -more : more);
+  const Value wraps{text_.define("extractvalue {{{}, i1}} {}, 1", scalar, sum), 1};
+  mistake_ = mistake_.width == 0 ? wraps : bit_or(mistake_, wraps);
+}
+
 IrValue IrDomain::resized(std::string_view what, Value a, unsigned width) {
   if (a.width == width)
     return a;
-  if (a.step != 0) {
+  if (a.has_steps()) {
     const std::string scalar = type_of(a);
     if (what == "trunc")
-      return stepping(text_.define("trunc {} {} to i{}", scalar, a.text, width), width,
-                      bits(a.step));
+      return stepping(text_.define("trunc {} {} to i{}", scalar, a.text, width), width, a.steps);
     constexpr std::int64_t most = std::int64_t{1} << 24;
-    const std::int64_t limit = std::int64_t{1} << (a.width - 1);
-    if (width > 64 || a.width > 32 || a.step > most || a.step < -most || a.step * 31 >= limit ||
-        a.step * 31 <= -limit)
+    const auto is_small = [](std::int64_t step) { return step <= most && step >= -most; };
+    const std::int64_t limit = std::int64_t{1} << (std::min(a.width, 63u) - 1);
+    if (width > 64 || a.width > 32 || !is_small(a.steps.lane) || !is_small(a.steps.row))
       return resized(what, spread(a), width);
-    const std::int64_t whole = a.step * 31;
-    // From lane 0 to lane 31 it goes one way: nothing between them leaves the range if neither
-    // does.
-    const bool goes_down = what == "zext" && a.step < 0;
-    const std::string function =
-        fmt::format("@llvm.{}{}.with.overflow.{}", what == "sext" ? "s" : "u",
-                    goes_down ? "sub" : "add", scalar);
-    text_.declarations.insert(fmt::format("declare {{{0}, i1}} {1}({0}, {0})\n", scalar, function));
-    const std::string last = text_.define("call {{{0}, i1}} {1}({0} {2}, {0} {3})", scalar,
-                                          function, a.text, goes_down ? -whole : whole);
-    const Value wraps{text_.define("extractvalue {{{}, i1}} {}, 1", scalar, last), 1};
-    mistake_ = mistake_.width == 0 ? wraps : bit_or(mistake_, wraps);
-    return stepping(text_.define("{} {} {} to i{}", what, scalar, a.text, width), width,
-                    bits(a.step));
+    const auto [least, greatest] = range(a);
+    if (greatest >= limit || least <= -limit)
+      return resized(what, spread(a), width);
+    // Nothing leaves the range if neither the least nor the greatest does.
+    for (const std::int64_t extreme : {least, greatest})
+      if (extreme != 0)
+        must_not_wrap(a, extreme, what == "sext");
+    return stepping(text_.define("{} {} {} to i{}", what, scalar, a.text, width), width, a.steps);
   }
   return {text_.define("{} {} {} to {}", what, type_of(a), a.text, type_of(width, a.uniform)),
           width, a.uniform};

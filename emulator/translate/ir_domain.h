@@ -3,12 +3,14 @@
 // The domain of LLVM IR for the instruction tables: what they compute becomes text of IR over
 // vectors of a warp's 32 lanes, so that translated code and the interpreter have one definition of
 // each instruction. A value is the same in all lanes (a scalar of IR), goes up by a constant from
-// lane to lane (a scalar, that of lane 0), or has a lane each (a vector).
+// lane to lane and by another from row to row of the block's threads (a scalar, that of lane 0), or
+// has a lane each (a vector).
 //
 // What IR leaves undefined and PTX does not (shifts by the width, divisions by zero) is taken apart
 // here. A form of floating point for which the host's arithmetic would not give the bits that
 // emulator/semantics/floating.cpp gives is refused, and the interpreter executes it.
 
+#include "emulator/machine/warp_engine.h"
 #include "emulator/semantics/float_instructions.h"
 
 #include <fmt/core.h>
@@ -37,11 +39,12 @@ struct IrValue {
   unsigned width = 0; ///< bits of a lane
   bool uniform = true;
   bool constant = false;
-  /// Not 0: `text` is lane 0's value, and each lane's is this more than that of the lane before it,
-  /// modulo 2^width. Such a value is not `uniform`.
-  std::int64_t step = 0;
+  /// Not zeros: `text` is lane 0's value, and each lane's is so much more, modulo 2^width. Such a
+  /// value is not `uniform`.
+  LaneSteps steps;
   NanBits nan = NanBits::kept;
-  bool is_scalar() const { return uniform || step != 0; }
+  bool has_steps() const { return steps != LaneSteps{}; }
+  bool is_scalar() const { return uniform || has_steps(); }
 };
 
 /// A function's text as it grows, and names for values and labels.
@@ -85,7 +88,9 @@ class IrDomain {
 public:
   using Value = IrValue;
 
-  IrDomain(IrText &text, const HostFeatures &host) : text_(text), host_(host) {}
+  /// `row_size`: lanes of a row of threads, a power of two.
+  IrDomain(IrText &text, const HostFeatures &host, unsigned row_size)
+      : text_(text), host_(host), row_size_(row_size) {}
 
   /// Returns true if something was refused since this was last asked.
   bool take_refusal() { return std::exchange(refused_, false); }
@@ -102,18 +107,24 @@ public:
   static std::string type_of(unsigned width, bool uniform) {
     return uniform ? fmt::format("i{}", width) : fmt::format("<32 x i{}>", width);
   }
-  /// What goes up by `step` from lane to lane; by 0: what is the same in all.
-  static Value stepping(std::string text, unsigned width, std::uint64_t step);
+  /// What goes up by `steps`; by zeros: what is the same in all lanes.
+  static Value stepping(std::string text, unsigned width, const LaneSteps &steps);
+  /// How much more than lane 0's a lane's value is, of one that is a scalar; sign-extended.
+  std::int64_t more(const Value &a, unsigned lane) const {
+    return static_cast<std::int64_t>(a.steps.at(lane, row_size_));
+  }
+  /// The least and the most of more() of all lanes.
+  std::pair<std::int64_t, std::int64_t> range(const Value &a) const;
   /// The same as a vector.
   Value spread(Value a);
 
   unsigned width(const Value &a) const { return a.width; }
   Value constant(unsigned width, Bits value);
   Value add(const Value &a, const Value &b) {
-    return linear("add", a, b, bits(a.step) + bits(b.step));
+    return linear("add", a, b, times(a.steps, 1, b.steps, 1));
   }
   Value sub(const Value &a, const Value &b) {
-    return linear("sub", a, b, bits(a.step) - bits(b.step));
+    return linear("sub", a, b, times(a.steps, 1, b.steps, ~std::uint64_t{0}));
   }
   Value neg(const Value &a) { return sub(constant(a.width, {}), a); }
   Value mul(const Value &a, const Value &b);
@@ -148,15 +159,16 @@ public:
 
 private:
   Value binary(std::string_view what, Value a, Value b);
-  /// Of operands that are scalars: a scalar with this step.
-  Value linear(std::string_view what, const Value &a, const Value &b, std::uint64_t step);
-  static constexpr std::uint64_t bits(std::int64_t step) {
-    return static_cast<std::uint64_t>(step);
-  }
+  /// Of operands that are scalars: a scalar with these steps.
+  Value linear(std::string_view what, const Value &a, const Value &b, const LaneSteps &steps);
+  /// One m times and another n times.
+  static LaneSteps times(const LaneSteps &a, std::uint64_t m, const LaneSteps &b = {},
+                         std::uint64_t n = 0);
   Value compare(std::string_view what, Value a, Value b);
   Value shift(std::string_view what, const Value &a, const Value &by);
   Value divide(std::string_view what, const Value &a, const Value &b, bool is_signed);
   Value resized(std::string_view what, Value a, unsigned width);
+  void must_not_wrap(const Value &a, std::int64_t more, bool is_signed);
   Value refuse(unsigned width);
   bool are_uniform(Value &a, Value &b);
 
@@ -182,11 +194,16 @@ private:
   Value nearly_finish(const FloatMode &mode, const Value &a);
   Value round_to_integral(FloatRounding rounding, Value a);
   Value approximate(FloatOperation operation, const FloatMode &mode, std::span<const Value> s);
+  /// add, sub, mul, fma of f32, rounded up, down or to zero.
+  Value rounded_to_one_side(FloatOperation operation, FloatRounding rounding,
+                            std::span<const Value> s);
+  Value power_of_two(const FloatMode &mode, const Value &s);
   Value minimum_or_maximum(FloatOperation operation, const Value &a, const Value &b, bool nan);
   Value arithmetic(FloatOperation operation, std::span<const Value> s);
 
   IrText &text_;
   const HostFeatures host_;
+  const unsigned row_size_;
   bool refused_ = false;
   Value doubt_, mistake_;
 };

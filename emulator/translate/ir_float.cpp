@@ -5,6 +5,9 @@
 
 #include "emulator/translate/ir_domain.h"
 
+#include <bit>
+#include <numbers>
+
 namespace ptxasw::inline emulator {
 namespace {
 
@@ -200,6 +203,84 @@ IrValue IrDomain::approximate(FloatOperation operation, const FloatMode &mode,
   return nearly_finish(mode, real_resized("fptrunc", result, 32));
 }
 
+// The exact result of f32 is the sum of two doubles: products of 24 bits are exact, and Knuth's
+// TwoSum gives what a sum loses; nothing overflows or is too small there. The nearest f32 of the
+// greater double has no other between it and the exact result, so it is right, or the next one to
+// the wanted side is: `beyond` it, how far it is from that double is compared with what the sum has
+// lost, both exact. Infinities of operands make these NaNs, and are left; one that a finite result
+// is rounded to is beyond it or right, too.
+IrValue IrDomain::rounded_to_one_side(FloatOperation operation, FloatRounding rounding,
+                                      std::span<const Value> s) {
+  const auto operate = [&](std::string_view what, const Value &a, const Value &b) {
+    const Value both[] = {a, b};
+    return real_operation(what, both);
+  };
+  const bool multiplies = operation == FloatOperation::mul || operation == FloatOperation::fma;
+  const Value a = real_resized("fpext", s[0], 64), b = real_resized("fpext", s[1], 64);
+  Value sum = multiplies ? operate("fmul", a, b) : a, lost = number(64, 0), signs;
+  if (operation != FloatOperation::mul) {
+    const Value first = sum;
+    const Value second = operation == FloatOperation::fma   ? real_resized("fpext", s[2], 64)
+                         : operation == FloatOperation::sub ? bit_xor(b, number(64, sign_mask(64)))
+                                                            : b;
+    sum = operate("fadd", first, second);
+    const Value of_second = operate("fsub", sum, first);
+    lost = operate("fadd", operate("fsub", first, operate("fsub", sum, of_second)),
+                   operate("fsub", second, of_second));
+    signs = bit_or(first, second);
+  }
+  const Value nearest = real_resized("fptrunc", sum, 32);
+  const Value away = operate("fsub", real_resized("fpext", nearest, 64), sum);
+  const Value above = real_compare("ogt", away, lost), below = real_compare("olt", away, lost);
+  const Value is_negative = slt(nearest, number(32, 0));
+  const Value inwards = sub(nearest, number(32, 1)), outwards = add(nearest, number(32, 1));
+  if (rounding == FloatRounding::zero)
+    return ite(ite(is_negative, below, above), inwards, nearest);
+  if (rounding == FloatRounding::up)
+    return ite(below, ite(is_negative, inwards, outwards), nearest);
+  const Value result = ite(above, ite(is_negative, outwards, inwards), nearest);
+  if (signs.width == 0)
+    return result;
+  // A sum of zero is negative unless both of its terms are positive.
+  return ite(real_compare("oeq", sum, number(64, 0)),
+             trunc(lshr(sign_of(signs), number(64, 32)), 32), result);
+}
+
+// In double, by 12 terms of Taylor's series behind the nearest whole number: they and how they are
+// added are right to 2^-48 of the result, the host's exp2 of floating.cpp to 2^-51. Where 2^-44 of
+// it makes a difference to the f32, the interpreter has to do it.
+IrValue IrDomain::power_of_two(const FloatMode &mode, const Value &s) {
+  const auto real = [&](double value) { return number(64, std::bit_cast<std::uint64_t>(value)); };
+  const auto operate = [&](std::string_view what, const Value &a, const Value &b) {
+    const Value both[] = {a, b};
+    return real_operation(what, both);
+  };
+  if (!host_.fma)
+    return refuse(32);
+  // Beyond these, it is 0 or infinity in f32; NaNs become one of them, and are put back.
+  constexpr double most = 200, shift = 0x1.8p52;
+  const Value wide = real_resized("fpext", s, 64);
+  Value x = ite(real_compare("olt", wide, real(most)), wide, real(most));
+  x = ite(real_compare("ogt", x, real(-most)), x, real(-most));
+  const Value moved = operate("fadd", x, real(shift)); // the whole number in its lowest bits
+  const Value rest = operate("fsub", x, operate("fsub", moved, real(shift)));
+  double factors[13] = {1};
+  for (int n = 1; n < 13; ++n)
+    factors[n] = factors[n - 1] * std::numbers::ln2 / n;
+  Value sum = real(factors[12]);
+  for (int n = 12; n-- > 0;) {
+    const Value terms[] = {sum, rest, real(factors[n])};
+    sum = real_function("fma", terms);
+  }
+  const Value scale = shl(add(moved, number(64, 1023)), number(64, 52));
+  const Value result = operate("fmul", sum, scale);
+  const Value less = real_resized("fptrunc", operate("fmul", result, real(1 - 0x1p-44)), 32),
+              more = real_resized("fptrunc", operate("fmul", result, real(1 + 0x1p-44)), 32);
+  const Value nan = is_nan(s), doubt = bit_and(bit_not(nan), bit_not(eq(less, more)));
+  doubt_ = doubt_.width == 0 ? doubt : bit_or(doubt_, doubt);
+  return nearly_finish(mode, ite(nan, number(32, default_nan(32)), less));
+}
+
 // Of f32, every operation but copysign gives the one NaN of any NaN, so it does not matter which it
 // was; and of what an operation gives, NaNs are settled where somebody looks at their bits.
 IrValue IrDomain::floating(FloatOperation operation, const FloatForm &f,
@@ -238,7 +319,12 @@ IrValue IrDomain::floating(FloatOperation operation, const FloatForm &f,
     break;
   }
   if (mode.rounding != FloatRounding::nearest_even)
-    return refuse(width);
+    return width == 32 && !mode.approximate && !mode.flush && operation <= FloatOperation::fma
+               ? given(nearly_finish(mode, rounded_to_one_side(operation, mode.rounding, s)),
+                       NanBits::any)
+               : refuse(width);
+  if (operation == FloatOperation::ex2 && width == 32)
+    return given(power_of_two(mode, s[0]), NanBits::any);
   const bool is_approximate = mode.approximate || operation == FloatOperation::rsqrt;
   if (is_approximate)
     return width == 32 && (operation == FloatOperation::div || operation == FloatOperation::rcp ||

@@ -55,7 +55,9 @@ struct Functions {
   Handle (*RunPasses)(Handle module, const char *passes, Handle machine, Handle options);
   char *(*GetErrorMessage)(Handle error);
   void (*DisposeErrorMessage)(char *);
-  Handle (*GetNamedFunction)(Handle module, const char *name);
+  Handle (*GetFirstFunction)(Handle module);
+  Handle (*GetNextFunction)(Handle function);
+  int (*IsDeclaration)(Handle value);
   void (*AddTargetDependentFunctionAttr)(Handle function, const char *name, const char *value);
   void (*LinkInMCJIT)();
   int (*CreateMCJITCompilerForModule)(Handle *engine, Handle module, JitOptions *, std::size_t,
@@ -112,7 +114,9 @@ public:
     get(f_.RunPasses, "LLVMRunPasses");
     get(f_.GetErrorMessage, "LLVMGetErrorMessage");
     get(f_.DisposeErrorMessage, "LLVMDisposeErrorMessage");
-    get(f_.GetNamedFunction, "LLVMGetNamedFunction");
+    get(f_.GetFirstFunction, "LLVMGetFirstFunction");
+    get(f_.GetNextFunction, "LLVMGetNextFunction");
+    get(f_.IsDeclaration, "LLVMIsDeclaration");
     get(f_.AddTargetDependentFunctionAttr, "LLVMAddTargetDependentFunctionAttr");
     get(f_.LinkInMCJIT, "LLVMLinkInMCJIT");
     get(f_.CreateMCJITCompilerForModule, "LLVMCreateMCJITCompilerForModule");
@@ -213,11 +217,15 @@ Library::compile(const std::string &ir) const {
   f_.SetTarget(module, triple_.c_str());
   f_.SetModuleDataLayout(module, layout);
   f_.DisposeTargetData(layout);
-  const Handle function = f_.GetNamedFunction(module, "translated");
-  f_.AddTargetDependentFunctionAttr(function, "target-cpu", processor_.c_str());
-  f_.AddTargetDependentFunctionAttr(function, "target-features", features_.c_str());
-  f_.AddTargetDependentFunctionAttr(function, "prefer-vector-width", "512");
-  f_.AddTargetDependentFunctionAttr(function, "min-legal-vector-width", "512");
+  for (Handle function = f_.GetFirstFunction(module); function;
+       function = f_.GetNextFunction(function)) {
+    if (f_.IsDeclaration(function))
+      continue;
+    f_.AddTargetDependentFunctionAttr(function, "target-cpu", processor_.c_str());
+    f_.AddTargetDependentFunctionAttr(function, "target-features", features_.c_str());
+    f_.AddTargetDependentFunctionAttr(function, "prefer-vector-width", "512");
+    f_.AddTargetDependentFunctionAttr(function, "min-legal-vector-width", "512");
+  }
   const Handle options = f_.CreatePassBuilderOptions();
   const Handle error = f_.RunPasses(module, pipeline, machine, options);
   f_.DisposePassBuilderOptions(options);

@@ -33,6 +33,7 @@
 #include <bit>
 #include <cstddef>
 #include <map>
+#include <set>
 
 namespace ptxasw::inline emulator {
 namespace {
@@ -45,7 +46,7 @@ public:
   FunctionTranslator(const WarpProgram &program, std::uint32_t function, LaneLayout layout,
                      const HostFeatures &host, bool opaque)
       : function_(program.function(function)), module_(program.module()), layout_(layout),
-        text_(opaque), domain_(text_, host),
+        text_(opaque), domain_(text_, host, row_lanes(layout)),
         liveness_(module_, *function_.function, *function_.cfg),
         carry_(static_cast<RegisterId>(function_.function->registers.size())),
         slots_((std::size_t{carry_} + 1) * 2) {}
@@ -93,11 +94,22 @@ private:
   std::vector<std::string> load_side_by_side(const std::string &from, unsigned width,
                                              std::size_t count);
   void store_side_by_side(const std::string &to, unsigned width, std::vector<std::string> parts);
+  /// Vectors of so many lanes as one.
+  std::string joined(std::vector<std::string> parts, unsigned width, std::size_t lanes);
+  /// True of addresses that are constants apart, whole elements, and not far.
+  bool are_near(const IrValue &where, std::uint64_t element) const;
+  std::string load_apart(const std::string &from, const IrValue &where, unsigned width);
+  void store_apart(const std::string &to, const IrValue &where, unsigned width,
+                   const std::string &stored);
+  /// The place of lane 0's bytes, as host_bytes() finds it for those of all lanes.
+  std::string host_bytes_apart(const WarpInstruction &in, const IrValue &where,
+                               std::uint64_t element, const std::string &otherwise);
+  /// Says in an i1 if all lanes' elements have been loaded to %values from where %addresses say.
+  std::string gather(const WarpInstruction &in, const std::string &mask);
+  void define_gather(bool is_shared, unsigned width);
   void branch(std::uint32_t pc, std::uint32_t length);
-  /// Where both sides of a branch meet, if one of them is there; no_index otherwise.
-  std::uint32_t waiting_place(std::uint32_t pc) const;
-  /// Registers in slots that may be written behind a branch and are read where its sides meet.
-  std::vector<RegisterId> changed_before(std::uint32_t pc, std::uint32_t meeting) const;
+  /// Registers that may be written behind a branch and are read where its sides meet.
+  const std::vector<RegisterId> &written_before(std::uint32_t pc, std::uint32_t meeting);
   void go_to(std::uint32_t from, std::uint32_t to);
   /// Returns in front of an instruction, after so many of its segment.
   void leave(std::uint32_t pc, std::uint32_t executed);
@@ -148,6 +160,9 @@ private:
   std::vector<Slot> slots_;      ///< by register
   std::uint32_t slot_bytes_ = 0; ///< of those that are used
   bool shapes_changed_ = false;
+  std::map<std::uint32_t, std::vector<RegisterId>> written_before_; ///< by branch
+  std::set<std::string> functions_; ///< that the text calls, defined in the other
+  std::string functions_text_;
   std::map<RegisterId, Row> rows_;
   std::vector<std::pair<RegisterId, IrValue>> given_; ///< by the instruction, not yet in rows_
   std::string stubs_;                                 ///< text of the segment's ways out
@@ -267,12 +282,11 @@ void FunctionTranslator::add_shape(RegisterId reg, const IrValue &value) {
   using enum RegisterSlot::Shape;
   Slot &slot = slots_[reg];
   const Slot before = slot;
-  const auto step = static_cast<std::uint64_t>(value.step);
   if (!value.is_scalar() || layout_ == LaneLayout::unshaped ||
-      (slot.shape == steps && slot.step != step))
+      (slot.shape == steps && slot.steps != value.steps))
     slot.shape = lanes;
   else if (slot.shape == none)
-    slot.shape = steps, slot.step = step;
+    slot.shape = steps, slot.steps = value.steps;
   const auto kept = [](NanBits nan) { return nan == NanBits::kept; };
   if (kept(value.nan) || kept(slot.nan))
     slot.nan = NanBits::kept;
@@ -301,7 +315,7 @@ IrValue FunctionTranslator::load_slot(RegisterId reg) {
   IrValue value;
   if (slot.shape != RegisterSlot::Shape::lanes)
     value = IrDomain::stepping(domain_.trunc({text_.load("i64", at, 8), 64, true}, slot.width).text,
-                               slot.width, slot.step);
+                               slot.width, slot.steps);
   else if (slot.width == 1)
     value = {text_.define("bitcast i32 {} to <32 x i1>", text_.load("i32", at, 8)), 1, false};
   else
@@ -355,7 +369,7 @@ IrValue FunctionTranslator::operand(const WarpOperand &from, unsigned width) {
   }
   case WarpOperand::Kind::special: {
     if (from.special == SpecialRegister::laneid)
-      return resize(IrDomain::stepping("0", 32, 1), width);
+      return resize(IrDomain::stepping("0", 32, {1, 0}), width);
     auto found = std::find(specials_.begin(), specials_.end(), from.special);
     if (found == specials_.end())
       found = specials_.insert(found, from.special);
@@ -363,7 +377,13 @@ IrValue FunctionTranslator::operand(const WarpOperand &from, unsigned width) {
     const std::string loaded = text_.load(
         IrDomain::type_of(64, !by_lane),
         row_address("%specials", static_cast<std::size_t>(found - specials_.begin())), 8);
-    const bool steps = from.special == SpecialRegister::tid_x && layout_ == LaneLayout::consecutive;
+    // Rows that are as long as a warp, or longer, have no other behind them in it.
+    const unsigned row = row_lanes(layout_);
+    LaneSteps steps;
+    if (!by_lane && from.special == SpecialRegister::tid_x)
+      steps = {1, row == warp_lanes ? 0 : -std::int64_t{row}};
+    else if (!by_lane && from.special == SpecialRegister::tid_y && row != warp_lanes)
+      steps = {0, 1};
     // Indices of threads have few bits, and are never negated.
     value = by_lane ? IrValue{loaded, 64, false} : IrDomain::stepping(loaded, 64, steps);
     return resize(value, width);
@@ -502,7 +522,7 @@ bool FunctionTranslator::compute_here(const WarpInstruction &in) {
     IrValue value = operand(in.inputs[i], in.input_widths[i]);
     if (!takes_any)
       value = domain_.settled(value);
-    arguments.push_back(in.is_float && value.step != 0 ? domain_.spread(value) : value);
+    arguments.push_back(in.is_float && value.has_steps() ? domain_.spread(value) : value);
   }
   if (in.carries)
     arguments.push_back(registered(carry_));
@@ -722,33 +742,205 @@ std::vector<std::string> FunctionTranslator::load_side_by_side(const std::string
 
 void FunctionTranslator::store_side_by_side(const std::string &to, unsigned width,
                                             std::vector<std::string> parts) {
-  const std::size_t count = parts.size();
-  // Pairs of vectors are joined until there is one, which has part after part.
-  std::size_t lanes = warp_lanes;
-  for (; parts.size() > 1; lanes *= 2) {
-    std::vector<std::string> joined;
-    for (std::size_t i = 0; i < parts.size(); i += 2)
-      joined.push_back(text_.define("shufflevector <{0} x i{1}> {2}, <{0} x i{1}> {3}, {4}", lanes,
-                                    width, parts[i], parts[i + 1],
-                                    shuffle_indices(2 * lanes, [](std::size_t n) { return n; })));
-    parts = joined;
-  }
+  const std::size_t count = parts.size(), lanes = count * warp_lanes;
   const std::string type = fmt::format("<{} x i{}>", lanes, width);
-  const std::string all = count == 1
-                              ? parts[0]
-                              : text_.define("shufflevector {0} {1}, {0} undef, {2}", type,
-                                             parts[0], shuffle_indices(lanes, [&](std::size_t n) {
-                                               return n % count * warp_lanes + n / count;
-                                             }));
+  std::string all = joined(std::move(parts), width, warp_lanes);
+  if (count != 1)
+    all = text_.define(
+        "shufflevector {0} {1}, {0} undef, {2}", type, all,
+        shuffle_indices(lanes, [&](std::size_t n) { return n % count * warp_lanes + n / count; }));
   text_.store(type, all, to, 1);
+}
+
+// Pairs of vectors are joined until there is one, which has part after part.
+std::string FunctionTranslator::joined(std::vector<std::string> parts, unsigned width,
+                                       std::size_t lanes) {
+  for (; parts.size() > 1; lanes *= 2) {
+    std::vector<std::string> pairs;
+    for (std::size_t i = 0; i < parts.size(); i += 2)
+      pairs.push_back(text_.define("shufflevector <{0} x i{1}> {2}, <{0} x i{1}> {3}, {4}", lanes,
+                                   width, parts[i], parts[i + 1],
+                                   shuffle_indices(2 * lanes, [](std::size_t n) { return n; })));
+    parts = pairs;
+  }
+  return parts[0];
+}
+
+bool FunctionTranslator::are_near(const IrValue &where, std::uint64_t element) const {
+  constexpr std::int64_t far = std::int64_t{1} << 24;
+  const auto is_right = [&](std::int64_t step) {
+    return step < far && step > -far && step % static_cast<std::int64_t>(element) == 0;
+  };
+  return where.has_steps() && is_right(where.steps.lane) && is_right(where.steps.row);
+}
+
+// Everything between the first and the last of them has to be there, as with those side by side.
+std::string FunctionTranslator::host_bytes_apart(const WarpInstruction &in, const IrValue &where,
+                                                 std::uint64_t element,
+                                                 const std::string &otherwise) {
+  const auto [least, greatest] = domain_.range(where);
+  const std::string begin = text_.define("add i64 {}, {}", where.text, least);
+  const auto bytes = static_cast<std::uint64_t>(greatest - least) + element;
+  return text_.define("sub i64 {}, {}", host_bytes(in, begin, bytes, otherwise), least);
+}
+
+// A row whose elements are side by side, or one, is one load.
+std::string FunctionTranslator::load_apart(const std::string &from, const IrValue &where,
+                                           unsigned width) {
+  const std::size_t row = row_lanes(layout_), rows = warp_lanes / row;
+  const auto load_at = [&](std::size_t lane, const std::string &type) {
+    const std::int64_t more = domain_.more(where, static_cast<unsigned>(lane));
+    return text_.load(type, text_.define("add i64 {}, {}", from, more), 1);
+  };
+  if (where.steps.lane == width / 8) {
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < rows; ++i)
+      parts.push_back(i != 0 && domain_.more(where, static_cast<unsigned>(row)) == 0
+                          ? parts[0]
+                          : load_at(i * row, fmt::format("<{} x i{}>", row, width)));
+    return joined(std::move(parts), width, row);
+  }
+  const bool by_row = where.steps.lane == 0;
+  const std::size_t count = by_row ? rows : warp_lanes;
+  const std::string type = fmt::format("<{} x i{}>", count, width);
+  std::string all = "undef";
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string one = load_at(by_row ? i * row : i, fmt::format("i{}", width));
+    all = text_.define("insertelement {} {}, i{} {}, i32 {}", type, all, width, one, i);
+  }
+  return by_row ? text_.define("shufflevector {0} {1}, {0} undef, {2}", type, all,
+                               shuffle_indices(warp_lanes, [&](std::size_t n) { return n / row; }))
+                : all;
+}
+
+// In the order of lanes: of stores to one place the last one stays.
+void FunctionTranslator::store_apart(const std::string &to, const IrValue &where, unsigned width,
+                                     const std::string &stored) {
+  const std::size_t row = row_lanes(layout_);
+  const std::string type = IrDomain::type_of(width, false);
+  const bool by_row = where.steps.lane == width / 8;
+  for (std::size_t lane = 0; lane < warp_lanes; lane += by_row ? row : 1) {
+    const std::int64_t more = domain_.more(where, static_cast<unsigned>(lane));
+    const std::string at = text_.define("add i64 {}, {}", to, more);
+    if (by_row)
+      text_.store(fmt::format("<{} x i{}>", row, width),
+                  text_.define("shufflevector {0} {1}, {0} undef, {2}", type, stored,
+                               shuffle_indices(row, [&](std::size_t n) { return lane + n; })),
+                  at, 1);
+    else
+      text_.store(IrDomain::type_of(width, true),
+                  text_.define("extractelement {} {}, i32 {}", type, stored, lane), at, 1);
+  }
+}
+
+std::string FunctionTranslator::gather(const WarpInstruction &in, const std::string &mask) {
+  const bool is_shared = in.space == StateSpace::shared;
+  const unsigned width = in.element * 8u;
+  define_gather(is_shared, width);
+  const std::size_t number = static_cast<std::size_t>(&in - function_.code.data());
+  const std::string known =
+      is_shared ? "%shared_bytes" : text_.define("add i64 %known, {}", number * sizeof(KnownBytes));
+  return text_.define(
+      "call i1 @gather_{}{}(i64 {}, i64 {}, i64 {}, i64 %addresses, i64 %values, i32 {})",
+      is_shared ? "shared" : "known", width, known, is_shared ? "%shared_granules" : "0",
+      is_shared ? "%shared" : "0", mask);
+}
+
+// A function of its own for all loads of one width from memory of one kind: their lanes' addresses
+// lie in a row in memory, what they load goes to another. Lanes that do not execute it load what
+// the first that does loads. All of them are in one stretch, or nothing is loaded.
+void FunctionTranslator::define_gather(bool is_shared, unsigned width) {
+  const std::string name = fmt::format("@gather_{}{}", is_shared ? "shared" : "known", width);
+  if (!functions_.insert(name).second)
+    return;
+  const std::string before = std::exchange(text_.text, {});
+  text_.text = fmt::format("define internal i1 {}(i64 %stretch, i64 %granules, i64 %shared, i64 "
+                           "%from, i64 %to, i32 %mask) noinline {{\nentry:\n",
+                           name);
+  std::string current;
+  const auto check = [&](const std::string &holds) {
+    current = text_.new_label();
+    likely(holds, current, "not_here");
+    text_.start(current);
+  };
+  const auto member = [&](const std::string &base, std::size_t offset, std::string_view type) {
+    return text_.load(type, text_.define("add i64 {}, {}", base, offset), 4);
+  };
+  const auto splat = [&](const std::string &value) {
+    return domain_.spread({value, 64, true}).text;
+  };
+  text_.declarations.insert("declare i32 @llvm.cttz.i32(i32, i1)\n");
+  check(text_.define("icmp ne i32 %mask, 0"));
+  const std::string lane = text_.define("call i32 @llvm.cttz.i32(i32 %mask, i1 true)");
+  const std::string place = text_.define("shl i64 {}, 3", text_.define("zext i32 {} to i64", lane));
+  const std::string one = text_.load("i64", text_.define("add i64 %from, {}", place), 8);
+  std::string first, end, to_host;
+  if (is_shared) {
+    const std::string at = text_.define("sub i64 {}, {}", one, window::shared);
+    const std::string granule = text_.define("udiv i64 {}, {}", at, shared_granule);
+    check(text_.define("icmp ult i64 {}, %granules", granule));
+    const std::string entry = text_.define(
+        "add i64 %stretch, {}", text_.define("mul i64 {}, {}", granule, sizeof(SharedBytes)));
+    const auto extended = [&](std::size_t offset) {
+      return text_.define("add i64 {}, {}",
+                          text_.define("zext i32 {} to i64", member(entry, offset, "i32")),
+                          window::shared);
+    };
+    first = extended(offsetof(SharedBytes, first));
+    end = extended(offsetof(SharedBytes, end));
+    to_host = text_.define("sub i64 %shared, {}", window::shared);
+  } else {
+    first = member("%stretch", offsetof(KnownBytes, first), "i64");
+    end = member("%stretch", offsetof(KnownBytes, end), "i64");
+    to_host = member("%stretch", offsetof(KnownBytes, to_host), "i64");
+    check(
+        text_.define("icmp eq i64 {}, 0", member("%stretch", offsetof(KnownBytes, tracks), "i64")));
+  }
+  const std::string size = text_.define("sub i64 {}, {}", end, first);
+  check(text_.define("icmp uge i64 {}, {}", size, width / 8));
+  const std::string last = text_.define("sub i64 {}, {}", size, width / 8);
+  const std::string all = text_.load(row_type, "%from", 64), some = text_.new_label(),
+                    join = text_.new_label();
+  const std::string full = text_.define("icmp eq i32 %mask, -1");
+  text_.line("br i1 {}, label %{}, label %{}", full, join, some);
+  text_.start(some);
+  const std::string chosen = text_.define("select <32 x i1> {}, {} {}, {} {}",
+                                          text_.define("bitcast i32 %mask to <32 x i1>"), row_type,
+                                          all, row_type, splat(one));
+  text_.line("br label %{}", join);
+  text_.start(join);
+  const std::string where =
+      text_.define("phi {} [ {}, %{} ], [ {}, %{} ]", row_type, all, current, chosen, some);
+  const std::string offset = text_.define("sub {} {}, {}", row_type, where, splat(first));
+  const std::string beyond = text_.define("icmp ugt {} {}, {}", row_type, offset, splat(last));
+  const std::string rest =
+      text_.define("and {} {}, {}", row_type, where, splat(std::to_string(width / 8 - 1)));
+  const std::string odd = text_.define("icmp ne {} {}, zeroinitializer", row_type, rest);
+  const std::string wrong = text_.define("or <32 x i1> {}, {}", beyond, odd);
+  check(text_.define("icmp eq i32 {}, 0", text_.define("bitcast <32 x i1> {} to i32", wrong)));
+  const std::string host = text_.define("add {} {}, {}", row_type, where, splat(to_host));
+  const std::string type = IrDomain::type_of(width, false);
+  std::string values = "undef";
+  for (unsigned number = 0; number < warp_lanes; ++number) {
+    const std::string at = text_.define("extractelement {} {}, i32 {}", row_type, host, number);
+    values = text_.define("insertelement {} {}, i{} {}, i32 {}", type, values, width,
+                          text_.load(IrDomain::type_of(width, true), at, 1), number);
+  }
+  text_.store(type, values, "%to", 32);
+  text_.line("ret i1 true");
+  text_.start("not_here");
+  text_.line("ret i1 false");
+  text_.text += "}\n";
+  functions_text_ += std::exchange(text_.text, before);
 }
 
 // Says if each lane's address is that of lane 0 and so much more from lane to lane.
 std::string FunctionTranslator::lies_at(const IrValue &where, const std::string &first,
                                         std::uint64_t distance) {
+  const LaneSteps steps{static_cast<std::int64_t>(distance), 0};
   if (where.is_scalar())
-    return static_cast<std::uint64_t>(where.step) == distance ? "true" : "false";
-  const IrValue expected = domain_.spread(IrDomain::stepping(first, 64, distance));
+    return where.steps == steps ? "true" : "false";
+  const IrValue expected = domain_.spread(IrDomain::stepping(first, 64, steps));
   const std::string equal = text_.define("icmp eq {} {}, {}", row_type, where.text, expected.text);
   const std::string bits = text_.define("bitcast <32 x i1> {} to i32", equal);
   return text_.define("icmp eq i32 {}, -1", bits);
@@ -761,12 +953,12 @@ std::string FunctionTranslator::value_place(const WarpInstruction &in, std::size
 void FunctionTranslator::let_machine_access(std::uint32_t pc, const IrValue &where,
                                             const std::string &mask) {
   std::string done;
-  if (where.is_scalar()) {
+  if (where.is_scalar() && where.steps.row == 0) {
     done = text_.define(
         "call i32 %access_steps(i64 %frame, i32 {}, i32 {}, i64 {}, i64 {}, i64 %values)", pc, mask,
-        where.text, where.step);
+        where.text, where.steps.lane);
   } else {
-    text_.store(row_type, where.text, "%addresses", 64);
+    text_.store(row_type, domain_.spread(where).text, "%addresses", 64);
     done = text_.define("call i32 %access(i64 %frame, i32 {}, i32 {}, i64 %addresses, i64 %values)",
                         pc, mask);
   }
@@ -790,20 +982,21 @@ struct WaysIn {
   }
 };
 
-// Three ways: all 32 lanes side by side in memory, all of them at one address, and through the
-// machine, which does what else is right. On the first two, lanes that do not execute it load
-// along: that those bytes are there is known.
+// Ways: all 32 lanes side by side in memory, all of them at one address, constants apart, anywhere
+// in one stretch, and through the machine, which does what else is right. On the first three, lanes
+// that do not execute it load along: that those bytes are there is known.
 std::vector<IrValue> FunctionTranslator::load(std::uint32_t pc, const IrValue &where,
                                               const std::string &mask) {
   const WarpInstruction &in = function_.code[pc];
   const std::size_t count = in.outputs.size();
   const unsigned width = in.element * 8u;
   const std::uint64_t whole = in.element * count;
-  const bool has_quick_way =
-      (in.space == StateSpace::global || in.space == StateSpace::constant ||
-       in.space == StateSpace::generic || in.space == StateSpace::shared) &&
-      std::has_single_bit(whole) &&
-      (!where.is_scalar() || where.uniform || where.step == static_cast<std::int64_t>(whole));
+  const bool is_known_space = in.space == StateSpace::global || in.space == StateSpace::constant ||
+                              in.space == StateSpace::generic || in.space == StateSpace::shared;
+  const bool is_contiguous = where.steps == LaneSteps{static_cast<std::int64_t>(whole), 0};
+  const bool is_apart = count == 1 && !is_contiguous && are_near(where, whole);
+  const bool has_quick_way = is_known_space && std::has_single_bit(whole) &&
+                             (!where.is_scalar() || where.uniform || is_contiguous || is_apart);
   // At one address all lanes find the same, but for the memory that each has for itself.
   const bool is_uniform = where.uniform && has_quick_way && in.space != StateSpace::generic;
   const std::string type = IrDomain::type_of(width, is_uniform);
@@ -819,7 +1012,14 @@ std::vector<IrValue> FunctionTranslator::load(std::uint32_t pc, const IrValue &w
     likely(aligned, quick, slow);
     text_.start(quick);
     const std::string one_place = text_.new_label();
-    if (!where.uniform) {
+    if (is_apart) {
+      const std::string bytes = host_bytes_apart(in, where, whole, slow);
+      const std::string fast = text_.new_label();
+      text_.line("br label %{}", fast);
+      text_.start(fast);
+      in_all.ways.push_back({fast, {load_apart(bytes, where, width)}});
+      text_.line("br label %{}", join);
+    } else if (!where.uniform) {
       const std::string side_by_side = text_.new_label(), fast = text_.new_label();
       text_.line("br i1 {}, label %{}, label %{}", lies_at(where, first, whole), side_by_side,
                  where.is_scalar() ? slow : one_place);
@@ -853,8 +1053,14 @@ std::vector<IrValue> FunctionTranslator::load(std::uint32_t pc, const IrValue &w
     text_.line("br label %{}", slow);
   }
   text_.start(slow);
-  let_machine_access(pc, where, mask);
   const std::string behind = text_.new_label();
+  if (count == 1 && is_known_space && !where.is_scalar()) {
+    const std::string machine = text_.new_label();
+    text_.store(row_type, where.text, "%addresses", 64);
+    likely(gather(in, mask), behind, machine);
+    text_.start(machine);
+  }
+  let_machine_access(pc, where, mask);
   text_.line("br label %{}", behind);
   text_.start(behind);
   WaysIn::Way way{behind, {}};
@@ -891,10 +1097,12 @@ void FunctionTranslator::store(std::uint32_t pc, const IrValue &where, const std
   for (std::size_t i = 0; i < count; ++i)
     stored.push_back(domain_.spread(domain_.settled(operand(in.inputs[i], width))).text);
   const std::string slow = text_.new_label(), join = text_.new_label();
+  const bool is_contiguous = where.steps == LaneSteps{static_cast<std::int64_t>(whole), 0};
+  const bool is_apart = count == 1 && !is_contiguous && are_near(where, whole);
   const bool has_quick_way = (in.space == StateSpace::global || in.space == StateSpace::generic ||
                               in.space == StateSpace::shared) &&
                              std::has_single_bit(whole) &&
-                             (!where.is_scalar() || where.step == static_cast<std::int64_t>(whole));
+                             (!where.is_scalar() || is_contiguous || is_apart);
   if (has_quick_way) {
     const std::string first =
         where.is_scalar() ? where.text
@@ -902,17 +1110,22 @@ void FunctionTranslator::store(std::uint32_t pc, const IrValue &where, const std
     const std::string rest = text_.define("and i64 {}, {}", first, whole - 1);
     const std::string aligned = text_.define("icmp eq i64 {}, 0", rest);
     const std::string full = text_.define("icmp eq i32 {}, -1", mask);
-    const bool may_be_masked = count == 1 && width >= 32;
+    const bool may_be_masked = count == 1 && width >= 32 && !is_apart;
     const std::string quick = text_.new_label(), side_by_side = text_.new_label(),
                       some = text_.new_label(), all = text_.new_label();
     likely(may_be_masked ? aligned : text_.define("and i1 {}, {}", aligned, full), quick, slow);
     text_.start(quick);
-    text_.line("br i1 {}, label %{}, label %{}", lies_at(where, first, whole), side_by_side, slow);
+    text_.line("br i1 {}, label %{}, label %{}", is_apart ? "true" : lies_at(where, first, whole),
+               side_by_side, slow);
     text_.start(side_by_side);
-    const std::string bytes = host_bytes(in, first, whole * warp_lanes, slow);
+    const std::string bytes = is_apart ? host_bytes_apart(in, where, whole, slow)
+                                       : host_bytes(in, first, whole * warp_lanes, slow);
     likely(full, all, some);
     text_.start(all);
-    store_side_by_side(bytes, width, stored);
+    if (is_apart)
+      store_apart(bytes, where, width, stored[0]);
+    else
+      store_side_by_side(bytes, width, stored);
     text_.line("br label %{}", join);
     text_.start(some);
     if (may_be_masked) {
@@ -961,32 +1174,23 @@ void FunctionTranslator::go_to(std::uint32_t from, std::uint32_t to) {
         inside ? text_.define("add i32 {}, 1", text_.load("i32", at, 4)) : std::string("0");
     text_.store("i32", next, at, 4);
   }
-  if (lengths_[to] == 0) {
-    leave(to, 0);
-    return;
-  }
   const std::string stop = text_.new_label(), ends = text_.new_label();
+  // Those that wait for them where they leave leave with them.
+  const std::string next = lengths_[to] != 0 ? fmt::format("segment{}", to) : stop;
   const std::string by_block = field(offsetof(TranslatedFrame, by_block), "i32");
-  likely(text_.define("icmp eq i32 {}, 0", by_block), fmt::format("segment{}", to), ends);
+  likely(text_.define("icmp eq i32 {}, 0", by_block), next, ends);
   text_.start(ends);
   const std::string go_on = text_.define("call i32 %block_ends(i64 %frame, i32 {})", to);
-  likely(text_.define("icmp ne i32 {}, 0", go_on), fmt::format("segment{}", to), stop);
+  likely(text_.define("icmp ne i32 {}, 0", go_on), next, stop);
   text_.start(stop);
   leave(to, 0);
 }
 
-std::uint32_t FunctionTranslator::waiting_place(std::uint32_t pc) const {
-  const WarpInstruction &in = function_.code[pc];
-  const BlockId meeting = function_.postdominators[function_.cfg->block_of(pc)];
-  if (in.action != WarpAction::branch || in.guard == no_register || in.target == pc + 1 ||
-      meeting >= function_.cfg->blocks().size())
-    return no_index;
-  const std::uint32_t where = function_.cfg->blocks()[meeting].first;
-  return where == pc + 1 || where == in.target ? where : no_index;
-}
-
-std::vector<RegisterId> FunctionTranslator::changed_before(std::uint32_t pc,
-                                                           std::uint32_t meeting) const {
+const std::vector<RegisterId> &FunctionTranslator::written_before(std::uint32_t pc,
+                                                                  std::uint32_t meeting) {
+  const auto [found, is_new] = written_before_.try_emplace(pc);
+  if (!is_new)
+    return found->second;
   const ControlFlowGraph &cfg = *function_.cfg;
   const BlockId end = cfg.block_of(meeting);
   std::vector<bool> seen(cfg.blocks().size()), written(slots_.size());
@@ -1011,12 +1215,10 @@ std::vector<RegisterId> FunctionTranslator::changed_before(std::uint32_t pc,
                         });
     follow(number);
   }
-  std::vector<RegisterId> result;
   for (RegisterId reg = 0; reg < slots_.size(); ++reg)
-    if (slots_[reg].is_used &&
-        (reg >= carry_ || (written[reg] && (live_[meeting].empty() || live_[meeting][reg]))))
-      result.push_back(reg);
-  return result;
+    if (reg >= carry_ || (written[reg] && (live_[meeting].empty() || live_[meeting][reg])))
+      found->second.push_back(reg);
+  return found->second;
 }
 
 void FunctionTranslator::branch(std::uint32_t pc, std::uint32_t length) {
@@ -1049,18 +1251,23 @@ void FunctionTranslator::branch(std::uint32_t pc, std::uint32_t length) {
   // The interpreter reads the guard.
   if (const auto found = rows_.find(in.guard); found != rows_.end() && found->second.is_dirty)
     store_slot(in.guard, found->second.value);
-  // Where one side is where both meet, its lanes may wait, and the others go on.
-  if (const std::uint32_t where = waiting_place(pc); where != no_index) {
-    const std::uint32_t other = where == pc + 1 ? in.target : pc + 1;
+  // Where one side has nothing to do, its lanes may wait, and the others go on.
+  if (const auto side = function_.idle_side(pc)) {
+    // Those that wait have what they had, whatever the others write.
+    for (const RegisterId reg : written_before(pc, side->meeting))
+      if (reg < carry_) {
+        shapes_changed_ |= slots_[reg].shape != RegisterSlot::Shape::lanes;
+        slots_[reg].shape = RegisterSlot::Shape::lanes;
+      }
     const std::string parted =
         text_.define("call i32 %part(i64 %frame, i32 {}, i32 {}, i32 {})", pc, taken, length);
     const std::string go_on = text_.new_label(), leaves = text_.new_label();
     likely(text_.define("icmp ne i32 {}, 0", parted), go_on, leaves);
     text_.start(go_on);
-    if (lengths_[other] != 0)
-      text_.line("br label %segment{}", other);
+    if (lengths_[side->other] != 0)
+      text_.line("br label %segment{}", side->other);
     else
-      leave(other, 0);
+      leave(side->other, 0);
     text_.start(leaves);
   }
   leave(pc, length - 1);
@@ -1137,6 +1344,8 @@ void FunctionTranslator::translate_segments() {
     slot.is_used = false;
   text_.text.clear();
   text_.declarations.clear();
+  functions_.clear();
+  functions_text_.clear();
   for (std::uint32_t pc = 0; pc < lengths_.size(); ++pc)
     if (lengths_[pc] != 0)
       translate_segment(pc);
@@ -1189,7 +1398,7 @@ TranslatedText FunctionTranslator::run() {
       entries += fmt::format("i32 {0}, label %segment{0} ", pc);
   text_.line("switch i32 {}, label %nowhere [ {}]", field(offsetof(TranslatedFrame, pc), "i32"),
              entries);
-  text_.text += "nowhere:\n  ret void\n" + body + "}\n";
+  text_.text += "nowhere:\n  ret void\n" + body + "}\n" + functions_text_;
   text_.text += "!0 = !{!\"branch_weights\", i32 1000, i32 1}\n";
   for (const std::string &declaration : text_.declarations)
     text_.text += declaration;
@@ -1197,6 +1406,7 @@ TranslatedText FunctionTranslator::run() {
   for (const Slot &slot : slots_) {
     result.slots.push_back(slot);
     result.slots.back().any_nan = slot.nan == NanBits::any;
+    result.slots.back().row_size = static_cast<std::uint8_t>(row_lanes(layout_));
     if (!slot.is_used)
       result.slots.back().shape = RegisterSlot::Shape::none;
     else if (slot.shape == RegisterSlot::Shape::none) // it is never written
@@ -1211,10 +1421,10 @@ TranslatedText FunctionTranslator::run() {
   result.live_begin.push_back(static_cast<std::uint32_t>(result.live.size()));
   for (std::uint32_t pc = 0; pc <= lengths_.size(); ++pc) {
     result.changed_begin.push_back(static_cast<std::uint32_t>(result.changed.size()));
-    if (const std::uint32_t meeting = pc < lengths_.size() ? waiting_place(pc) : no_index;
-        meeting != no_index)
-      for (const RegisterId reg : changed_before(pc, meeting))
-        result.changed.push_back(reg);
+    if (const auto side = pc < lengths_.size() ? function_.idle_side(pc) : std::nullopt)
+      for (const RegisterId reg : written_before(pc, side->meeting))
+        if (slots_[reg].is_used)
+          result.changed.push_back(reg);
   }
   return result;
 }

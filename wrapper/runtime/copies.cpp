@@ -36,9 +36,12 @@ bool is_empty(const cudaExtent &extent) {
   return extent.width == 0 || extent.height == 0 || extent.depth == 0;
 }
 
-/// What is at an address may be copied, as the device's memory if it has to be.
-bool may_touch(const Side &side, const cudaExtent &extent, bool is_device) {
+/// What is at an address may be copied, as the device's memory if it has to be; `now`: memory of a
+/// graph has to be allocated.
+bool may_touch(const Side &side, const cudaExtent &extent, bool is_device, bool now) {
   const auto *block = device().allocations().find(side.begin);
+  if (block && now && block->second.asleep)
+    return false;
   if (!block)
     return side.begin && !is_device;
   return reinterpret_cast<std::uint64_t>(side.begin) - block->first + reach(side, extent) <=
@@ -80,7 +83,7 @@ cudaMemcpy3DParms row_copy(void *to, const void *from, std::size_t bytes, cudaMe
   return copy;
 }
 
-cudaError_t check_copy(const cudaMemcpy3DParms &asked) {
+cudaError_t check_copy(const cudaMemcpy3DParms &asked, bool now) {
   cudaMemcpy3DParms copy = asked;
   if (const cudaError_t error = without_arrays(copy); error != cudaSuccess)
     return error;
@@ -93,14 +96,15 @@ cudaError_t check_copy(const cudaMemcpy3DParms &asked) {
     return cudaErrorInvalidPitchValue;
   const Side from = side_of(copy.srcPtr, copy.srcPos, copy.extent),
              to = side_of(copy.dstPtr, copy.dstPos, copy.extent);
-  return may_touch(from, copy.extent, reads_device(copy.kind)) &&
-                 may_touch(to, copy.extent, writes_device(copy.kind))
+  return may_touch(from, copy.extent, reads_device(copy.kind), now) &&
+                 may_touch(to, copy.extent, writes_device(copy.kind), now)
              ? cudaSuccess
              : cudaErrorInvalidValue;
 }
 
 cudaError_t perform_copy(const cudaMemcpy3DParms &asked) {
-  if (const cudaError_t error = check_copy(asked); error != cudaSuccess || is_empty(asked.extent))
+  if (const cudaError_t error = check_copy(asked, true);
+      error != cudaSuccess || is_empty(asked.extent))
     return error;
   cudaMemcpy3DParms copy = asked;
   without_arrays(copy);
@@ -116,7 +120,7 @@ cudaError_t perform_copy(const cudaMemcpy3DParms &asked) {
   return cudaSuccess;
 }
 
-cudaError_t check_set(const cudaMemsetParams &set) {
+cudaError_t check_set(const cudaMemsetParams &set, bool now) {
   if (set.elementSize != 1 && set.elementSize != 2 && set.elementSize != 4)
     return cudaErrorInvalidValue;
   if (set.width == 0 || set.height == 0)
@@ -124,13 +128,13 @@ cudaError_t check_set(const cudaMemsetParams &set) {
   const cudaExtent extent{set.width * set.elementSize, set.height, 1};
   if (set.height > 1 && set.pitch < extent.width)
     return cudaErrorInvalidPitchValue;
-  return may_touch({static_cast<char *>(set.dst), set.pitch, 0}, extent, true)
+  return may_touch({static_cast<char *>(set.dst), set.pitch, 0}, extent, true, now)
              ? cudaSuccess
              : cudaErrorInvalidValue;
 }
 
 cudaError_t perform_set(const cudaMemsetParams &set) {
-  if (const cudaError_t error = check_set(set); error != cudaSuccess)
+  if (const cudaError_t error = check_set(set, true); error != cudaSuccess)
     return error;
   for (std::size_t y = 0; y < set.height; ++y) {
     char *const row = static_cast<char *>(set.dst) + y * set.pitch;

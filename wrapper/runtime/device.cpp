@@ -77,22 +77,69 @@ cudaError_t Allocations::add_host(void *address, std::uint64_t size, unsigned fl
   return cudaSuccess;
 }
 
+void *Allocations::reserve(std::uint64_t size, std::string name) {
+  void *const memory = add(size, MemoryKind::device, std::move(name));
+  const auto found = blocks_.find(reinterpret_cast<std::uint64_t>(memory));
+  if (!memory || found == blocks_.end())
+    return nullptr;
+  found->second.of_graph = true;
+  put_to_sleep(found->first, found->second);
+  return memory;
+}
+
+void Allocations::put_to_sleep(std::uint64_t address, Block &block) {
+  device_.memory().release(address);
+  device_bytes_ -= block.size;
+  block.asleep = true;
+}
+
+cudaError_t Allocations::wake(void *address) {
+  const auto found = blocks_.find(reinterpret_cast<std::uint64_t>(address));
+  if (found == blocks_.end() || !found->second.asleep)
+    return cudaErrorInvalidValue;
+  Block &block = found->second;
+  if (block.size > device_.memory_size() - device_bytes_)
+    return cudaErrorMemoryAllocation;
+  const std::size_t index =
+      device_.memory().allocate_host(block.name, found->first, block.size, true);
+  if (block.defined)
+    std::memset(block.defined, 0, block.size / 8 + 8);
+  device_.memory().allocation(index).defined = block.defined;
+  device_bytes_ += block.size;
+  block.asleep = false;
+  device_.checks().note_beginning(found->first);
+  return cudaSuccess;
+}
+
+void Allocations::forget_graphs() {
+  std::erase_if(blocks_, [](const auto &block) { return block.second.asleep; });
+  for (auto &[address, block] : blocks_)
+    block.of_graph = false;
+}
+
+cudaError_t Allocations::report_wrong_end(void *address, MemoryKind kind) const {
+  Checks &checks = device_.checks();
+  if (const auto *ended = checks.find_ended(reinterpret_cast<std::uint64_t>(address)))
+    checks.report_call("double free", fmt::format("{} is freed a second time", ended->second.name),
+                       checks.here(), ended->second.made);
+  else if (checks.any())
+    checks.report_call("bad free", fmt::format("{} is no memory that can be freed", address),
+                       checks.here(), {});
+  return kind == MemoryKind::registered ? cudaErrorHostMemoryNotRegistered : cudaErrorInvalidValue;
+}
+
 cudaError_t Allocations::remove(void *address, MemoryKind kind) {
   const auto found = blocks_.find(reinterpret_cast<std::uint64_t>(address));
-  const bool right = found != blocks_.end() &&
+  const bool right = found != blocks_.end() && !found->second.asleep &&
                      (found->second.kind == kind ||
                       (kind == MemoryKind::device && found->second.kind == MemoryKind::managed));
-  if (!right) {
-    Checks &checks = device_.checks();
-    if (const auto *ended = checks.find_ended(reinterpret_cast<std::uint64_t>(address)))
-      checks.report_call("double free",
-                         fmt::format("{} is freed a second time", ended->second.name),
-                         checks.here(), ended->second.made);
-    else if (checks.any())
-      checks.report_call("bad free", fmt::format("{} is no memory that can be freed", address),
-                         checks.here(), {});
-    return kind == MemoryKind::registered ? cudaErrorHostMemoryNotRegistered
-                                          : cudaErrorInvalidValue;
+  if (!right)
+    return report_wrong_end(address, kind);
+  if (found->second.of_graph) {
+    put_to_sleep(found->first, found->second);
+    device_.checks().note_end(found->first, found->second.size, found->second.name,
+                              found->second.made);
+    return cudaSuccess;
   }
   Block &block = found->second;
   device_.memory().release(found->first);
@@ -191,6 +238,7 @@ cudaError_t Device::refuse(const char *name, const char *why) {
 
 void Device::reset() {
   const std::unique_lock lock(mutex_);
+  allocations_.forget_graphs();
   std::vector<std::pair<std::uint64_t, MemoryKind>> old;
   for (const auto &[address, block] : allocations_.all())
     if (block.kind == MemoryKind::device || block.kind == MemoryKind::managed ||

@@ -30,6 +30,8 @@ struct Block {
   std::uint64_t *defined = nullptr; ///< which bytes were written, if that is checked
   std::string name;                 ///< for messages
   CallSite made;                    ///< where, if that is kept
+  bool of_graph = false;            ///< it keeps its address when it is freed
+  bool asleep = false;              ///< of a graph's: it is not allocated now
 };
 
 /// Allocations of the process, by address. Calls are made under Device's lock.
@@ -40,15 +42,24 @@ public:
   void *add(std::uint64_t size, MemoryKind kind, std::string name, unsigned flags = 0);
   /// Memory of the program's own.
   cudaError_t add_host(void *address, std::uint64_t size, unsigned flags);
+  /// An address for memory of a graph, which is not allocated yet; null if there is none.
+  void *reserve(std::uint64_t size, std::string name);
+  /// Allocates the memory of a graph that begins here; it must not be allocated.
+  cudaError_t wake(void *address);
   /// Ends the one that begins here, which must be of that kind (managed memory counts as the
-  /// device's).
+  /// device's) and allocated. A graph's may be allocated again.
   cudaError_t remove(void *address, MemoryKind kind);
+  /// Memory of graphs is the program's from now on, or nobody's.
+  void forget_graphs();
   /// The one that holds the byte, with its address; null if none does.
   const std::pair<const std::uint64_t, Block> *find(const void *address) const;
   const std::map<std::uint64_t, Block> &all() const { return blocks_; }
   std::uint64_t device_bytes() const { return device_bytes_; }
 
 private:
+  cudaError_t report_wrong_end(void *address, MemoryKind kind) const;
+  void put_to_sleep(std::uint64_t address, Block &block);
+
   Device &device_;
   std::map<std::uint64_t, Block> blocks_;
   std::uint64_t device_bytes_ = 0;

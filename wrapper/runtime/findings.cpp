@@ -90,7 +90,8 @@ Checks::Checks() {
       if (all.is_lost()) // then nothing could be freed
         return;
       for (const auto &[address, block] : all.allocations().all())
-        if (block.kind == MemoryKind::device || block.kind == MemoryKind::managed)
+        if ((block.kind == MemoryKind::device && !block.asleep) ||
+            block.kind == MemoryKind::managed)
           all.checks().report_call("leak", fmt::format("{} is never freed", block.name), {},
                                    block.made);
     });
@@ -155,7 +156,8 @@ std::string Checks::memory_at(const WarpFault &fault,
     const std::string variable = shared_variable_at(address - window::shared, shared);
     return variable.empty() ? variable : told(variable, {});
   }
-  if (const auto *inside = allocations.find(reinterpret_cast<const void *>(address)))
+  if (const auto *inside = allocations.find(reinterpret_cast<const void *>(address));
+      inside && !inside->second.asleep)
     return told(fmt::format("byte {} of {}", address - inside->first, inside->second.name),
                 inside->second.made);
   if (const auto *ended = find_ended(address))

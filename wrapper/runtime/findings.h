@@ -47,6 +47,8 @@ public:
   /// Remembers memory that is no more.
   void note_end(std::uint64_t address, std::uint64_t size, const std::string &name,
                 const CallSite &made);
+  /// Something is there again.
+  void note_beginning(std::uint64_t address) { ended_.erase(address); }
   struct Ended {
     std::uint64_t size = 0;
     std::string name;

@@ -39,19 +39,22 @@ bool contains(const CUgraph_st &graph, const CUgraph_st *other) {
 
 cudaError_t add(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before,
                 std::size_t count, Work work) {
-  if (!node || !graph || (count != 0 && !before) ||
-      !std::all_of(before, before + count,
-                   [&](cudaGraphNode_t one) { return one && one->graph == graph; }))
+  if (!node || !is_graph(graph) || !are_nodes_of(graph, before, count))
     return cudaErrorInvalidValue;
   if (const auto *child = std::get_if<ChildGraph>(&work); child && contains(*child->graph, graph))
     return cudaErrorInvalidValue;
+  if (const auto *release = std::get_if<Release>(&work);
+      release && !may_release(*graph, release->address))
+    return cudaErrorInvalidValue;
+  if (const auto *child = std::get_if<ChildGraph>(&work))
+    child->graph->is_moved = true; // the node's, whoever asks for it
   *node = graph->add(std::move(work), {before, before + count});
   return cudaSuccess;
 }
 
 /// The work of the node of an executable graph that was made of a node, if it is of that kind.
 Work *work_in(cudaGraphExec_t executable, cudaGraphNode_t node) {
-  if (executables().contains(executable))
+  if (executables().contains(executable) && is_node(node))
     for (const auto &copy : executable->graph->nodes)
       if (copy->original == node)
         return &copy->work;
@@ -63,7 +66,7 @@ template <class Kind> Kind *work_in(cudaGraphExec_t executable, cudaGraphNode_t 
 }
 
 template <class Kind> Kind *work_of(cudaGraphNode_t node) {
-  return node ? std::get_if<Kind>(&node->work) : nullptr;
+  return is_node(node) ? std::get_if<Kind>(&node->work) : nullptr;
 }
 
 template <class Kind> cudaError_t replace(Kind *place, const Kind &by) {
@@ -82,12 +85,16 @@ cudaError_t replace_call(KernelCall *place, const cudaKernelNodeParams *by) {
 }
 
 cudaError_t instantiate(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long flags) {
-  if (!executable || !graph || graph->is_moved)
+  if (!executable || !is_graph(graph) || graph->is_moved)
     return cudaErrorInvalidValue;
   *executable = nullptr;
+  // Of a graph with memory there may be one at a time.
+  if (graph->has_memory() && std::any_of(executables().begin(), executables().end(),
+                                         [&](const auto *other) { return other->of == graph; }))
+    return cudaErrorInvalidValue;
   if (graph->in_order().size() != graph->nodes.size())
     return cudaErrorInvalidValue; // it goes in circles
-  *executable = new CUgraphExec_st{graph->clone(), flags};
+  *executable = new CUgraphExec_st{graph->clone(), flags, graph};
   executables().insert(*executable);
   return cudaSuccess;
 }
@@ -118,10 +125,10 @@ template <class Body> cudaError_t locked(Body body) { return device().call(body)
 /// Returns true if so many pairs are different nodes of a graph.
 bool are_edges(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
                std::size_t count) {
-  if (!graph || (count != 0 && (!from || !to)))
+  if (!is_graph(graph) || !are_nodes_of(graph, from, count) || !are_nodes_of(graph, to, count))
     return false;
   for (std::size_t i = 0; i < count; ++i)
-    if (!from[i] || !to[i] || from[i] == to[i] || from[i]->graph != graph || to[i]->graph != graph)
+    if (from[i] == to[i])
       return false;
   return true;
 }
@@ -133,6 +140,9 @@ cudaError_t with_symbol(const void *symbol, std::size_t offset, std::size_t byte
   const cudaError_t error = locked([&] { return within(symbol, offset, bytes, place); });
   return error == cudaSuccess ? copy(place) : error;
 }
+
+/// Returns true of a graph of which a node may have a copy: memory cannot be allocated twice.
+bool may_be_child(cudaGraph_t graph) { return is_graph(graph) && !graph->has_memory(); }
 
 /// Work that a node of any type is to do; or the error. Memory that it allocates is written back.
 cudaError_t work_from(cudaGraphNodeParams *from, const char *asked, Work &work) {
@@ -162,7 +172,8 @@ cudaError_t work_from(cudaGraphNodeParams *from, const char *asked, Work &work) 
     work = HostCall{from->host.fn, from->host.userData};
     return from->host.fn ? cudaSuccess : cudaErrorInvalidValue;
   case cudaGraphNodeTypeGraph:
-    if (!from->graph.graph)
+    if (!may_be_child(from->graph.graph) &&
+        !(is_graph(from->graph.graph) && from->graph.ownership == cudaGraphChildGraphOwnershipMove))
       return cudaErrorInvalidValue;
     work = ChildGraph{from->graph.graph->clone()};
     return cudaSuccess;
@@ -183,10 +194,38 @@ cudaError_t work_from(cudaGraphNodeParams *from, const char *asked, Work &work) 
   }
   case cudaGraphNodeTypeMemFree:
     work = Release{from->free.dptr};
-    return device().allocations().find(from->free.dptr) ? cudaSuccess : cudaErrorInvalidValue;
+    return cudaSuccess;
   default:
     return Device::refuse(asked, "semaphores and conditions are not emulated");
   }
+}
+
+/// The memory that work allocates or frees; null: it does neither.
+void *memory_at(const Work &work) {
+  if (const auto *allocation = std::get_if<Allocate>(&work))
+    return allocation->address;
+  const auto *const release = std::get_if<Release>(&work);
+  return release ? release->address : nullptr;
+}
+
+/// Memory that an earlier launch has allocated is freed if the executable was made so; or the
+/// error.
+cudaError_t end_earlier_memory(const CUgraph_st &graph, unsigned long long flags) {
+  for (const auto &node : graph.nodes) {
+    cudaError_t error = cudaSuccess;
+    if (const auto *child = std::get_if<ChildGraph>(&node->work))
+      error = end_earlier_memory(*child->graph, flags);
+    if (const auto *allocation = std::get_if<Allocate>(&node->work)) {
+      const auto *const block = device().allocations().find(allocation->address);
+      if (block && !block->second.asleep)
+        error = flags & cudaGraphInstantiateFlagAutoFreeOnLaunch
+                    ? device().allocations().remove(allocation->address, MemoryKind::device)
+                    : cudaErrorInvalidValue;
+    }
+    if (error != cudaSuccess)
+      return error;
+  }
+  return cudaSuccess;
 }
 
 /// Gives a node other parameters for the work it does already.
@@ -194,7 +233,8 @@ cudaError_t replace_work(Work *place, cudaGraphNodeParams *by, const char *asked
   Work work;
   if (!place || !by)
     return cudaErrorInvalidValue;
-  if (by->type != type_of(*place) || by->type == cudaGraphNodeTypeMemAlloc)
+  if (by->type != type_of(*place) || by->type == cudaGraphNodeTypeMemAlloc ||
+      by->type == cudaGraphNodeTypeMemFree)
     return cudaErrorInvalidValue;
   const cudaError_t error = work_from(by, asked, work);
   if (error == cudaSuccess)
@@ -286,20 +326,27 @@ cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned flags) {
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   return locked([&] {
-    return graph && !graph->is_moved ? (delete graph, cudaSuccess) : cudaErrorInvalidValue;
+    if (!is_graph(graph) || graph->is_moved)
+      return cudaErrorInvalidValue;
+    for (CUgraphExec_st *const executable : executables())
+      if (executable->of == graph)
+        executable->of = nullptr;
+    delete graph;
+    return cudaSuccess;
   });
 }
 
 cudaError_t cudaGraphClone(cudaGraph_t *copy, cudaGraph_t graph) {
   return locked([&] {
-    return copy && graph ? (*copy = graph->clone().release(), cudaSuccess) : cudaErrorInvalidValue;
+    return copy && may_be_child(graph) ? (*copy = graph->clone().release(), cudaSuccess)
+                                       : cudaErrorInvalidValue;
   });
 }
 
 cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *copy, cudaGraphNode_t node,
                                      cudaGraph_t graph) {
   return locked([&] {
-    if (!copy || !graph)
+    if (!copy || !is_graph(graph) || !is_node(node))
       return cudaErrorInvalidValue;
     for (const auto &one : graph->nodes)
       if (one->original == node)
@@ -446,8 +493,8 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                        const cudaGraphNode_t *before, std::size_t count,
                                        cudaGraph_t child) {
   return locked([&] {
-    return child ? add(node, graph, before, count, ChildGraph{child->clone()})
-                 : cudaErrorInvalidValue;
+    return may_be_child(child) ? add(node, graph, before, count, ChildGraph{child->clone()})
+                               : cudaErrorInvalidValue;
   });
 }
 
@@ -486,7 +533,7 @@ cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *node, cudaGraph_t graph,
                                 std::size_t count, cudaGraphNodeParams *parameters) {
   return locked([&] {
     Work work;
-    if (!node || !graph || (count != 0 && !before))
+    if (!node || !is_graph(graph) || !are_nodes_of(graph, before, count))
       return cudaErrorInvalidValue;
     if (const cudaError_t error = work_from(parameters, "cudaGraphAddNode", work);
         error != cudaSuccess)
@@ -507,7 +554,8 @@ cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *node, cudaGraph_t graph,
 
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams *parameters) {
   return locked([&] {
-    return replace_work(node ? &node->work : nullptr, parameters, "cudaGraphNodeSetParams");
+    return replace_work(is_node(node) ? &node->work : nullptr, parameters,
+                        "cudaGraphNodeSetParams");
   });
 }
 
@@ -578,8 +626,9 @@ cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t executable, cudaG
 cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
                                                  cudaGraph_t child) {
   return locked([&] {
-    return child ? replace(work_in<ChildGraph>(executable, node), ChildGraph{child->clone()})
-                 : cudaErrorInvalidValue;
+    return may_be_child(child)
+               ? replace(work_in<ChildGraph>(executable, node), ChildGraph{child->clone()})
+               : cudaErrorInvalidValue;
   });
 }
 
@@ -634,7 +683,7 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                      const cudaGraphNode_t *before, std::size_t count,
                                      cudaMemAllocNodeParams *parameters) {
   return locked([&] {
-    if (!parameters || !node || !graph || (count != 0 && !before))
+    if (!parameters || !node || !is_graph(graph) || !are_nodes_of(graph, before, count))
       return cudaErrorInvalidValue;
     const std::size_t bytes = parameters->bytesize;
     const cudaError_t error = allocate_in_graph(&parameters->dptr, bytes);
@@ -660,10 +709,7 @@ cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, cudaMemAllocNod
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                     const cudaGraphNode_t *before, std::size_t count,
                                     void *address) {
-  return locked([&] {
-    return device().allocations().find(address) ? add(node, graph, before, count, Release{address})
-                                                : cudaErrorInvalidValue;
-  });
+  return locked([&] { return add(node, graph, before, count, Release{address}); });
 }
 
 cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *address) {
@@ -682,7 +728,7 @@ cudaError_t cudaDeviceGraphMemTrim(int number) {
 
 cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned) {
   return locked([&] {
-    std::FILE *const file = graph && path ? std::fopen(path, "w") : nullptr;
+    std::FILE *const file = is_graph(graph) && path ? std::fopen(path, "w") : nullptr;
     if (!file)
       return cudaErrorInvalidValue;
     fmt::print(file, "digraph graph_0 {{\n");
@@ -694,13 +740,14 @@ cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path, unsigned
 
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType *type) {
   return locked([&] {
-    return node && type ? (*type = type_of(node->work), cudaSuccess) : cudaErrorInvalidValue;
+    return is_node(node) && type ? (*type = type_of(node->work), cudaSuccess)
+                                 : cudaErrorInvalidValue;
   });
 }
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, std::size_t *count) {
   return locked([&] {
-    if (!graph)
+    if (!is_graph(graph))
       return cudaErrorInvalidValue;
     std::vector<CUgraphNode_st *> list;
     for (const auto &node : graph->nodes)
@@ -711,7 +758,7 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, std::si
 
 cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, std::size_t *count) {
   return locked([&] {
-    if (!graph)
+    if (!is_graph(graph))
       return cudaErrorInvalidValue;
     std::vector<CUgraphNode_st *> list;
     for (const auto &node : graph->nodes)
@@ -724,7 +771,7 @@ cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, std
 cudaError_t cudaGraphGetEdges_v2(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
                                  cudaGraphEdgeData *data, std::size_t *count) {
   return locked([&] {
-    if (!graph || !count)
+    if (!is_graph(graph) || !count)
       return cudaErrorInvalidValue;
     std::vector<CUgraphNode_st *> begins, ends;
     for (const auto &node : graph->nodes)
@@ -742,12 +789,14 @@ cudaError_t cudaGraphGetEdges_v2(cudaGraph_t graph, cudaGraphNode_t *from, cudaG
 
 cudaError_t cudaGraphNodeGetDependencies_v2(cudaGraphNode_t node, cudaGraphNode_t *list,
                                             cudaGraphEdgeData *, std::size_t *count) {
-  return locked([&] { return node ? give(node->before, list, count) : cudaErrorInvalidValue; });
+  return locked(
+      [&] { return is_node(node) ? give(node->before, list, count) : cudaErrorInvalidValue; });
 }
 
 cudaError_t cudaGraphNodeGetDependentNodes_v2(cudaGraphNode_t node, cudaGraphNode_t *list,
                                               cudaGraphEdgeData *, std::size_t *count) {
-  return locked([&] { return node ? give(after(node), list, count) : cudaErrorInvalidValue; });
+  return locked(
+      [&] { return is_node(node) ? give(after(node), list, count) : cudaErrorInvalidValue; });
 }
 
 cudaError_t cudaGraphAddDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from,
@@ -766,7 +815,7 @@ cudaError_t cudaGraphRemoveDependencies_v2(cudaGraph_t graph, const cudaGraphNod
                                            const cudaGraphNode_t *to, const cudaGraphEdgeData *,
                                            std::size_t count) {
   return locked([&] {
-    if (!are_edges(graph, from, to, count))
+    if (!are_edges(graph, from, to, count) || (count != 0 && graph->has_memory()))
       return cudaErrorInvalidValue;
     for (std::size_t i = 0; i < count; ++i)
       std::erase(to[i]->before, from[i]);
@@ -776,7 +825,7 @@ cudaError_t cudaGraphRemoveDependencies_v2(cudaGraph_t graph, const cudaGraphNod
 
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
   return locked([&] {
-    if (!node)
+    if (!is_node(node) || node->graph->has_memory())
       return cudaErrorInvalidValue;
     CUgraph_st *const graph = node->graph;
     for (const auto &other : graph->nodes)
@@ -824,6 +873,14 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
   return locked([&] {
     if (!executables().contains(executable))
       return cudaErrorInvalidValue;
+    if (executable->graph->has_memory()) {
+      const CUstream_st *const known = find_stream(stream);
+      if (known && known->capture)
+        return cudaErrorInvalidValue; // it would be a node of another graph
+      if (const cudaError_t error = end_earlier_memory(*executable->graph, executable->flags);
+          error != cudaSuccess)
+        return error;
+    }
     return enqueue(stream, ChildGraph{executable->graph->clone()});
   });
 }
@@ -840,7 +897,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo *result) {
   return locked([&] {
-    if (!executables().contains(executable) || !graph)
+    if (!executables().contains(executable) || !is_graph(graph))
       return cudaErrorInvalidValue;
     auto &old = executable->graph->nodes;
     const auto say_no = [&](cudaGraphExecUpdateResult why, CUgraphNode_st *node) {
@@ -864,6 +921,8 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
           return say_no(cudaGraphExecUpdateErrorTopologyChanged, node);
       if (node->work.index() != old[i]->work.index())
         return say_no(cudaGraphExecUpdateErrorNodeTypeChanged, node);
+      if (memory_at(node->work) != memory_at(old[i]->work))
+        return say_no(cudaGraphExecUpdateErrorParametersChanged, node);
     }
     for (std::size_t i = 0; i < old.size(); ++i) {
       old[i]->work = graph->nodes[i]->work;

@@ -66,7 +66,10 @@ cudaError_t managed_range(const void *address, std::size_t size) {
 } // namespace
 
 cudaError_t ptxasw::allocate_in_graph(void **to, std::size_t size) {
-  return allocate(to, size, MemoryKind::device, "cudaGraphAddMemAllocNode");
+  if (!to || size == 0)
+    return cudaErrorInvalidValue;
+  *to = device().allocations().reserve(size, fmt::format("{} bytes of a graph", size));
+  return *to ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
 extern "C" {
@@ -213,8 +216,10 @@ cudaError_t cudaMallocAsync(void **to, std::size_t size, cudaStream_t handle) {
     CUstream_st *const stream = find_stream(handle);
     if (!stream)
       return cudaErrorInvalidResourceHandle;
-    const cudaError_t error = allocate(to, size, MemoryKind::device, "cudaMallocAsync");
-    return error == cudaSuccess && stream->capture ? enqueue(handle, Allocate{*to, size}) : error;
+    if (!stream->capture)
+      return allocate(to, size, MemoryKind::device, "cudaMallocAsync");
+    const cudaError_t error = allocate_in_graph(to, size);
+    return error == cudaSuccess ? enqueue(handle, Allocate{*to, size}) : error;
   });
 }
 
@@ -230,8 +235,10 @@ cudaError_t cudaFreeAsync(void *address, cudaStream_t handle) {
       return cudaErrorInvalidResourceHandle;
     if (!address)
       return cudaSuccess;
-    return stream->capture ? enqueue(handle, Release{address})
-                           : device().allocations().remove(address, MemoryKind::device);
+    if (!stream->capture)
+      return device().allocations().remove(address, MemoryKind::device);
+    return may_release(*stream->capture->into, address) ? enqueue(handle, Release{address})
+                                                        : cudaErrorInvalidValue;
   });
 }
 

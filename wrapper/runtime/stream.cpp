@@ -20,6 +20,16 @@ std::unordered_set<CUevent_st *> &events() {
   return *all;
 }
 
+std::unordered_set<CUgraph_st *> &known_graphs() {
+  static auto *const all = new std::unordered_set<CUgraph_st *>;
+  return *all;
+}
+
+std::unordered_set<CUgraphNode_st *> &known_nodes() {
+  static auto *const all = new std::unordered_set<CUgraphNode_st *>;
+  return *all;
+}
+
 /// Nodes that a node comes after, itself included.
 void add_before(CUgraphNode_st *node, std::set<CUgraphNode_st *> &seen) {
   std::vector<CUgraphNode_st *> to_do{node};
@@ -45,6 +55,24 @@ CUstream_st *find_stream(cudaStream_t handle) {
 
 CUevent_st *find_event(cudaEvent_t handle) { return events().contains(handle) ? handle : nullptr; }
 
+bool is_graph(cudaGraph_t handle) { return known_graphs().contains(handle); }
+bool is_node(cudaGraphNode_t handle) { return known_nodes().contains(handle); }
+bool are_nodes_of(const CUgraph_st *graph, const cudaGraphNode_t *list, std::size_t count) {
+  return count == 0 || (list && std::all_of(list, list + count, [&](cudaGraphNode_t one) {
+                          return is_node(one) && one->graph == graph;
+                        }));
+}
+
+bool may_release(const CUgraph_st &graph, const void *address) {
+  const auto *const block = device().allocations().find(address);
+  return block && block->second.of_graph &&
+         block->first == reinterpret_cast<std::uint64_t>(address) &&
+         std::none_of(graph.nodes.begin(), graph.nodes.end(), [&](const auto &node) {
+           const auto *const other = std::get_if<Release>(&node->work);
+           return other && other->address == address;
+         });
+}
+
 cudaGraphNodeType type_of(const Work &work) {
   constexpr cudaGraphNodeType types[] = {cudaGraphNodeTypeKernel,    cudaGraphNodeTypeMemcpy,
                                          cudaGraphNodeTypeMemset,    cudaGraphNodeTypeHost,
@@ -65,7 +93,13 @@ cudaError_t perform(const Work &work) {
     device().unlocked([&] { host->function(host->argument); });
   if (const auto *child = std::get_if<ChildGraph>(&work))
     return perform(*child->graph);
+  if (const auto *allocation = std::get_if<Allocate>(&work))
+    return device().allocations().wake(allocation->address);
+  if (const auto *release = std::get_if<Release>(&work))
+    return device().allocations().remove(release->address, MemoryKind::device);
   if (const auto *record = std::get_if<EventRecord>(&work)) {
+    if (!find_event(record->event))
+      return cudaErrorInvalidValue;
     record->event->recorded = true;
     record->event->time = std::chrono::steady_clock::now();
     record->event->capture.reset();
@@ -94,9 +128,27 @@ cudaError_t enqueue(cudaStream_t handle, Work work) {
 
 } // namespace ptxasw::wrapper
 
+CUgraphNode_st::CUgraphNode_st(CUgraph_st *in, ptxasw::Work what,
+                               std::vector<CUgraphNode_st *> behind)
+    : graph(in), work(std::move(what)), before(std::move(behind)) {
+  ptxasw::known_nodes().insert(this);
+}
+CUgraphNode_st::~CUgraphNode_st() { ptxasw::known_nodes().erase(this); }
+
+CUgraph_st::CUgraph_st() { ptxasw::known_graphs().insert(this); }
+CUgraph_st::~CUgraph_st() { ptxasw::known_graphs().erase(this); }
+
+bool CUgraph_st::has_memory() const {
+  return std::any_of(nodes.begin(), nodes.end(), [](const auto &node) {
+    const auto *const child = std::get_if<ptxasw::ChildGraph>(&node->work);
+    return std::holds_alternative<ptxasw::Allocate>(node->work) ||
+           std::holds_alternative<ptxasw::Release>(node->work) ||
+           (child && child->graph->has_memory());
+  });
+}
+
 CUgraphNode_st *CUgraph_st::add(ptxasw::Work work, std::vector<CUgraphNode_st *> before) {
-  nodes.push_back(std::make_unique<CUgraphNode_st>(
-      CUgraphNode_st{this, std::move(work), std::move(before), true, nullptr}));
+  nodes.push_back(std::make_unique<CUgraphNode_st>(this, std::move(work), std::move(before)));
   return nodes.back().get();
 }
 
@@ -163,14 +215,17 @@ cudaError_t finished(const CUstream_st &stream) {
   return cudaErrorStreamCaptureUnsupported;
 }
 
-cudaError_t begin_capture(cudaStream_t handle, cudaGraph_t into, const cudaGraphNode_t *before,
-                          std::size_t count) {
+/// `adds`: to a graph, behind nodes of it.
+cudaError_t begin_capture(cudaStream_t handle, bool adds, cudaGraph_t into,
+                          const cudaGraphNode_t *before, std::size_t count) {
   return with(handle, [&](CUstream_st &stream) {
     static std::uint64_t next = 1;
     if (!handle || handle == cudaStreamLegacy)
       return cudaErrorStreamCaptureUnsupported;
     if (stream.capture)
       return cudaErrorIllegalState;
+    if (adds && (!is_graph(into) || !are_nodes_of(into, before, count)))
+      return cudaErrorInvalidValue;
     stream.capture = std::make_shared<Capture>();
     if (!into)
       stream.capture->graph = std::make_unique<CUgraph_st>();
@@ -306,14 +361,13 @@ cudaError_t cudaStreamAddCallback(cudaStream_t handle, cudaStreamCallback_t func
 }
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode) {
-  return begin_capture(handle, nullptr, nullptr, 0);
+  return begin_capture(handle, false, nullptr, nullptr, 0);
 }
 
 cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t handle, cudaGraph_t graph,
                                           const cudaGraphNode_t *before, const cudaGraphEdgeData *,
                                           std::size_t count, cudaStreamCaptureMode) {
-  return graph ? begin_capture(handle, graph, before, count)
-               : Device::remember(cudaErrorInvalidValue);
+  return begin_capture(handle, true, graph, before, count);
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *graph) {
@@ -387,6 +441,8 @@ cudaError_t cudaStreamUpdateCaptureDependencies_v2(cudaStream_t handle, cudaGrap
   return with(handle, [&](CUstream_st &stream) {
     if (!stream.capture)
       return cudaErrorIllegalState;
+    if (!are_nodes_of(stream.capture->into, before, count))
+      return cudaErrorInvalidValue;
     if (flags == cudaStreamSetCaptureDependencies)
       stream.last.clear();
     stream.last.insert(stream.last.end(), before, before + count);

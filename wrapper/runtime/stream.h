@@ -25,7 +25,7 @@ struct Allocate {
   void *address = nullptr;
   std::uint64_t size = 0;
 };
-/// Of a graph's memory: it stays where it is, as the next launch allocates it again.
+/// Of a graph's memory: its address stays, and the next launch allocates it again.
 struct Release {
   void *address = nullptr;
 };
@@ -46,13 +46,16 @@ cudaError_t enqueue(cudaStream_t stream, Work work);
 
 /// A copy of a row of bytes as a copy in three dimensions.
 cudaMemcpy3DParms row_copy(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind);
-/// Memory of a graph, which stays while the process runs or until the program frees it.
+/// An address for memory of a graph, which its launch allocates.
 cudaError_t allocate_in_graph(void **to, std::size_t size);
+/// Returns true if a node of a graph may free what is there: memory of a graph that no other of its
+/// nodes frees.
+bool may_release(const CUgraph_st &graph, const void *address);
 /// Bytes of a variable of the program's, from an offset on; or the error.
 cudaError_t within(const void *symbol, std::size_t offset, std::size_t count, char *&place);
-/// Success if a copy or a set is possible.
-cudaError_t check_copy(const cudaMemcpy3DParms &copy);
-cudaError_t check_set(const cudaMemsetParams &set);
+/// Success if a copy or a set is possible; `now`: at once, not once a graph is launched.
+cudaError_t check_copy(const cudaMemcpy3DParms &copy, bool now = false);
+cudaError_t check_set(const cudaMemsetParams &set, bool now = false);
 cudaError_t perform_copy(const cudaMemcpy3DParms &copy);
 cudaError_t perform_set(const cudaMemsetParams &set);
 
@@ -70,6 +73,11 @@ struct Capture {
 } // namespace ptxasw::wrapper
 
 struct CUgraphNode_st {
+  CUgraphNode_st(CUgraph_st *in, ptxasw::Work what, std::vector<CUgraphNode_st *> behind);
+  ~CUgraphNode_st();
+  CUgraphNode_st(const CUgraphNode_st &) = delete;
+  CUgraphNode_st &operator=(const CUgraphNode_st &) = delete;
+
   CUgraph_st *graph = nullptr;
   ptxasw::Work work;
   std::vector<CUgraphNode_st *> before; ///< nodes that it depends on
@@ -79,6 +87,11 @@ struct CUgraphNode_st {
 };
 
 struct CUgraph_st {
+  CUgraph_st();
+  ~CUgraph_st();
+  CUgraph_st(const CUgraph_st &) = delete;
+  CUgraph_st &operator=(const CUgraph_st &) = delete;
+
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
   bool is_moved = false; ///< into a node of another graph, which owns it
 
@@ -87,11 +100,14 @@ struct CUgraph_st {
   /// In an order in which every node comes after those that it depends on; fewer than all where
   /// there is none.
   std::vector<CUgraphNode_st *> in_order() const;
+  /// Returns true if nodes of it, or of graphs in it, allocate or free memory.
+  bool has_memory() const;
 };
 
 struct CUgraphExec_st {
   std::unique_ptr<CUgraph_st> graph;
   unsigned long long flags = 0;
+  const CUgraph_st *of = nullptr; ///< what it was made of; null: that is no more
 };
 
 struct CUstream_st {
@@ -116,6 +132,11 @@ namespace ptxasw::inline wrapper {
 /// The stream that a handle means; null: there is none.
 CUstream_st *find_stream(cudaStream_t handle);
 CUevent_st *find_event(cudaEvent_t handle);
+/// Returns true of a handle of something that there is.
+bool is_graph(cudaGraph_t handle);
+bool is_node(cudaGraphNode_t handle);
+/// Returns true if all of a list are nodes of a graph.
+bool are_nodes_of(const CUgraph_st *graph, const cudaGraphNode_t *list, std::size_t count);
 /// Does what a graph says, in an order that it allows.
 cudaError_t perform(const CUgraph_st &graph);
 

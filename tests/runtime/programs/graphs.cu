@@ -18,17 +18,131 @@ cudaGraphNodeParams of_type(cudaGraphNodeType type) {
   return parameters;
 }
 
+cudaMemAllocNodeParams memory_of(std::size_t bytes) {
+  cudaMemAllocNodeParams wanted = {};
+  wanted.poolProps.allocType = cudaMemAllocationTypePinned;
+  wanted.poolProps.location = {cudaMemLocationTypeDevice, 0};
+  wanted.bytesize = bytes;
+  return wanted;
+}
+
+// Memory that a graph allocates, and that somebody else frees, or nobody.
+void memory_that_stays() {
+  cudaGraph_t graph, freeing;
+  cudaGraphExec_t executable, ends;
+  cudaGraphNode_t allocates, sets, frees, none;
+  RIGHT(cudaGraphCreate(&graph, 0));
+  RIGHT(cudaGraphCreate(&freeing, 0));
+  cudaMemAllocNodeParams wanted = memory_of(0);
+  WRONG(cudaGraphAddMemAllocNode(&none, graph, nullptr, 0, &wanted), cudaErrorInvalidValue);
+  wanted = memory_of(4);
+  RIGHT(cudaGraphAddMemAllocNode(&allocates, graph, nullptr, 0, &wanted));
+  void *const p = wanted.dptr;
+  cudaMemsetParams ones = {p, 0, 1, 4, 1, 1};
+  RIGHT(cudaGraphAddMemsetNode(&sets, graph, &allocates, 1, &ones));
+  RIGHT(cudaGraphInstantiate(&executable, graph));
+  int value = 0;
+  WRONG(cudaMemcpy(&value, p, 4, cudaMemcpyDeviceToHost), cudaErrorInvalidValue); // not yet there
+  WRONG(cudaFree(p), cudaErrorInvalidValue);
+  for (int i = 0; i < 3; ++i) {
+    RIGHT(cudaGraphLaunch(executable, 0));
+    RIGHT(cudaMemcpy(&value, p, 4, cudaMemcpyDeviceToHost));
+    EXPECT(value == 1);
+    WRONG(cudaGraphLaunch(executable, 0), cudaErrorInvalidValue); // it is not freed
+    RIGHT(cudaMemset(p, 0, 4));
+    RIGHT(i == 1 ? cudaFreeAsync(p, 0) : cudaFree(p));
+    WRONG(cudaFree(p), cudaErrorInvalidValue);
+    WRONG(cudaMemcpy(&value, p, 4, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+  }
+  // By another graph.
+  RIGHT(cudaGraphAddMemFreeNode(&frees, freeing, nullptr, 0, p));
+  WRONG(cudaGraphAddMemFreeNode(&none, freeing, nullptr, 0, p), cudaErrorInvalidValue);
+  RIGHT(cudaGraphInstantiate(&ends, freeing));
+  WRONG(cudaGraphLaunch(ends, 0), cudaErrorInvalidValue);
+  RIGHT(cudaGraphLaunch(executable, 0));
+  RIGHT(cudaGraphLaunch(ends, 0));
+  WRONG(cudaGraphLaunch(ends, 0), cudaErrorInvalidValue);
+  // By the next launch.
+  RIGHT(cudaGraphExecDestroy(executable));
+  RIGHT(cudaGraphInstantiate(&executable, graph, cudaGraphInstantiateFlagAutoFreeOnLaunch));
+  for (int i = 0; i < 2; ++i) {
+    RIGHT(cudaGraphLaunch(executable, 0));
+    RIGHT(cudaMemcpy(&value, p, 4, cudaMemcpyDeviceToHost));
+    EXPECT(value == 1);
+    RIGHT(cudaMemset(p, 0, 4));
+  }
+  // There is one executable of it, no copy, and nothing is taken out.
+  cudaGraph_t copy, outer;
+  cudaGraphExec_t another;
+  WRONG(cudaGraphInstantiate(&another, graph), cudaErrorInvalidValue);
+  WRONG(cudaGraphClone(&copy, graph), cudaErrorInvalidValue);
+  RIGHT(cudaGraphCreate(&outer, 0));
+  WRONG(cudaGraphAddChildGraphNode(&none, outer, nullptr, 0, graph), cudaErrorInvalidValue);
+  WRONG(cudaGraphDestroyNode(sets), cudaErrorInvalidValue);
+  WRONG(cudaGraphRemoveDependencies(graph, &allocates, &sets, nullptr, 1), cudaErrorInvalidValue);
+  RIGHT(cudaFree(p));
+
+  // Captured: only a graph's memory may be freed there.
+  cudaStream_t stream;
+  cudaGraph_t captured;
+  void *plain, *inner;
+  RIGHT(cudaMalloc(&plain, 4));
+  RIGHT(cudaStreamCreate(&stream));
+  RIGHT(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+  RIGHT(cudaMallocAsync(&inner, 4, stream));
+  WRONG(cudaFreeAsync(plain, stream), cudaErrorInvalidValue);
+  RIGHT(cudaMemsetAsync(inner, 0, 4, stream));
+  RIGHT(cudaFreeAsync(inner, stream));
+  WRONG(cudaFreeAsync(inner, stream), cudaErrorInvalidValue);
+  RIGHT(cudaStreamEndCapture(stream, &captured));
+  RIGHT(cudaGraphInstantiate(&another, captured));
+  RIGHT(cudaGraphLaunch(another, stream));
+  RIGHT(cudaGraphLaunch(another, stream));
+  RIGHT(cudaFree(plain));
+}
+
+// Handles of what is no more.
+void handles() {
+  cudaGraph_t graph;
+  cudaGraphExec_t executable;
+  cudaGraphNode_t first, second, none;
+  cudaGraphNodeType type;
+  std::size_t count = 0;
+  RIGHT(cudaGraphCreate(&graph, 0));
+  RIGHT(cudaGraphAddEmptyNode(&first, graph, nullptr, 0));
+  RIGHT(cudaGraphAddEmptyNode(&second, graph, &first, 1));
+  RIGHT(cudaGraphInstantiate(&executable, graph));
+  RIGHT(cudaGraphDestroyNode(first));
+  WRONG(cudaGraphNodeGetType(first, &type), cudaErrorInvalidValue);
+  WRONG(cudaGraphDestroyNode(first), cudaErrorInvalidValue);
+  WRONG(cudaGraphAddEmptyNode(&none, graph, &first, 1), cudaErrorInvalidValue);
+  WRONG(cudaGraphAddDependencies(graph, &first, &second, nullptr, 1), cudaErrorInvalidValue);
+  WRONG(cudaGraphNodeGetDependencies(first, nullptr, nullptr, &count), cudaErrorInvalidValue);
+  RIGHT(cudaGraphDestroy(graph));
+  WRONG(cudaGraphDestroy(graph), cudaErrorInvalidValue);
+  WRONG(cudaGraphAddEmptyNode(&none, graph, nullptr, 0), cudaErrorInvalidValue);
+  WRONG(cudaGraphGetNodes(graph, nullptr, &count), cudaErrorInvalidValue);
+  WRONG(cudaGraphNodeGetType(second, &type), cudaErrorInvalidValue);
+  cudaGraphExec_t another;
+  WRONG(cudaGraphInstantiate(&another, graph), cudaErrorInvalidValue);
+  cudaGraph_t copy;
+  WRONG(cudaGraphClone(&copy, graph), cudaErrorInvalidValue);
+  RIGHT(cudaGraphLaunch(executable, 0));
+  RIGHT(cudaGraphExecDestroy(executable));
+  WRONG(cudaGraphExecDestroy(executable), cudaErrorInvalidValue);
+  WRONG(cudaGraphLaunch(executable, 0), cudaErrorInvalidValue);
+}
+
 int main() {
+  memory_that_stays();
+  handles();
   cudaGraph_t graph;
   cudaGraphExec_t executable;
   RIGHT(cudaGraphCreate(&graph, 0));
 
   // Memory of the graph, a variable, a kernel that uses both, and what it has left.
   cudaGraphNode_t memory, to_symbol, kernel, last, from_symbol, release;
-  cudaMemAllocNodeParams wanted = {};
-  wanted.poolProps.allocType = cudaMemAllocationTypePinned;
-  wanted.poolProps.location = {cudaMemLocationTypeDevice, 0};
-  wanted.bytesize = sizeof(int);
+  cudaMemAllocNodeParams wanted = memory_of(sizeof(int));
   RIGHT(cudaGraphAddMemAllocNode(&memory, graph, nullptr, 0, &wanted));
   int *const p = static_cast<int *>(wanted.dptr);
   EXPECT(p != nullptr);
@@ -103,6 +217,7 @@ int main() {
                                                sizeof(int), 0, cudaMemcpyDeviceToHost));
   cudaGraphExec_t again;
   other_result = 0;
+  RIGHT(cudaGraphExecDestroy(executable));
   RIGHT(cudaGraphInstantiate(&again, graph));
   RIGHT(cudaGraphLaunch(again, 0));
   EXPECT(other_result == 6 * 11);
