@@ -318,6 +318,7 @@ TEST_CASE("a predicate over copies decides where all, none or, if it is of all, 
            {"xor.pred %t, %p0, %p1;", "@%t", Outcome::all, "xor.pred %t, %p0, %p1;"},
            {"not.pred %t, %p0;", "@%t", Outcome::all, "not.pred %t, %p0;"},
            {"and.pred %t, %p0, %u;", "@%t", Outcome::all, "and.pred %t, %p0, %u;"},
+           {"and.pred %t, %p0, 1;", "@%t", Outcome::all, "and.pred %t, %p0, 1;"},
            {both_and, "@%p0", Outcome::all, "@%p0 bra $there;"}, // a copy's own branch
        }) {
     INFO(one.combine, one.branch);
