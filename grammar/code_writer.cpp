@@ -128,6 +128,24 @@ void CodeWriter::pragma(std::string_view text) {
 
 std::string CodeWriter::body() const { return "{\n" + declarations_ + "\n" + text_ + "}\n"; }
 
+std::string guard_text(const Function &function, const Instruction &instruction) {
+  return instruction.guard == no_register
+             ? ""
+             : fmt::format("@{}{} ", instruction.guard_negated ? "!" : "",
+                           function.registers[instruction.guard].name);
+}
+
+std::string NewRegisters::operator()(const std::string &type) {
+  return fmt::format("%{}{}_{}", prefix_, type, count_[type]++);
+}
+
+std::string NewRegisters::declarations() const {
+  std::string text;
+  for (const auto &[type, count] : count_)
+    text += fmt::format("\n\t.reg .{} %{}{}_<{}>;", type, prefix_, type, count);
+  return text;
+}
+
 FunctionHeader header_of(const Module &module, const Function &function) {
   const std::uint32_t begin = function.span.begin;
   const std::string_view text = module.text({begin, function.body.begin});

@@ -8,8 +8,10 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -81,6 +83,23 @@ private:
 
 /// An instruction's text under a renaming, its semicolon included.
 std::string renamed(const Module &module, const Instruction &instruction, const Renaming &renaming);
+
+/// `@%p ` or `@!%p `: what stands before an instruction for its guard; empty: it has none.
+std::string guard_text(const Function &function, const Instruction &instruction);
+
+/// Registers that a function gets besides its own: `%PREFIXb32_0` and on, by what declares them.
+class NewRegisters {
+public:
+  explicit NewRegisters(std::string prefix) : prefix_(std::move(prefix)) {}
+  /// One more of a type, "b32".
+  std::string operator()(const std::string &type);
+  /// A line for each type, a newline before each.
+  std::string declarations() const;
+
+private:
+  const std::string prefix_;
+  std::map<std::string, unsigned> count_; ///< by type
+};
 
 /// What stands before a function's body, from its linkage to the end of its parameters, taken
 /// apart.

@@ -63,7 +63,6 @@ private:
   mutable std::optional<ControlFlowGraph> cfg_;
   mutable std::optional<facts::KernelFacts> facts_;
   mutable std::optional<Liveness> liveness_;
-  mutable std::optional<std::optional<Refusal>> same_launch_;
   mutable std::map<std::pair<std::type_index, std::string>, std::shared_ptr<const void>> results_;
 };
 

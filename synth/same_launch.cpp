@@ -74,9 +74,7 @@ std::string same_launch_header_fault(const Module &before, const Function &kerne
 }
 
 const std::optional<Refusal> &KernelContext::same_launch_obstacle() const {
-  if (!same_launch_)
-    same_launch_ = synth::same_launch_obstacle(module, kernel);
-  return *same_launch_;
+  return once("same launch", [&] { return synth::same_launch_obstacle(module, kernel); });
 }
 
 std::optional<Refusal> same_launch_obstacle(const Module &module, const Function &kernel) {

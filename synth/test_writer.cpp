@@ -28,7 +28,7 @@ std::string TestWriter::made(const std::string &type, const std::string &opcode,
     rest += ", " + operand;
   const auto [found, added] = known_.try_emplace(opcode + rest);
   if (added) {
-    found->second = fmt::format("%{}{}_{}", name_, type, count[type]++);
+    found->second = fresh_(type);
     text += fmt::format("\t{} {}{};\n", opcode, found->second, rest);
   }
   return found->second;

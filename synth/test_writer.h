@@ -3,6 +3,7 @@
 // Sums of products, and tests of them, as instructions.
 
 #include "emulator/facts/loop_values.h"
+#include "grammar/code_writer.h"
 
 #include <map>
 #include <string>
@@ -13,9 +14,8 @@ namespace ptxasw::inline synth {
 /// Writes what is tested, each sum and product once.
 class TestWriter {
 public:
-  /// Registers of its own begin with `name`.
-  TestWriter(const Function &function, const facts::Atoms &atoms, std::string name)
-      : function_(function), atoms_(atoms), name_(std::move(name)) {}
+  TestWriter(const Function &function, const facts::Atoms &atoms, NewRegisters &fresh)
+      : function_(function), atoms_(atoms), fresh_(fresh) {}
 
   /// Writes all conditions as one predicate, of which there is at least one, and returns all that
   /// was written.
@@ -24,7 +24,6 @@ public:
   std::string value(const facts::Polynomial &polynomial);
 
   std::string text;
-  std::map<std::string, unsigned> count; ///< registers that were taken, by type
 
 private:
   std::string made(const std::string &type, const std::string &opcode,
@@ -37,7 +36,7 @@ private:
 
   const Function &function_;
   const facts::Atoms &atoms_;
-  const std::string name_;
+  NewRegisters &fresh_;
   std::map<std::string, std::string> known_; ///< by opcode and sources
 };
 

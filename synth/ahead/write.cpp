@@ -36,6 +36,7 @@
 
 #include "grammar/code_writer.h"
 #include "grammar/edits.h"
+#include "grammar/pragmas.h"
 #include "grammar/roles.h"
 
 #include <algorithm>
@@ -49,7 +50,7 @@ class Writer {
 public:
   Writer(const Module &module, const Function &function, unsigned iterations)
       : module_(module), function_(function), cfg_(module, function), iterations_(iterations),
-        name_(unused_prefix(module.text(), "ahead")) {
+        name_(unused_prefix(module.text(), "ahead")), fresh_(name_) {
     for (const Register &reg : function.registers)
       own_.emplace_back(reg.name);
   }
@@ -57,10 +58,7 @@ public:
   std::optional<std::string> run(const std::vector<AheadLoop> &loops) {
     for (std::size_t i = 0; i < loops.size(); ++i)
       write(loops[i], fmt::format("${}rest{}", name_, i));
-    std::string declarations;
-    for (const auto &[type, count] : count_)
-      declarations += fmt::format("\n\t.reg .{} %{}{}_<{}>;", type, name_, type, count);
-    edits_.insert(function_.body.begin + 1, declarations);
+    edits_.insert(function_.body.begin + 1, fresh_.declarations());
     return edits_.apply(module_.text());
   }
 
@@ -90,11 +88,7 @@ private:
       iteration(loop, k);
     const Operand &back = module_.operands(function_.instructions[loop.back])[0];
     text_ += fmt::format("\tbra.uni {};\n{}:", module_.text(back.span), rest);
-    std::uint32_t end = 0;
-    for (const Label &label : function_.labels)
-      if (label.position == loop.header)
-        end = std::max(end, label.span.end);
-    edits_.insert(end, text_);
+    edits_.insert(end_of_labels(function_, loop.header), text_);
     edits_.replace(back.span, rest);
   }
 
@@ -122,16 +116,12 @@ private:
       const Opcode &opcode = module_.opcode(one);
       return static_cast<std::int64_t>(bit_width(opcode.type)) / 8 * opcode.vector;
     };
-    const std::string distance = fresh("b64"), moved = fresh("b64"), predicate = fresh("pred");
+    const std::string distance = fresh_("b64"), moved = fresh_("b64"), predicate = fresh_("pred");
     text_ += fmt::format("\tsub.s64 {}, {}, {};\n\tadd.s64 {}, {}, {};\n"
                          "\tsetp.lt.u64 {}, {}, {};\n\t@{} bra {};\n",
                          distance, bases_[load][meeting.load], bases_[store][meeting.store], moved,
                          distance, offset(from, 1) - offset(to, 0) + bytes(from) - 1, predicate,
                          moved, bytes(from) + bytes(to) - 1, predicate, rest);
-  }
-
-  std::string fresh(const std::string &type) {
-    return fmt::format("%{}{}_{}", name_, type, count_[type]++);
   }
 
   /// What all iterations do of that kind, on registers of its own.
@@ -152,7 +142,7 @@ private:
         if (loop.steps[i].early == kind) {
           for (const RegisterId reg : written)
             results.push_back(names.written[reg] =
-                                  fresh(std::string(to_string(function_.registers[reg].type))));
+                                  fresh_(std::string(to_string(function_.registers[reg].type))));
           text_ += fmt::format("\t{}\n", renamed(module_, one, names));
         }
         for (std::size_t j = 0; j < written.size(); ++j)
@@ -198,12 +188,8 @@ private:
     const auto [found, added] = outside_.try_emplace(exit.out);
     if (!added)
       return found->second;
-    std::uint32_t begin = function_.instructions[first].span.begin;
-    for (const Pragma &pragma : function_.pragmas)
-      if (pragma.position == first)
-        begin = std::min(begin, pragma.span.begin);
     found->second = fmt::format("${}out{}", name_, outside_.size() - 1);
-    edits_.insert(begin, found->second + ":\n\t");
+    edits_.insert(begin_with_pragmas(function_, first), found->second + ":\n\t");
     return found->second;
   }
 
@@ -211,10 +197,11 @@ private:
   const Function &function_;
   const ControlFlowGraph cfg_;
   const unsigned iterations_;
-  std::string name_, text_;
+  const std::string name_;
+  NewRegisters fresh_;
+  std::string text_;
   Names own_;
   Edits edits_;
-  std::map<std::string, unsigned> count_; ///< new registers by type
   /// By iteration and step: what holds its results, in the order in which it writes them; of a
   /// branch its predicate.
   std::vector<std::vector<Names>> results_;

@@ -59,8 +59,8 @@ Coarsening::Lines Coarsening::lines_of(std::uint32_t instruction, unsigned k) co
       values.push_back(name_of(wide_value(module_, kernel_, instruction), k + e));
     lines.text.push_back(access(store->first, 0, values));
     lines.copies = store->elements;
-  } else if (const WidePart *const part = plan_.part({instruction, k})) {
-    take(CoarsenNames::wide(part->wide, part->element));
+  } else if (const auto part = plan_.part({instruction, k})) {
+    take(CoarsenNames::wide(part->first, part->second));
   } else if (merged != merged_.end() && !sharing_.is_shared(own)) {
     take(name_of(wide_value(module_, kernel_, merged->from), merged->from_copy));
   } else {

@@ -126,7 +126,8 @@ void CoarsenProof::assign_roles() {
     if (!by_name_.try_emplace(sibling_.registers[reg].name, reg).second)
       fail("two registers have one name");
   proof::check_names(module_, kernel_, sibling_);
-  const auto find = [&](const std::string &name, RegisterId kernel_register, ReplayRole role) {
+  using Kind = ReplayRole::Kind;
+  const auto find = [&](const std::string &name, RegisterId kernel_register, Kind kind) {
     const RegisterId found = named(name);
     if (found == no_register)
       return no_register; // nothing mentions it
@@ -134,20 +135,14 @@ void CoarsenProof::assign_roles() {
     const Register &here = sibling_.registers[found];
     if (own.type != here.type || own.vector != here.vector)
       fail("a register has another type");
-    role.reg = kernel_register;
-    roles_[found] = role;
+    roles_[found] = {kind, kernel_register};
     return found;
   };
   fast_.resize(copies_);
   for (RegisterId reg = 0; reg < kernel_.registers.size(); ++reg) {
-    using Kind = ReplayRole::Kind;
-    for (unsigned k = 0; k < copies_; ++k) {
-      const unsigned keeper = sharing_.keeper(reg, k);
-      fast_[k].push_back(keeper < k     ? fast_[keeper][reg]
-                         : shared_[reg] ? find(names_.shared(reg), reg, {Kind::shared})
-                                        : find(names_.copy(k, reg), reg, {Kind::copy, k}));
-    }
-    own_.push_back(sharing_.by_some()[reg] ? find(names_.own(reg), reg, {Kind::own}) : no_register);
+    for (unsigned k = 0; k < copies_; ++k)
+      fast_[k].push_back(find(name_of(reg, k), reg, shared_[reg] ? Kind::shared : Kind::copy));
+    own_.push_back(sharing_.by_some()[reg] ? find(names_.own(reg), reg, Kind::own) : no_register);
     has_own_[reg] = own_[reg] != no_register;
   }
   for (unsigned k = 0; k < copies_; ++k)
@@ -161,7 +156,7 @@ void CoarsenProof::assign_roles() {
       if (reg == no_register || sibling_.registers[reg].type != value.type ||
           sibling_.registers[reg].vector != 1)
         fail("a register of a wide load is missing");
-      roles_[reg] = {ReplayRole::Kind::wide};
+      roles_[reg] = {Kind::wide};
     }
   }
 }
@@ -181,7 +176,7 @@ void CoarsenProof::enter() {
   while (first_jump < sibling_.instructions.size() && !is_jump(sibling_.instructions[first_jump]))
     ++first_jump;
   ReplayState state;
-  const ReplayEnd start = replay(0, state);
+  const ReplayEnd start = replay(0, state, nothing_);
   require(!start.exit, start.position, "the thread ends at once");
   for (const auto &[reg, value] : state)
     if (definitions_[reg].size() == 1 && definitions_[reg][0] < first_jump)
@@ -194,22 +189,31 @@ void CoarsenProof::enter() {
   // The sibling's grid being the kernel's divided and rounded up, its first block is inside.
   for (unsigned inside = 1; form_.divides_grid() && inside < form_.copies; ++inside) {
     ReplayState from = known_;
-    const ReplayAssumption assumption{.inside = inside};
-    const ReplayEnd end = replay(mine, from, assumption);
-    one_by_one(end, from, 0, inside * form_.along_x, assumption);
+    const Known known = known_inside(inside);
+    const ReplayEnd end = replay(mine, from, known);
+    one_by_one(end, from, 0, inside * form_.along_x, known);
   }
-  ReplayAssumption all;
-  if (form_.divides_grid())
-    all.inside = form_.copies;
+  Known all = known_inside(form_.copies);
   if (form_.shift > 0) { // the first thread's points are not beside each other
     ReplayState from = known_;
-    all.first = true;
-    const ReplayEnd end = replay(mine, from, all);
-    one_by_one(end, from, 0, copies_);
-    all.first = false;
+    Known first = all;
+    first.assume(is_first(), true);
+    const ReplayEnd end = replay(mine, from, first);
+    one_by_one(end, from, 0, copies_, nothing_);
+    all.assume(is_first(), false);
   }
   ReplayState from = known_;
   arrive_together(replay(mine, from, all), 0);
+}
+
+// That so many of the sibling's blocks lie within the grid, the first ones.
+Known CoarsenProof::known_inside(unsigned count) {
+  Known known(pool_);
+  for (unsigned row = 0; form_.divides_grid() && row < form_.copies; ++row)
+    known.assume(
+        pool_.ult(instead_of(form_.index(), row * form_.along_x), instead_of(form_.extent(), 0)),
+        row < count);
+  return known;
 }
 
 std::string prove_coarsen(const KernelContext &kernel, const Function &sibling,

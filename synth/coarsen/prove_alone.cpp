@@ -4,41 +4,53 @@
 #include "synth/coarsen/prove_implementation.h"
 
 #include <algorithm>
+#include <bit>
 #include <fmt/core.h>
 
 namespace ptxasw::inline synth {
 
-std::optional<ReplayValue> CoarsenProof::instead_of(std::string_view special, unsigned copy) const {
-  using Kind = ReplayValue::Kind;
+Expr CoarsenProof::flat() {
+  const Expr before = pool_.mul(replay_.special("%ctaid.x"), replay_.special("%ntid.x"));
+  return pool_.add(before, replay_.special("%tid.x"));
+}
+
+Expr CoarsenProof::instead_of(std::string_view special, unsigned copy) {
+  const auto times = [&](Expr value, unsigned factor) { return pool_.mul(value, number(factor)); };
   if (form_.copies > 1 && special == form_.index())
-    return ReplayValue{Kind::index, form_.row_of(copy), form_.copies};
+    return pool_.add(times(replay_.special(special), form_.copies), number(form_.row_of(copy)));
   if (form_.copies > 1 && special == form_.extent())
-    return ReplayValue{Kind::extent, 0, form_.within_block() ? form_.copies : 1};
-  if (form_.along_x == 1)
-    return std::nullopt;
+    return form_.within_block() ? times(replay_.special(special), form_.copies)
+                                : replay_.parameter(sibling_.parameters.size() - 1);
   // A point is a block of one thread.
-  const unsigned column = form_.column_of(copy);
-  if (special == "%ctaid.x")
-    return ReplayValue{column < form_.shift ? Kind::around : Kind::flat, column - form_.shift,
-                       form_.along_x};
   if (special == "%ntid.x" || special == "%tid.x")
-    return ReplayValue{Kind::number, special == "%ntid.x"};
+    return number(special == "%ntid.x");
+  const Expr all = pool_.mul(replay_.special("%nctaid.x"), replay_.special("%ntid.x"));
+  const Expr points = times(all, form_.along_x);
   if (special == "%nctaid.x")
-    return ReplayValue{Kind::points, 0, form_.along_x};
-  return std::nullopt;
+    return points;
+  const unsigned column = form_.column_of(copy);
+  const Expr place = number(column - form_.shift);
+  const Expr own = pool_.add(times(flat(), form_.along_x), place);
+  // What would be negative in the first thread, from the end.
+  return column < form_.shift ? pool_.ite(is_first(), pool_.add(points, place), own) : own;
 }
 
 // What has the names that stand in place of special registers and of dynamic shared memory.
-void CoarsenProof::check_places() const {
-  const auto holds = [&](const std::string &name, const ReplayValue &value) {
+void CoarsenProof::check_places() {
+  const auto holds = [&](const std::string &name, Expr value) {
     const auto known = known_.find(named(name));
     require(known != known_.end() && known->second == value, 0, "not the place of a copy");
   };
+  require(dynamic_.empty() || std::has_single_bit(copies_), 0, "not the parts of the memory");
+  const Expr part = pool_.lshr(replay_.special("%dynamic_smem_size"),
+                               number(static_cast<unsigned>(std::countr_zero(copies_))));
+  const Expr size = pool_.bit_and(part, number(~15u));
   for (unsigned k = 0; k < copies_; ++k) {
     for (const auto &[special, name] : together_[k].specials)
-      holds(name, *instead_of(special, k));
+      holds(name, instead_of(special, k));
     for (std::size_t room = 0; k > 0 && room < dynamic_.size(); ++room)
-      holds(CoarsenNames::begin(room, k), {ReplayValue::Kind::begin, k, 0, dynamic_[room].index});
+      holds(CoarsenNames::begin(room, k),
+            pool_.add(pool_.mul(size, number(k)), replay_.begin(dynamic_[room].index)));
   }
 }
 
@@ -69,7 +81,7 @@ CoarsenProof::Position CoarsenProof::require_branch(Position theirs, Position mi
 
 // The first `count` copies go on from `theirs` one after the other, beginning at `end`.
 void CoarsenProof::one_by_one(ReplayEnd end, ReplayState state, Position theirs, unsigned count,
-                              const ReplayAssumption &assumption) {
+                              const Known &known) {
   const auto live = recomputation_.needed(theirs);
   const auto again = recomputation_.at(theirs);
   const auto written =
@@ -84,7 +96,7 @@ void CoarsenProof::one_by_one(ReplayEnd end, ReplayState state, Position theirs,
     Position mine = end.position;
     for (const Position position : again)
       require_clone(position, mine++, alone_[k]);
-    end = replay(mine, state, assumption);
+    end = replay(mine, state, known);
     require(!end.exit, end.position, "a copy is not finished");
     const auto next = state.find(next_);
     require(next != state.end(), end.position, "what comes after a copy is not known");
@@ -92,7 +104,7 @@ void CoarsenProof::one_by_one(ReplayEnd end, ReplayState state, Position theirs,
     require(after_[k].has_value(), end.position, "a copy never ends");
     ReplayState later = known_;
     later[next_] = next->second;
-    end = replay(*after_[k], later, assumption);
+    end = replay(*after_[k], later, known);
     state = std::move(later);
   }
   require(end.exit, end.position, "more is done than the copies do");
@@ -100,8 +112,8 @@ void CoarsenProof::one_by_one(ReplayEnd end, ReplayState state, Position theirs,
 
 bool CoarsenProof::is_taken_over(const ReplayState &state, RegisterId reg, unsigned k) const {
   const auto found = state.find(own_[reg]);
-  return found != state.end() &&
-         found->second == ReplayValue{ReplayValue::Kind::copied, sharing_.keeper(reg, k), 0, reg};
+  return found != state.end() && fast_[k][reg] != no_register &&
+         found->second == replay_.held(fast_[k][reg]);
 }
 
 // One copy from a pair of positions to the end of a detour, or without one to its own end.

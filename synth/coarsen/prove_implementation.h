@@ -23,7 +23,7 @@ public:
   CoarsenProof(const KernelContext &context, const Function &sibling, const CoarsenForm &form,
                WidePlan plan)
       : Coarsening(context, form, std::move(plan)), sibling_(sibling),
-        roles_(sibling.registers.size()), replay_(module_, sibling, roles_, form_) {}
+        roles_(sibling.registers.size()), replay_(pool_, module_, sibling, roles_) {}
 
   void run() {
     check_header();
@@ -92,15 +92,18 @@ private:
   }
   void find_definitions();
   // Clones.
-  /// What a copy has in place of a special register; nothing if it has that itself.
-  std::optional<ReplayValue> instead_of(std::string_view special, unsigned copy) const;
-  void check_places() const;
+  Expr number(std::uint32_t value) { return pool_.constant(32, value); }
+  /// The sibling's thread along x, and whether it is the first one.
+  Expr flat();
+  Expr is_first() { return pool_.eq(flat(), number(0)); }
+  /// What a copy has in place of a special register.
+  Expr instead_of(std::string_view special, unsigned copy);
+  void check_places();
   void require_text(Position mine, std::string_view text, std::string_view why) const;
   void require_clone(Position theirs, Position mine, const Renaming &names) const;
   Position require_branch(Position theirs, Position mine, const Renaming &names) const;
   // Together.
-  ReplayEnd replay(Position mine, ReplayState &state,
-                   const ReplayAssumption &assumption = {}) const;
+  ReplayEnd replay(Position mine, ReplayState &state, const Known &known) const;
   /// The pair is to be examined: all copies go on at `theirs`, the sibling at `mine`.
   void go_on_together(Position mine, Position theirs);
   void arrive_together(const ReplayEnd &end, Position theirs);
@@ -117,15 +120,18 @@ private:
   void leave(const ReplayEnd &end, ReplayState &state, Position theirs);
   // Alone.
   void one_by_one(ReplayEnd end, ReplayState state, Position theirs, unsigned count,
-                  const ReplayAssumption &assumption = {});
+                  const Known &known);
   bool is_taken_over(const ReplayState &state, RegisterId reg, unsigned k) const;
   using Pairs = std::set<std::pair<Position, Position>>;
   void one_copy(Position mine, Position theirs, const Renaming &names, const Detour *detour,
                 Pairs &seen, std::optional<Position> &after) const;
   // The entry.
   void enter();
+  Known known_inside(unsigned count);
 
   const Function &sibling_;
+  ExprPool pool_;
+  const Known nothing_{pool_}; ///< is taken for granted
   std::vector<ReplayRole> roles_;
   const Replay replay_;
   std::unordered_map<std::string_view, RegisterId> by_name_;

@@ -11,16 +11,15 @@
 
 namespace ptxasw::inline synth {
 
-ReplayEnd CoarsenProof::replay(Position mine, ReplayState &state,
-                               const ReplayAssumption &assumption) const {
-  const auto end = replay_.run(mine, state, assumption);
+ReplayEnd CoarsenProof::replay(Position mine, ReplayState &state, const Known &known) const {
+  const auto end = replay_.run(mine, state, known);
   require(end.has_value(), mine, "added code is not understood");
   return *end;
 }
 
 void CoarsenProof::go_on_together(Position mine, Position theirs) {
   ReplayState state = known_;
-  arrive_together(replay(mine, state), theirs);
+  arrive_together(replay(mine, state, nothing_), theirs);
 }
 
 void CoarsenProof::arrive_together(const ReplayEnd &end, Position theirs) {
@@ -80,7 +79,7 @@ CoarsenProof::Position CoarsenProof::require_test(Position mine, const WideTest 
                            CoarsenNames::distance, test.distance),
                "not the test of a distance");
   ReplayState state = known_;
-  const ReplayEnd end = replay(*target, state);
+  const ReplayEnd end = replay(*target, state, nothing_);
   leave(end, state, test.instruction);
   return mine + 3;
 }
@@ -102,21 +101,28 @@ void CoarsenProof::branch_at_once(Position mine, Position theirs) {
 
 void CoarsenProof::branch_by_all(Position mine, Position theirs) {
   const Instruction &instruction = kernel_.instructions[theirs];
-  for (const ReplayOutcome outcome :
-       {ReplayOutcome::none, ReplayOutcome::some, ReplayOutcome::all}) {
-    ReplayState state = known_;
-    for (unsigned k = 0; k < copies_; ++k) {
-      const RegisterId guard = fast_[k][instruction.guard];
-      require(guard != no_register, mine, "a copy's predicate is not asked");
-      state[guard].kind = ReplayValue::Kind::each_of;
-      state[guard].number |= 1u << k;
-    }
-    const ReplayEnd end = replay(mine, state, {.outcome = outcome});
-    if (const Detour *detour = sharing_.detour(theirs); detour && outcome == ReplayOutcome::some)
+  ReplayState before = known_;
+  Expr all = pool_.constant(1, 1), any = pool_.constant(1, 0);
+  for (unsigned k = 0; k < copies_; ++k) {
+    const RegisterId guard = fast_[k][instruction.guard];
+    require(guard != no_register, mine, "a copy's predicate is not asked");
+    const auto [held, added] = before.try_emplace(guard, replay_.held(guard));
+    all = added ? pool_.bit_and(all, held->second) : all;
+    any = added ? pool_.bit_or(any, held->second) : any;
+  }
+  for (const auto &[in_all, in_any] :
+       {std::pair(false, false), std::pair(false, true), std::pair(true, true)}) {
+    ReplayState state = before;
+    Known known(pool_);
+    known.assume(all, in_all);
+    known.assume(any, in_any);
+    const ReplayEnd end = replay(mine, state, known);
+    const bool part = in_any && !in_all;
+    if (const Detour *detour = sharing_.detour(theirs); detour && part)
       meet_again(end, *detour);
-    else if (outcome == ReplayOutcome::some)
+    else if (part)
       leave(end, state, theirs);
-    else if ((outcome == ReplayOutcome::all) != instruction.guard_negated)
+    else if (in_all != instruction.guard_negated)
       arrive_together(end, target_of(instruction));
     else
       arrive_together(end, theirs + 1);
@@ -148,13 +154,11 @@ bool CoarsenProof::is_barrier(Position theirs) const {
 
 // The copies part. What was added may test things again that only held there.
 void CoarsenProof::leave(const ReplayEnd &end, ReplayState &state, Position theirs) {
-  std::erase_if(state, [](const auto &entry) {
-    return entry.second.kind == ReplayValue::Kind::truth ||
-           entry.second.kind == ReplayValue::Kind::each_of ||
-           entry.second.kind == ReplayValue::Kind::all_of ||
-           entry.second.kind == ReplayValue::Kind::any_of;
+  std::erase_if(state, [&](const auto &entry) {
+    return entry.second->width == 1 && roles_[entry.first].kind != ReplayRole::Kind::own &&
+           !known_.contains(entry.first);
   });
-  one_by_one(end, state, theirs, copies_);
+  one_by_one(end, state, theirs, copies_, nothing_);
 }
 
 } // namespace ptxasw::synth

@@ -1,52 +1,27 @@
 #pragma once
 
 // Runs what a re-tiled kernel has beyond the kernel's own instructions - which copy goes where - on
-// the few kinds of values that such code may have.
+// expressions.
 
-#include "synth/coarsen/coarsen.h"
+#include "emulator/symbolic/line_evaluator.h"
+#include "synth/known.h"
 
 #include <cstdint>
+#include <fmt/core.h>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace ptxasw::inline synth {
 
-/// What a register of the added code holds.
-struct ReplayValue {
-  enum class Kind : std::uint8_t {
-    number,  ///< `number`
-    truth,   ///< `number` 0 or 1
-    each_of, ///< the branch's predicate, the same in all copies of the mask `number`
-    all_of,  ///< does it hold in all copies of the mask `number`?
-    any_of,  ///< in any of them?
-    first,   ///< is this the first thread along x?
-    index,   ///< scale * the special register that tells the copies apart + number
-    extent,  ///< scale * what bounds it: the appended parameter, or %ntid
-    copied,  ///< what the shared register `reg` holds, of the copy `number` that keeps it
-    place,   ///< %ctaid.x, %ntid.x, %tid.x or %nctaid.x, by `number`
-    flat,    ///< scale * the sibling's thread along x + number
-    points,  ///< scale * its threads along x + number
-    dynamic, ///< bytes of dynamic shared memory
-    part,    ///< the same, divided by the number of copies
-    size,    ///< the same, as a multiple of 16
-    begin,   ///< `number` of these behind Module::variables[`reg`], in shared memory
-    around,  ///< the same as `flat`; but what would be negative in the first thread, from the end
-  };
-  Kind kind = Kind::number;
-  std::uint32_t number = 0;
-  std::uint32_t scale = 0;
-  RegisterId reg = no_register;
-  bool operator==(const ReplayValue &) const = default;
-};
-
-using ReplayState = std::map<RegisterId, ReplayValue>;
+/// What registers of the sibling hold, as far as that is known.
+using ReplayState = std::map<RegisterId, Expr>;
 
 /// What a register of the sibling is for.
 struct ReplayRole {
   enum class Kind : std::uint8_t { control, copy, shared, own, wide };
   Kind kind = Kind::control;
-  unsigned copy = 0;            ///< of a copy's
   RegisterId reg = no_register; ///< of the kernel's; of all but control and wide
 };
 
@@ -57,47 +32,45 @@ struct ReplayEnd {
   bool exit = false;
 };
 
-/// In how many copies the predicate of a branch holds.
-enum class ReplayOutcome : std::uint8_t { none, some, all };
-
-/// What a run takes for granted.
-struct ReplayAssumption {
-  std::optional<unsigned> inside;       ///< so many of the sibling's blocks lie within the grid
-  std::optional<bool> first;            ///< this is the first thread along x
-  std::optional<ReplayOutcome> outcome; ///< of the branch at hand
-};
-
 class Replay {
 public:
-  Replay(const Module &module, const Function &sibling, const std::vector<ReplayRole> &roles,
-         const CoarsenForm &form)
-      : module_(module), sibling_(sibling), roles_(roles), form_(form), index_(form.index()),
-        extent_(form.extent()) {}
+  Replay(ExprPool &pool, const Module &module, const Function &sibling,
+         const std::vector<ReplayRole> &roles)
+      : pool_(pool), module_(module), sibling_(sibling), roles_(roles), evaluate_(pool, module) {}
 
-  /// Runs added code from a position on. `state` has what is known before and after. Nothing if it
-  /// never ends.
+  /// Runs added code from a position on. `state` has what is known before and after, `known` what
+  /// the run takes for granted. Nothing if it never ends.
   std::optional<ReplayEnd> run(std::uint32_t position, ReplayState &state,
-                               const ReplayAssumption &assumption) const;
+                               const Known &known) const;
   /// Follows branches that are always taken.
   std::optional<std::uint32_t> skip(std::uint32_t position) const;
 
-private:
-  bool execute(const Instruction &instruction, ReplayState &state,
-               const ReplayAssumption &assumption) const;
-  std::optional<bool> decide(const ReplayValue &guard, const ReplayAssumption &assumption) const;
-  std::optional<ReplayValue> value(const Operand &operand, const ReplayState &state) const;
-  std::optional<ReplayValue> compute(const Instruction &instruction,
-                                     const std::vector<ReplayValue> &in,
-                                     const ReplayAssumption &assumption) const;
-  std::optional<ReplayValue> compare(const Opcode &opcode, const ReplayValue &a,
-                                     const ReplayValue &b,
-                                     const ReplayAssumption &assumption) const;
+  // What added code reads from elsewhere, 32 bits unless it is a register's:
+  /// a special register that tells a thread's place, or `%dynamic_smem_size`,
+  Expr special(std::string_view name) const { return unknown(name, 32); }
+  /// a parameter of the sibling's, by index,
+  Expr parameter(std::size_t index) const { return unknown(fmt::format("[{}]", index), 32); }
+  /// where memory begins whose size the launch says: a variable of the module, by index,
+  Expr begin(std::size_t variable) const { return unknown(fmt::format("&{}", variable), 32); }
+  /// a register that added code does not write.
+  Expr held(RegisterId reg) const {
+    return unknown(fmt::format("r{}", reg), bit_width(sibling_.registers[reg].type));
+  }
 
+private:
+  bool execute(const Instruction &instruction, ReplayState &state) const;
+  Expr taken_over(RegisterId to, const Instruction &instruction) const;
+  Expr loaded(const Instruction &instruction) const;
+  Expr value(const Operand &operand, unsigned width, const ReplayState &state) const;
+  Expr unknown(std::string_view name, unsigned width) const {
+    return pool_.uninterpreted(name, width, {});
+  }
+
+  ExprPool &pool_;
   const Module &module_;
   const Function &sibling_;
   const std::vector<ReplayRole> &roles_;
-  const CoarsenForm form_;
-  const std::string index_, extent_;
+  const LineEvaluator evaluate_;
 };
 
 } // namespace ptxasw::synth

@@ -93,17 +93,20 @@ bool WidePlan::is_wide() const {
 }
 
 unsigned WidePlan::saved() const {
-  std::size_t saved = parts.size() - loads.size();
+  std::size_t saved = 0;
+  for (const WideLoad &load : loads)
+    saved += load.parts.size() - 1;
   for (const WideStore &store : stores)
     saved += store.elements - 1;
   return static_cast<unsigned>(saved);
 }
 
-const WidePart *WidePlan::part(const Instance &load) const {
-  const auto found =
-      std::lower_bound(parts.begin(), parts.end(), load,
-                       [](const WidePart &part, const Instance &at) { return part.load < at; });
-  return found == parts.end() || found->load != load ? nullptr : &*found;
+std::optional<std::pair<std::size_t, unsigned>> WidePlan::part(const Instance &load) const {
+  for (std::size_t wide = 0; wide < loads.size(); ++wide)
+    for (const auto &[of, element] : loads[wide].parts)
+      if (of == load)
+        return std::pair(wide, element);
+  return std::nullopt;
 }
 
 const WideStore *WidePlan::store(const Instance &first) const {
@@ -223,22 +226,11 @@ WidePlan WidePlanner::plan(const SiblingNeeds &needs) {
     return {};
   });
   plan_ = {};
-  loads_.clear();
   for (const Group &group : groups_)
     plan(group, known);
-  std::sort(loads_.begin(), loads_.end(), [](const auto &a, const auto &b) {
-    return std::tuple(a.first.at, a.first.displacement) <
-           std::tuple(b.first.at, b.first.displacement);
+  std::sort(plan_.loads.begin(), plan_.loads.end(), [](const WideLoad &a, const WideLoad &b) {
+    return std::tuple(a.at, a.displacement) < std::tuple(b.at, b.displacement);
   });
-  for (const auto &[load, parts] : loads_) {
-    for (WidePart part : parts) {
-      part.wide = static_cast<std::uint32_t>(plan_.loads.size());
-      plan_.parts.push_back(part);
-    }
-    plan_.loads.push_back(load);
-  }
-  std::sort(plan_.parts.begin(), plan_.parts.end(),
-            [](const WidePart &a, const WidePart &b) { return a.load < b.load; });
   std::sort(plan_.stores.begin(), plan_.stores.end(),
             [](const WideStore &a, const WideStore &b) { return a.first < b.first; });
   std::sort(plan_.tests.begin(), plan_.tests.end(), [](const WideTest &a, const WideTest &b) {
@@ -306,13 +298,12 @@ bool WidePlanner::plan_loads(const Group &group, facts::LowBitsOf &known) {
     if (bytes > std::numeric_limits<std::int32_t>::max() ||
         bytes < std::numeric_limits<std::int32_t>::min())
       return;
-    std::vector<WidePart> parts;
+    WideLoad &load = plan_.loads.emplace_back(WideLoad{first.at, displacement, elements, {}});
     for (unsigned e = 0; e < elements; ++e) {
       for (const Place &place : by_offset.at(offset + e * step))
-        parts.push_back({place.at, 0, e});
+        load.parts.emplace_back(place.at, e);
       by_offset.erase(offset + e * step);
     }
-    loads_.emplace_back(WideLoad{first.at, displacement, elements}, std::move(parts));
     found = true;
   };
   for (unsigned elements = std::min(widest_elements, widest_bytes / group.bytes); elements >= 1;

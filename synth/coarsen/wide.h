@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace ptxasw::inline synth {
@@ -24,15 +25,9 @@ struct WideLoad {
   Instance at;
   std::int64_t displacement = 0; ///< bytes from what `at` addresses
   unsigned elements = 1;         ///< of the type that `at` loads: 1, 2 or 4
+  /// Loads that are a mov from one of these registers, and the element that it has.
+  std::vector<std::pair<Instance, unsigned>> parts;
   bool operator==(const WideLoad &) const = default;
-};
-
-/// A load that is a mov from a register of a wide one.
-struct WidePart {
-  Instance load;
-  std::uint32_t wide = 0; ///< index in WidePlan::loads
-  unsigned element = 0;
-  bool operator==(const WidePart &) const = default;
 };
 
 /// Stores of this copy and of those after it, by one.
@@ -54,7 +49,6 @@ struct WideTest {
 /// What is wide where the copies of a form go in lockstep. All in the order of the code.
 struct WidePlan {
   std::vector<WideLoad> loads;
-  std::vector<WidePart> parts;
   std::vector<WideStore> stores;
   std::vector<WideTest> tests;
   bool operator==(const WidePlan &) const = default;
@@ -63,7 +57,8 @@ struct WidePlan {
   bool is_wide() const;
   /// Accesses that are not done: what the plan saves.
   unsigned saved() const;
-  const WidePart *part(const Instance &load) const;
+  /// What a load is a mov from: index of the wide one, and element; nothing if it is none.
+  std::optional<std::pair<std::size_t, unsigned>> part(const Instance &load) const;
   const WideStore *store(const Instance &first) const;
 };
 
@@ -118,8 +113,6 @@ private:
   std::map<Key, std::size_t> keys_;
   std::vector<Group> groups_;
   std::vector<SiblingParameterField> arguments_;
-  /// Loads on their way, each with its parts.
-  std::vector<std::pair<WideLoad, std::vector<WidePart>>> loads_;
   WidePlan plan_;
 };
 

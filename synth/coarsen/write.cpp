@@ -49,6 +49,129 @@
 namespace ptxasw::inline synth {
 namespace {
 
+using Reg = WrittenRegister;
+
+/// Writes which thread, block and memory each copy has in place of the kernel's.
+class PlacesWriter {
+public:
+  PlacesWriter(const CoarsenForm &form, CodeWriter &out) : form_(form), out_(out) {}
+
+  void declare() {
+    for (unsigned row = 0; form_.copies > 1 && row < form_.copies; ++row)
+      indices.push_back(word(CoarsenNames::index(form_, row)));
+    if (form_.copies > 1)
+      extent = word(CoarsenNames::extent(form_));
+    if (form_.along_x > 1) {
+      for (unsigned column = 0; column < form_.along_x; ++column)
+        columns_.push_back(word(CoarsenNames::point(column)));
+      points_ = word(CoarsenNames::points);
+      zero_ = word(CoarsenNames::zero);
+      one_ = word(CoarsenNames::one);
+    }
+  }
+
+  /// Of so many names of memory whose size the launch says.
+  void declare_begins(std::size_t names) {
+    for (std::size_t room = 0; room < names; ++room)
+      for (unsigned k = 1; k < form_.total(); ++k)
+        begins_.push_back(word(CoarsenNames::begin(room, k)));
+  }
+
+  void write(std::string_view grid_parameter, const std::vector<Symbol> &dynamic) {
+    if (form_.copies > 1)
+      find_rows(grid_parameter);
+    if (form_.along_x > 1)
+      find_columns();
+    if (!dynamic.empty() && form_.total() > 1)
+      find_begins(dynamic);
+  }
+
+  Reg predicate() { return out_.declare(fmt::format("%q{}", predicates_++), ScalarType::pred); }
+
+  std::vector<Reg> indices; ///< of the copies' blocks, or of their threads
+  Reg extent;               ///< of the kernel's grid, or of its block
+  Reg first_along_x;        ///< whether this is the first thread, where `shift` is not 0
+
+private:
+  Reg word(std::string name) { return out_.declare(std::move(name), ScalarType::b32); }
+
+  void find_rows(std::string_view grid_parameter) {
+    const std::string index = form_.index();
+    const Reg own = word("%own");
+    out_.write("mov.u32", {&own, std::string_view(index)});
+    out_.write("mul.lo.u32", {&indices[0], &own, number(form_.copies)});
+    for (unsigned row = 1; row < form_.copies; ++row)
+      out_.write("add.u32", {&indices[row], &indices[0], number(row)});
+    if (form_.within_block()) {
+      const std::string own_extent = form_.extent();
+      const Reg threads = word("%own_threads");
+      out_.write("mov.u32", {&threads, std::string_view(own_extent)});
+      out_.write("mul.lo.u32", {&extent, &threads, number(form_.copies)});
+    } else {
+      const std::string parameter = fmt::format("[{}]", grid_parameter);
+      out_.write("ld.param.u32", {&extent, std::string_view(parameter)});
+    }
+  }
+
+  void find_columns() {
+    std::vector<Reg> own;
+    for (const char *what : {"ctaid", "ntid", "tid", "nctaid"}) {
+      own.push_back(word(fmt::format("%own_{}", what)));
+      const std::string special = fmt::format("%{}.x", what);
+      out_.write("mov.u32", {&own.back(), std::string_view(special)});
+    }
+    const Reg flat = word("%flat"), scaled = word("%scaled");
+    out_.write("mad.lo.u32", {&flat, &own[0], &own[1], &own[2]});
+    out_.write("mul.lo.u32", {&scaled, &flat, number(form_.along_x)});
+    const Reg all = word("%all");
+    out_.write("mul.lo.u32", {&all, &own[3], &own[1]});
+    out_.write("mul.lo.u32", {&points_, &all, number(form_.along_x)});
+    out_.write("mov.u32", {&zero_, number(0)});
+    out_.write("mov.u32", {&one_, number(1)});
+    if (form_.shift > 0) {
+      first_along_x = predicate();
+      out_.write("setp.eq.u32", {&first_along_x, &flat, number(0)});
+    }
+    for (unsigned column = 0; column < form_.along_x; ++column) {
+      const std::uint64_t place = (column - form_.shift) & 0xffffffff;
+      if (column >= form_.shift) {
+        out_.write("add.u32", {&columns_[column], &scaled, place});
+        continue;
+      }
+      const Reg before = word(fmt::format("%before{}", column));
+      const Reg end = word(fmt::format("%end{}", column));
+      out_.write("add.u32", {&before, &scaled, place});
+      out_.write("add.u32", {&end, &points_, place});
+      out_.write("selp.b32", {&columns_[column], &end, &before, &first_along_x});
+    }
+  }
+
+  /// Where each copy's part of the memory begins that the launch has K times as much of.
+  void find_begins(const std::vector<Symbol> &dynamic) {
+    const unsigned copies = form_.total();
+    const Reg all = word("%dynamic"), part = word("%part"), size = word("%size");
+    out_.write("mov.u32", {&all, std::string_view("%dynamic_smem_size")});
+    out_.write("shr.u32", {&part, &all, number(static_cast<unsigned>(std::countr_zero(copies)))});
+    out_.write("and.b32", {&size, &part, number(0xfffffff0)});
+    for (std::size_t room = 0; room < dynamic.size(); ++room) {
+      const Reg begin = word(fmt::format("%begin{}", room));
+      const std::string name(dynamic[room].name);
+      out_.write("mov.u32", {&begin, std::string_view(name)});
+      for (unsigned k = 1; k < copies; ++k)
+        out_.write("mad.lo.u32", {&begins_[room * (copies - 1) + k - 1], &size, number(k), &begin});
+    }
+  }
+
+  static std::uint64_t number(unsigned n) { return n; }
+
+  const CoarsenForm &form_;
+  CodeWriter &out_;
+  std::vector<Reg> begins_;  ///< of the parts of dynamic memory, by name and copy but the first
+  std::vector<Reg> columns_; ///< the copies' indices along x
+  Reg points_, zero_, one_;
+  unsigned predicates_ = 0;
+};
+
 class CoarsenWriter : Coarsening {
 public:
   CoarsenWriter(const KernelContext &context, const CoarsenForm &form, const Proposal &proposal)
@@ -73,8 +196,6 @@ public:
   }
 
 private:
-  using Reg = WrittenRegister;
-
   std::uint32_t count() const { return static_cast<std::uint32_t>(kernel_.instructions.size()); }
   const Instruction &instruction(std::uint32_t i) const { return kernel_.instructions[i]; }
 
@@ -101,25 +222,11 @@ private:
   std::string grid_parameter() const { return proposal_.sibling.name + "_grid"; }
 
   void declare() {
-    fast_.resize(copies_);
-    for (RegisterId reg = 0; reg < kernel_.registers.size(); ++reg) {
-      const ScalarType type = kernel_.registers[reg].type;
-      for (unsigned k = 0; k < copies_; ++k) {
-        const unsigned keeper = sharing_.keeper(reg, k);
-        fast_[k].push_back(keeper < k ? fast_[keeper][reg] : out_.declare(name_of(reg, k), type));
-      }
-    }
-    for (unsigned row = 0; form_.copies > 1 && row < form_.copies; ++row)
-      indices_.push_back(out_.declare(CoarsenNames::index(form_, row), ScalarType::b32));
-    if (form_.copies > 1)
-      extent_ = out_.declare(CoarsenNames::extent(form_), ScalarType::b32);
-    if (form_.along_x > 1) {
-      for (unsigned column = 0; column < form_.along_x; ++column)
-        columns_.push_back(out_.declare(CoarsenNames::point(column), ScalarType::b32));
-      points_along_x_ = out_.declare(CoarsenNames::points, ScalarType::b32);
-      zero_ = out_.declare(CoarsenNames::zero, ScalarType::b32);
-      one_ = out_.declare(CoarsenNames::one, ScalarType::b32);
-    }
+    for (RegisterId reg = 0; reg < kernel_.registers.size(); ++reg)
+      for (unsigned k = 0; k < copies_; ++k)
+        if (sharing_.keeper(reg, k) == k)
+          out_.declare(name_of(reg, k), kernel_.registers[reg].type);
+    places_.declare();
     for (std::size_t load = 0; load < plan_.loads.size(); ++load) {
       const WideLoad &wide = plan_.loads[load];
       const RegisterId value = wide_value(module_, kernel_, wide.at.instruction);
@@ -129,34 +236,11 @@ private:
     if (!plan_.tests.empty())
       distance_ = out_.declare(CoarsenNames::distance, ScalarType::b64);
     next_ = out_.declare(CoarsenNames::next, ScalarType::b32);
-    for (std::size_t room = 0; room < dynamic_.size(); ++room)
-      for (unsigned k = 1; k < copies_; ++k)
-        begins_.push_back(out_.declare(CoarsenNames::begin(room, k), ScalarType::b32));
+    places_.declare_begins(dynamic_.size());
     for (std::size_t room = 0; room < rooms_.size(); ++room)
       for (unsigned k = 0; k < copies_; ++k)
         out_.declare_variable(rooms_[room].space == StateSpace::shared ? "shared" : "local",
                               room_name(room, k), rooms_[room].bytes, rooms_[room].alignment);
-  }
-
-  const Reg &begin_of(std::size_t room, unsigned k) const {
-    return begins_[room * (copies_ - 1) + k - 1];
-  }
-
-  /// Where each copy's part of the memory begins that the launch has K times as much of.
-  void find_begins() {
-    const Reg all = out_.declare("%dynamic", ScalarType::b32);
-    const Reg part = out_.declare("%part", ScalarType::b32);
-    const Reg size = out_.declare("%size", ScalarType::b32);
-    out_.write("mov.u32", {&all, std::string_view("%dynamic_smem_size")});
-    out_.write("shr.u32", {&part, &all, number(static_cast<unsigned>(std::countr_zero(copies_)))});
-    out_.write("and.b32", {&size, &part, number(0xfffffff0)});
-    for (std::size_t room = 0; room < dynamic_.size(); ++room) {
-      const Reg begin = out_.declare(fmt::format("%begin{}", room), ScalarType::b32);
-      const std::string name(dynamic_[room].name);
-      out_.write("mov.u32", {&begin, std::string_view(name)});
-      for (unsigned k = 1; k < copies_; ++k)
-        out_.write("mad.lo.u32", {&begin_of(room, k), &size, number(k), &begin});
-    }
   }
 
   /// Shared registers that one copy, alone, may write while another one waits for what they held.
@@ -175,79 +259,20 @@ private:
     }
   }
 
-  Reg predicate() { return out_.declare(fmt::format("%q{}", predicates_++), ScalarType::pred); }
-
-  std::uint64_t number(unsigned n) const { return n; }
+  Reg predicate() { return places_.predicate(); }
 
   void prologue() {
-    if (form_.copies > 1)
-      find_rows();
-    if (form_.along_x > 1)
-      find_columns();
-    if (!dynamic_.empty() && copies_ > 1)
-      find_begins();
+    places_.write(grid_parameter(), dynamic_);
     for (std::uint32_t i = 0; i < count(); ++i)
       if (first_[i])
         out_.clone(module_, instruction(i), together_[0]);
     if (form_.divides_grid()) { // otherwise all of them are inside
       const Reg outside = predicate();
-      out_.write("setp.ge.u32", {&outside, &indices_[form_.copies - 1], &extent_});
+      out_.write("setp.ge.u32", {&outside, &places_.indices[form_.copies - 1], &places_.extent});
       out_.write_if(outside, false, "bra", {leaving_point(0, true)});
     }
     if (form_.shift > 0)
-      out_.write_if(first_along_x_, false, "bra", {leaving_point(0, false)});
-  }
-
-  void find_rows() {
-    const std::string index = form_.index();
-    const Reg own = out_.declare("%own", ScalarType::b32);
-    out_.write("mov.u32", {&own, std::string_view(index)});
-    out_.write("mul.lo.u32", {&indices_[0], &own, number(form_.copies)});
-    for (unsigned row = 1; row < form_.copies; ++row)
-      out_.write("add.u32", {&indices_[row], &indices_[0], number(row)});
-    if (form_.within_block()) {
-      const std::string extent = form_.extent();
-      const Reg threads = out_.declare("%own_threads", ScalarType::b32);
-      out_.write("mov.u32", {&threads, std::string_view(extent)});
-      out_.write("mul.lo.u32", {&extent_, &threads, number(form_.copies)});
-    } else {
-      const std::string parameter = fmt::format("[{}]", grid_parameter());
-      out_.write("ld.param.u32", {&extent_, std::string_view(parameter)});
-    }
-  }
-
-  void find_columns() {
-    std::vector<Reg> own;
-    for (const char *what : {"ctaid", "ntid", "tid", "nctaid"}) {
-      own.push_back(out_.declare(fmt::format("%own_{}", what), ScalarType::b32));
-      const std::string special = fmt::format("%{}.x", what);
-      out_.write("mov.u32", {&own.back(), std::string_view(special)});
-    }
-    const Reg flat = out_.declare("%flat", ScalarType::b32);
-    const Reg scaled = out_.declare("%scaled", ScalarType::b32);
-    out_.write("mad.lo.u32", {&flat, &own[0], &own[1], &own[2]});
-    out_.write("mul.lo.u32", {&scaled, &flat, number(form_.along_x)});
-    const Reg all = out_.declare("%all", ScalarType::b32);
-    out_.write("mul.lo.u32", {&all, &own[3], &own[1]});
-    out_.write("mul.lo.u32", {&points_along_x_, &all, number(form_.along_x)});
-    out_.write("mov.u32", {&zero_, number(0)});
-    out_.write("mov.u32", {&one_, number(1)});
-    if (form_.shift > 0) {
-      first_along_x_ = predicate();
-      out_.write("setp.eq.u32", {&first_along_x_, &flat, number(0)});
-    }
-    for (unsigned column = 0; column < form_.along_x; ++column) {
-      const std::uint64_t place = (column - form_.shift) & 0xffffffff;
-      if (column >= form_.shift) {
-        out_.write("add.u32", {&columns_[column], &scaled, place});
-        continue;
-      }
-      const Reg before = out_.declare(fmt::format("%before{}", column), ScalarType::b32);
-      const Reg end = out_.declare(fmt::format("%end{}", column), ScalarType::b32);
-      out_.write("add.u32", {&before, &scaled, place});
-      out_.write("add.u32", {&end, &points_along_x_, place});
-      out_.write("selp.b32", {&columns_[column], &end, &before, &first_along_x_});
-    }
+      out_.write_if(places_.first_along_x, false, "bra", {leaving_point(0, false)});
   }
 
   /// The label at which copy 0 goes on alone from a position: since some blocks are outside the
@@ -353,15 +378,18 @@ private:
     };
     if (one.guard == no_register)
       return go(nullptr, false);
+    const auto guard_of = [&](unsigned k) { return Reg{name_of(one.guard, k), ScalarType::pred}; };
+    const Reg first = guard_of(0);
     if (shared_[one.guard] || copies_ == 1)
-      return go(&fast_[0][one.guard], one.guard_negated);
+      return go(&first, one.guard_negated);
     const auto over_copies = [&](const char *opcode) {
       Reg result = predicate();
-      const Reg *left = &fast_[0][one.guard];
+      const Reg *left = &first;
       for (unsigned k = 1; k < copies_; ++k) {
         if (sharing_.keeper(one.guard, k) != k)
           continue;
-        out_.write(opcode, {&result, left, &fast_[k][one.guard]});
+        const Reg right = guard_of(k);
+        out_.write(opcode, {&result, left, &right});
         left = &result;
       }
       return result;
@@ -462,7 +490,7 @@ private:
     out_.place(from.labels[k]);
     if (from.outside && form_.row_of(k) > 0) { // the first block is always inside
       const Reg outside = predicate();
-      out_.write("setp.ge.u32", {&outside, &indices_[form_.row_of(k)], &extent_});
+      out_.write("setp.ge.u32", {&outside, &places_.indices[form_.row_of(k)], &places_.extent});
       out_.write_if(outside, false, "ret", {});
     }
     for (const RegisterId reg : live_at(from))
@@ -528,13 +556,8 @@ private:
 
   const Proposal &proposal_;
   CodeWriter out_;
-  std::vector<std::vector<Reg>> fast_; ///< by copy and register
-  std::vector<Reg> indices_;           ///< of the copies' blocks, or of their threads
-  Reg extent_, next_;                  ///< of the kernel's grid, or of its block
-  std::vector<Reg> begins_;  ///< of the parts of dynamic memory, by name and copy but the first
-  std::vector<Reg> columns_; ///< the copies' indices along x
-  Reg points_along_x_, zero_, one_, first_along_x_, distance_;
-  unsigned predicates_ = 0;
+  PlacesWriter places_{form_, out_};
+  Reg next_, distance_;
   std::vector<Point> points_;
   std::map<std::uint32_t, WrittenLabel> detour_labels_; ///< by branch
   std::map<std::uint32_t, WrittenLabel> fast_labels_;   ///< by instruction

@@ -33,13 +33,58 @@ namespace {
 /// Instructions that are put under the predicate instead of behind a branch.
 constexpr std::size_t most_predicated = 6;
 
+/// An instruction with its places filled anew; guards are written by the caller.
+std::string filled(const Module &module, const Instruction &instruction,
+                   const std::vector<std::pair<Span, std::string>> &places) {
+  Edits edits;
+  const std::uint32_t origin = instruction.opcode_span.begin;
+  for (const auto &[span, name] : places)
+    edits.replace({span.begin - origin, span.end - origin}, name);
+  return edits.apply(module.text({origin, instruction.span.end})).value_or("");
+}
+
+std::string guarded_by(const Instruction &instruction, const std::string &name) {
+  return fmt::format("@{}{} ", instruction.guard_negated ? "!" : "", name);
+}
+
+/// The line that a span is on if it is alone there; otherwise the span.
+Span whole_line(std::string_view text, Span span) {
+  std::uint32_t begin = span.begin, end = span.end;
+  while (begin > 0 && (text[begin - 1] == ' ' || text[begin - 1] == '\t'))
+    --begin;
+  while (end < text.size() && (text[end] == ' ' || text[end] == '\t'))
+    ++end;
+  const bool alone = begin > 0 && text[begin - 1] == '\n' && end < text.size() && text[end] == '\n';
+  return alone ? Span{begin, end + 1} : span;
+}
+
+/// Takes some blocks out of a function's text, with their labels and pragmas; by instruction, and
+/// one past the last, which are gone.
+std::vector<bool> take_out(const Module &module, const Function &function,
+                           const ControlFlowGraph &cfg, const std::vector<BlockId> &blocks,
+                           Edits &edits) {
+  std::vector<bool> gone(function.instructions.size() + 1, false);
+  for (const BlockId block : blocks)
+    for (std::uint32_t i = cfg.blocks()[block].first; i < cfg.blocks()[block].end; ++i) {
+      gone[i] = true;
+      edits.replace(whole_line(module.text(), function.instructions[i].span), "");
+    }
+  for (const Label &label : function.labels)
+    if (gone[label.position])
+      edits.replace(whole_line(module.text(), label.span), "");
+  for (const Pragma &pragma : function.pragmas)
+    if (gone[pragma.position])
+      edits.replace(whole_line(module.text(), pragma.span), "");
+  return gone;
+}
+
 class MeldWriter {
 public:
   MeldWriter(const Module &module, const Function &function, const ControlFlowGraph &cfg,
              const Liveness &liveness, const Site &site, const Alignment &alignment)
       : module_(module), function_(function), cfg_(cfg), liveness_(liveness), site_(site),
         alignment_(alignment), branch_(function.instructions[site.branch]),
-        prefix_(unused_prefix(module.text(), "meld")) {
+        prefix_(unused_prefix(module.text(), "meld")), fresh_(prefix_) {
     for (const Register &reg : function.registers)
       for (auto *arm : {&when_, &otherwise_})
         arm->registers.emplace_back(reg.name);
@@ -60,9 +105,6 @@ public:
 private:
   using Names = Renaming;
 
-  std::string fresh(const std::string &type) {
-    return fmt::format("%{}{}_{}", prefix_, type, count_[type]++);
-  }
   std::string label() { return fmt::format("${}{}", prefix_, labels_++); }
   void line(std::string_view text) { text_ += fmt::format("\t{}\n", text); }
   void place(const std::string &name) { text_ += name + ":\n"; }
@@ -76,7 +118,7 @@ private:
         });
     if (!saved_)
       return;
-    const std::string copy = fresh("pred");
+    const std::string copy = fresh_("pred");
     line(fmt::format("mov.pred {}, {};", copy, predicate_));
     predicate_ = copy;
   }
@@ -97,20 +139,6 @@ private:
   }
 
   // --- Units apart ---
-
-  /// An instruction with its places filled anew; guards are written by the caller.
-  std::string filled(const Instruction &instruction,
-                     const std::vector<std::pair<Span, std::string>> &places) const {
-    Edits edits;
-    const std::uint32_t origin = instruction.opcode_span.begin;
-    for (const auto &[span, name] : places)
-      edits.replace({span.begin - origin, span.end - origin}, name);
-    return edits.apply(module_.text({origin, instruction.span.end})).value_or("");
-  }
-
-  static std::string guard_text(const Instruction &instruction, const std::string &name) {
-    return fmt::format("@{}{} ", instruction.guard_negated ? "!" : "", name);
-  }
 
   void put(std::uint32_t i, const Names &names) {
     pragmas_before(i);
@@ -160,7 +188,7 @@ private:
         },
         [&](std::uint32_t branch) {
           const Instruction &instruction = function_.instructions[branch];
-          return guard_text(instruction, names.registers[instruction.guard]);
+          return guarded_by(instruction, names.registers[instruction.guard]);
         });
   }
 
@@ -214,7 +242,7 @@ private:
       return when;
     const auto [known, added] = chosen_.try_emplace({pair.type, when, otherwise});
     if (added) {
-      known->second = fresh(pair.type);
+      known->second = fresh_(pair.type);
       choose(known->second, pair.type, when, otherwise);
     }
     return known->second;
@@ -235,7 +263,7 @@ private:
     std::vector<std::pair<Span, std::string>> places;
     std::string guard;
     if (pair.guard)
-      guard = guard_text(instruction, constant(*pair.guard));
+      guard = guarded_by(instruction, constant(*pair.guard));
     for (const OffsetPair &offset : pair.offsets)
       places.emplace_back(offset.span, fmt::format("[{}]", sum(offset)));
     for (const Leaf &leaf : pair.leaves)
@@ -245,14 +273,14 @@ private:
     for (const Leaf &leaf : pair.leaves) {
       if (!leaf.is_written)
         continue;
-      const std::string name = fresh(leaf.pair.type);
+      const std::string name = fresh_(leaf.pair.type);
       if (pair.guard)
         choose(name, leaf.pair.type, when_.registers[leaf.pair.when.reg],
                otherwise_.registers[leaf.pair.otherwise.reg]);
       places.emplace_back(leaf.span, name);
       written.emplace_back(&leaf.pair, name);
     }
-    line(guard + filled(instruction, places));
+    line(guard + filled(module_, instruction, places));
     for (const auto &[to, name] : written) {
       when_.registers[to->when.reg] = name;
       otherwise_.registers[to->otherwise.reg] = name;
@@ -260,8 +288,8 @@ private:
   }
 
   std::string sum(const OffsetPair &offset) {
-    const std::string base = constant(offset.base), by = fresh("b64");
-    std::string result = fresh("b64");
+    const std::string base = constant(offset.base), by = fresh_("b64");
+    std::string result = fresh_("b64");
     line(fmt::format("selp.b64 {}, {}, {}, {};", by, offset.when, offset.otherwise, predicate_));
     line(fmt::format("add.s64 {}, {}, {};", result, base, by));
     return result;
@@ -292,7 +320,7 @@ private:
       } else {
         held.followed.insert(pair);
         if (!held.names.contains(pair))
-          held.names.emplace(pair, fresh(pair.type));
+          held.names.emplace(pair, fresh_(pair.type));
       }
     };
     for (const InstructionPair &pair : pairs) {
@@ -305,7 +333,7 @@ private:
     for (const InstructionPair &pair : pairs)
       for (const Leaf &leaf : pair.leaves)
         if (leaf.is_written && !held.names.contains(leaf.pair))
-          held.names.emplace(leaf.pair, fresh(leaf.pair.type));
+          held.names.emplace(leaf.pair, fresh_(leaf.pair.type));
     const auto last_when = standing_for(unit, writes_when, held, &SourcePair::when);
     const auto last_otherwise = standing_for(other, writes_otherwise, held, &SourcePair::otherwise);
     enter(unit, other, writes_when, writes_otherwise, held);
@@ -316,7 +344,7 @@ private:
             put_pair(*by_instruction.at(i), held);
         },
         [&](std::uint32_t branch) {
-          return guard_text(function_.instructions[branch],
+          return guarded_by(function_.instructions[branch],
                             held.names.at(*by_instruction.at(branch)->guard));
         });
     for (const auto &[reg, name] : last_when)
@@ -376,8 +404,8 @@ private:
     for (const Leaf &leaf : pair.leaves)
       places.emplace_back(leaf.span, held.names.at(leaf.pair));
     pragmas_before(pair.when, true);
-    line((pair.guard ? guard_text(instruction, held.names.at(*pair.guard)) : "") +
-         filled(instruction, places));
+    line((pair.guard ? guarded_by(instruction, held.names.at(*pair.guard)) : "") +
+         filled(module_, instruction, places));
     for (const Leaf &leaf : pair.leaves) {
       if (!leaf.is_written)
         continue;
@@ -409,41 +437,10 @@ private:
     }
   }
 
-  std::string declarations() const {
-    std::string text;
-    for (const auto &[type, count] : count_)
-      text += fmt::format("\n\t.reg .{} %{}{}_<{}>;", type, prefix_, type, count);
-    return text;
-  }
-
-  /// The line that a span is on if it is alone there; otherwise the span.
-  Span whole_line(Span span) const {
-    const std::string_view text = module_.text();
-    std::uint32_t begin = span.begin, end = span.end;
-    while (begin > 0 && (text[begin - 1] == ' ' || text[begin - 1] == '\t'))
-      --begin;
-    while (end < text.size() && (text[end] == ' ' || text[end] == '\t'))
-      ++end;
-    const bool alone =
-        begin > 0 && text[begin - 1] == '\n' && end < text.size() && text[end] == '\n';
-    return alone ? Span{begin, end + 1} : span;
-  }
-
   std::optional<std::string> edited() {
     Edits edits;
-    edits.insert(function_.body.begin + 1, declarations());
-    std::vector<bool> gone(function_.instructions.size() + 1, false);
-    for (const BlockId block : site_.blocks)
-      for (std::uint32_t i = cfg_.blocks()[block].first; i < cfg_.blocks()[block].end; ++i) {
-        gone[i] = true;
-        edits.replace(whole_line(function_.instructions[i].span), "");
-      }
-    for (const Label &label : function_.labels)
-      if (gone[label.position])
-        edits.replace(whole_line(label.span), "");
-    for (const Pragma &pragma : function_.pragmas)
-      if (gone[pragma.position])
-        edits.replace(whole_line(pragma.span), "");
+    edits.insert(function_.body.begin + 1, fresh_.declarations());
+    const std::vector<bool> gone = take_out(module_, function_, cfg_, site_.blocks, edits);
     std::uint32_t next = site_.branch + 1;
     while (gone[next])
       ++next;
@@ -469,9 +466,9 @@ private:
   const Alignment &alignment_;
   const Instruction &branch_;
   const std::string prefix_;
+  NewRegisters fresh_;
   std::string predicate_, text_;
   unsigned labels_ = 0;
-  std::map<std::string, unsigned> count_; ///< new registers by type
   /// What has been chosen already: by type and both names. Units that become one write new
   /// registers only.
   std::map<std::array<std::string, 3>, std::string> chosen_;

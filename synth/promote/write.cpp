@@ -36,6 +36,7 @@
 
 #include "grammar/edits.h"
 #include "grammar/next.h"
+#include "grammar/pragmas.h"
 #include "grammar/roles.h"
 #include "synth/test_writer.h"
 
@@ -52,7 +53,7 @@ public:
   LoopWriter(const Module &module, const Function &function, const ControlFlowGraph &cfg,
              const Promotion &promotion, Atoms &atoms)
       : module_(module), function_(function), cfg_(cfg), promotion_(promotion), atoms_(atoms),
-        name_(unused_prefix(module.text(), prefix_of(promotion.wanted))),
+        name_(unused_prefix(module.text(), prefix_of(promotion.wanted))), fresh_(name_),
         blocks_(blocks_in(cfg, promotion.loop)), header_(cfg.loops()[promotion.loop].header) {}
 
   std::optional<std::string> run() {
@@ -62,9 +63,7 @@ public:
     turn_back();
     copy();
     close();
-    std::string declarations;
-    for (const auto &[type, count] : count_)
-      declarations += fmt::format("\n\t.reg .{} %{}{}_<{}>;", type, name_, type, count);
+    std::string declarations = fresh_.declarations();
     if (tests())
       declarations += fmt::format("\n\t.reg .pred {};", predicate());
     edits_.insert(function_.body.begin + 1, declarations);
@@ -81,24 +80,14 @@ private:
   std::string type_of(RegisterId reg) const {
     return fmt::format("b{}", bit_width(function_.registers[reg].type));
   }
-  std::string guard_of(const Instruction &instruction) const {
-    return instruction.guard == no_register
-               ? ""
-               : fmt::format("@{}{} ", instruction.guard_negated ? "!" : "",
-                             own(instruction.guard));
-  }
 
   std::vector<RegisterId> destinations(std::uint32_t load) const {
     return written_registers(module_, function_.instructions[load]);
   }
 
-  std::string fresh(const std::string &type) {
-    return fmt::format("%{}{}_{}", name_, type, count_[type]++);
-  }
-
   /// A register gets what a store has written to the place that a load has read.
   std::string forward(std::uint32_t load, std::uint32_t store, const std::string &kept) const {
-    return fmt::format("\n\t{}mov.{} {}, {};", guard_of(function_.instructions[store]),
+    return fmt::format("\n\t{}mov.{} {}, {};", guard_text(function_, function_.instructions[store]),
                        type_of(destinations(load)[0]), kept,
                        module_.text(forwarded(module_, function_, load, store)->span));
   }
@@ -116,13 +105,13 @@ private:
     Kept &kept = kept_[load.source];
     if (kept.now.empty())
       for (const RegisterId reg : from) {
-        kept.now.push_back(fresh(type_of(reg)));
+        kept.now.push_back(fresh_(type_of(reg)));
         (load.is_carried() ? own_kept_ : behind_)[load.source] +=
             fmt::format("\n\tmov.{} {}, {};", type_of(reg), kept.now.back(), own(reg));
       }
     if (load.ago == 1 && kept.before.empty())
       for (std::size_t i = 0; i < from.size(); ++i) {
-        kept.before.push_back(fresh(type_of(from[i])));
+        kept.before.push_back(fresh_(type_of(from[i])));
         round_begins_ +=
             fmt::format("\tmov.{} {}, {};\n", type_of(from[i]), kept.before[i], kept.now[i]);
       }
@@ -139,19 +128,11 @@ private:
   }
 
   void test() {
-    const std::uint32_t first = cfg_.blocks()[header_].first;
-    std::uint32_t end = 0;
-    for (const Label &label : function_.labels)
-      if (label.position == first)
-        end = std::max(end, label.span.end);
     std::string text = "\n";
-    if (tests()) {
-      TestWriter writer(function_, atoms_, name_);
-      writer.count = count_;
-      text += writer.all(promotion_.conditions, predicate());
-      count_ = writer.count;
-    }
-    edits_.insert(end, fmt::format("{}{}:", text, place("again")));
+    if (tests())
+      text += TestWriter(function_, atoms_, fresh_).all(promotion_.conditions, predicate());
+    edits_.insert(end_of_labels(function_, cfg_.blocks()[header_].first),
+                  fmt::format("{}{}:", text, place("again")));
     std::map<std::uint32_t, std::string> behind = behind_;
     for (const auto &[instruction, moves] : own_kept_)
       behind[instruction] += moves;
@@ -175,13 +156,9 @@ private:
     const auto [found, added] = outside_.try_emplace(block);
     if (!added)
       return found->second;
-    const std::uint32_t first = cfg_.blocks()[block].first;
-    std::uint32_t begin = function_.instructions[first].span.begin;
-    for (const Pragma &pragma : function_.pragmas)
-      if (pragma.position == first)
-        begin = std::min(begin, pragma.span.begin);
     found->second = place(fmt::format("out{}", block));
-    edits_.insert(begin, found->second + ":\n\t");
+    edits_.insert(begin_with_pragmas(function_, cfg_.blocks()[block].first),
+                  found->second + ":\n\t");
     return found->second;
   }
 
@@ -246,11 +223,11 @@ private:
   const Promotion &promotion_;
   Atoms &atoms_;
   const std::string name_;
+  NewRegisters fresh_;
   const std::vector<BlockId> blocks_;
   const BlockId header_;
   std::string added_;
   Edits edits_;
-  std::map<std::string, unsigned> count_;            ///< new registers by type
   std::map<std::uint32_t, std::string> behind_;      ///< by instruction, what follows it
   std::map<std::uint32_t, std::string> behind_copy_; ///< the same, in the loop without loads alone
   std::map<std::uint32_t, std::string> instead_;     ///< by load, what stands for it

@@ -81,6 +81,7 @@ void FunctionProver::emulate() {
   if (!emulation_->complete())
     return;
   paths_.emplace(*emulation_);
+  evaluate_.emplace(pool(), b_);
   // Shifting by lanes replaces these two; it must know them before it is first asked.
   emulation_->special("%tid.x");
   emulation_->special("%laneid");
@@ -134,7 +135,6 @@ bool FunctionProver::walk_block(BlockId block, const std::vector<std::uint32_t> 
   ++region_;
   held_.clear();
   pending_.clear();
-  own_loads_.clear();
   const bool entry = block == entry_block;
   next_ = entry ? 0 : cfg().blocks()[block].first;
   const std::uint32_t end = entry ? 0 : cfg().blocks()[block].end;
@@ -144,7 +144,6 @@ bool FunctionProver::walk_block(BlockId block, const std::vector<std::uint32_t> 
       if (is_replaced(next_))
         settle(next_);
     pending_.clear();
-    own_loads_.clear();
   };
   for (const std::uint32_t j : code) {
     j_ = j;

@@ -11,22 +11,24 @@
 
 namespace ptxasw::inline synth {
 
-// The first replaced load that may be under construction here and writes an original register.
-std::uint32_t FunctionProver::claim_writing(RegisterId reg) const {
+// The replaced loads that may be under construction here.
+std::vector<std::uint32_t> FunctionProver::claims() const {
+  std::vector<std::uint32_t> result;
   if (block_ == entry_block)
-    return no_index;
-  for (std::uint32_t i = next_; i < cfg().blocks()[block_].end; ++i) {
-    if (!is_replaced(i)) {
-      if (moved_to_.contains(i))
-        continue;
+    return result;
+  for (std::uint32_t i = next_; i < cfg().blocks()[block_].end; ++i)
+    if (is_replaced(i) && !settled_.contains(i))
+      result.push_back(i);
+    else if (!is_replaced(i) && !moved_to_.contains(i))
       break;
-    }
-    if (settled_.contains(i))
-      continue;
-    const auto to = destinations(i);
-    if (std::find(to.begin(), to.end(), reg) != to.end())
+  return result;
+}
+
+// The first of them that writes an original register.
+std::uint32_t FunctionProver::claim_writing(RegisterId reg) const {
+  for (const std::uint32_t i : claims())
+    if (const auto to = destinations(i); std::find(to.begin(), to.end(), reg) != to.end())
       return i;
-  }
   return no_index;
 }
 
@@ -113,12 +115,9 @@ bool FunctionProver::write(const Operand &destination, Expr value, bool is_signe
     return true;
   }
   const RegisterId own = match_.registers[reg];
-  if (claim_writing(own) == no_index)
-    return fail({Obligation::no_other_effect,
-                 "an original register is written that is no replaced load's"});
   // A value that is not read before the next replaced load overwrites the register is complete.
   if (const std::uint32_t claim = claim_writing(own);
-      !guard && pending_.contains(own) && fault_of(claim).empty())
+      claim != no_index && !guard && pending_.contains(own) && fault_of(claim).empty())
     settle(claim);
   if (claim_writing(own) == no_index)
     return fail({Obligation::no_other_effect,
@@ -245,16 +244,11 @@ bool FunctionProver::load(const Instruction &instruction, Expr guard) {
   }
   const auto to =
       operands[0].kind == Operand::Kind::vector ? b_.children(operands[0]) : operands.subspan(0, 1);
-  for (std::uint32_t i = next_; i < cfg().blocks()[block_].end; ++i) {
-    if (!is_replaced(i)) {
-      if (moved_to_.contains(i))
-        continue;
-      break;
-    }
+  for (const std::uint32_t i : claims()) {
     const MemoryAccess *const own = access(i);
     const Instruction &replaced = fa_.instructions[i];
     const Opcode &own_opcode = a_.opcode(replaced);
-    if (settled_.contains(i) || !own || !own->address || opcode.type != own_opcode.type)
+    if (!own || !own->address || opcode.type != own_opcode.type)
       continue;
     // The same modifiers except for the number of elements.
     std::vector<std::string_view> mine = opcode.modifiers, theirs = own_opcode.modifiers;
@@ -322,27 +316,12 @@ bool FunctionProver::move(const MoveOperands &operands, Expr guard) {
 // Everything else computes its result from its operands alone, as the table says.
 bool FunctionProver::compute(const Instruction &instruction, Expr guard) {
   const Opcode &opcode = b_.opcode(instruction);
-  const auto [found, is_new] = lines_.try_emplace(instruction.opcode, nullptr);
-  if (is_new && is_pure(opcode))
-    found->second = find_line<ExprPool>(opcode);
-  const Line<ExprPool> *const line = found->second;
-  if (!line)
-    return false;
-  const Form form = decode(opcode);
-  const auto operands = line_operands(b_, instruction, line->shape, form);
-  if (!operands || operands->takes_carry || operands->gives_carry ||
-      operands->destinations.size() != 1)
-    return false;
   const bool moves = opcode.op == Op::mov || opcode.op == Op::cvt;
-  std::vector<Expr> sources;
-  for (std::size_t i = 0; i < operands->sources.size(); ++i) {
-    const Expr value = value_of(operands->sources[i], shape_width(operands->letters[i], form));
-    if (!value)
-      return false;
-    sources.push_back(moves ? value : as_emulated(value));
-  }
-  return write(operands->destinations[0], line->evaluate(pool(), form, sources), form.is_signed,
-               guard);
+  const Expr result = (*evaluate_)(instruction, [&](const Operand &operand, unsigned width) {
+    const Expr value = value_of(operand, width);
+    return moves ? value : as_emulated(value);
+  });
+  return result && write(b_.operands(instruction)[0], result, is_signed(opcode.type), guard);
 }
 
 } // namespace ptxasw::synth

@@ -8,10 +8,10 @@
 
 #include "synth/proof/prove.h"
 
-#include "emulator/semantics/evaluator.h"
 #include "emulator/symbolic/address.h"
 #include "emulator/symbolic/emulate.h"
 #include "emulator/symbolic/generic.h"
+#include "emulator/symbolic/line_evaluator.h"
 #include "emulator/symbolic/solver.h"
 #include "synth/known.h"
 #include "synth/paths.h"
@@ -55,10 +55,6 @@ private:
     SourceLane lane;
     unsigned region = 0;
     BlockId block = 0;
-  };
-  struct Added {
-    std::uint32_t claim = 0;
-    Expr guard = nullptr;
   };
 
   bool fail(Missing why) {
@@ -111,6 +107,7 @@ private:
   bool write(const Operand &destination, Expr value, bool is_signed, Expr guard);
   Expr loaded(std::uint32_t load, unsigned element);
   std::vector<RegisterId> destinations(std::uint32_t load) const;
+  std::vector<std::uint32_t> claims() const;
   std::uint32_t claim_writing(RegisterId reg) const;
 
   Known known_in(BlockId block);
@@ -176,7 +173,7 @@ private:
   std::map<std::uint32_t, std::uint32_t> moved_to_;
   std::map<BlockId, Known> known_in_;
   std::unordered_map<std::uint32_t, bool> uniform_; ///< by source: its address except for the lane
-  std::unordered_map<std::uint32_t, const Line<ExprPool> *> lines_; ///< by rewritten opcode
+  std::optional<LineEvaluator> evaluate_;           ///< of rewritten instructions
 
   // The added registers, by rewritten register.
   std::vector<BlockId> written_in_;
@@ -201,7 +198,6 @@ private:
   unsigned region_ = 0;
   std::map<RegisterId, Loaded> held_;  ///< original registers that hold a load's value, this block
   std::map<RegisterId, Expr> pending_; ///< destinations of replaced loads, under construction
-  std::vector<Added> own_loads_;
   std::unordered_set<std::uint32_t> settled_;
 };
 

@@ -1,4 +1,5 @@
-// Parameters are compared as texts, as `.ptr .align` promises something of what they point at.
+// Variables are compared as texts: of parameters `.ptr .align` promises something of what they
+// point at.
 
 #include "synth/prove/header.h"
 
@@ -21,17 +22,22 @@ bool same_directives(const Function &kernel, const Function &other, std::string_
                     });
 }
 
+bool same_declarations(const Module &before, std::span<const Variable> own, const Module &after,
+                       std::span<const Variable> others) {
+  return std::equal(own.begin(), own.end(), others.begin(), others.end(),
+                    [&](const Variable &a, const Variable &b) {
+                      return before.text(a.span) == after.text(b.span);
+                    });
+}
+
 std::string entry_fault(const Module &before, const Function &kernel, const Module &after,
                         const Function &other, std::size_t appended) {
   if (!kernel.has_body || !other.has_body || !other.is_entry || !kernel.is_entry ||
       other.linkage != kernel.linkage)
     return "it is no entry like the kernel";
-  const auto same = [&](const Variable &a, const Variable &b) {
-    return before.text(a.span) == after.text(b.span);
-  };
-  if (other.parameters.size() != kernel.parameters.size() + appended ||
-      !std::equal(kernel.parameters.begin(), kernel.parameters.end(), other.parameters.begin(),
-                  same))
+  const std::size_t own = kernel.parameters.size();
+  if (other.parameters.size() != own + appended ||
+      !same_declarations(before, kernel.parameters, after, std::span(other.parameters).first(own)))
     return "its parameters are others";
   return "";
 }

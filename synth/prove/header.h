@@ -5,6 +5,7 @@
 #include "grammar/module.h"
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,10 @@ namespace ptxasw::proof {
 /// Returns true if two functions have the same directives in the same order, those of one name of
 /// the second aside; empty: none aside.
 bool same_directives(const Function &kernel, const Function &other, std::string_view aside = "");
+
+/// Returns true if variables are declared by the same texts, in the same order.
+bool same_declarations(const Module &before, std::span<const Variable> own, const Module &after,
+                       std::span<const Variable> others);
 
 /// Why a function is not launched as a kernel is, with so many parameters more behind the kernel's
 /// own: it is no entry, has another linkage, or a parameter is another one. Empty: it is.

@@ -3,6 +3,8 @@
 
 #include "synth/prove/text_reader.h"
 
+#include "synth/prove/header.h"
+
 #include <fmt/core.h>
 
 namespace ptxasw::proof {
@@ -129,10 +131,11 @@ std::string_view added_tile(const Module &before, const Function &kernel, const 
   std::set<std::string_view> names;
   for (const Label &label : version.labels)
     show(names.insert(label.name).second, "two labels have one name");
-  show(version.variables.size() == kernel.variables.size() + 1, "it has other variables");
-  for (std::size_t i = 0; i < kernel.variables.size(); ++i)
-    show(before.text(kernel.variables[i].span) == after.text(version.variables[i].span),
-         "its variables are others");
+  const std::size_t own = kernel.variables.size();
+  show(version.variables.size() == own + 1 &&
+           same_declarations(before, kernel.variables, after,
+                             std::span(version.variables).first(own)),
+       "it has other variables");
   const Variable &tile = version.variables.back();
   show(tile.space == StateSpace::shared && tile.type == ScalarType::b8 && tile.vector == 1 &&
            tile.alignment >= 16 && tile.size() >= bytes && tile.values.empty() &&

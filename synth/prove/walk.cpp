@@ -457,16 +457,6 @@ private:
   std::size_t budget_ = effort_budget;
 };
 
-bool same_variable(const Variable &a, const Variable &b) {
-  const auto same_value = [](const InitialValue &x, const InitialValue &y) {
-    return x.bits == y.bits && x.real_type == y.real_type && x.symbol == y.symbol;
-  };
-  return a.name == b.name && a.space == b.space && a.type == b.type && a.vector == b.vector &&
-         a.count == b.count && a.alignment == b.alignment && a.is_array == b.is_array &&
-         a.initializer.size() == b.initializer.size() &&
-         std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(), same_value);
-}
-
 /// What is different about what surrounds the code; empty: nothing.
 std::string header_fault(const Module &before, const Function &kernel, const Module &after,
                          const Function &other) {
@@ -475,8 +465,7 @@ std::string header_fault(const Module &before, const Function &kernel, const Mod
     fault = surroundings_fault(before, kernel, after, other);
   if (!fault.empty())
     return fault;
-  if (!std::equal(kernel.variables.begin(), kernel.variables.end(), other.variables.begin(),
-                  other.variables.end(), same_variable))
+  if (!same_declarations(before, kernel.variables, after, other.variables))
     return "its variables are others";
   if (!same_directives(kernel, other))
     return "its directives are others";

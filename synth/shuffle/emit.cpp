@@ -38,7 +38,6 @@
 #include <cstdlib>
 #include <map>
 #include <set>
-#include <tuple>
 
 namespace ptxasw::inline synth {
 namespace {
@@ -46,12 +45,67 @@ namespace {
 /// Registers of the kernel of which one, the one written last, carries a value to another load.
 using EmittedValue = std::vector<LoadedElement>;
 
+/// Registers of a kernel's new code, by their width: `%ptxasw_r0`.
+class EmittedRegisters {
+public:
+  explicit EmittedRegisters(const std::string &prefix) : prefix_(prefix) {}
+
+  std::string operator()(unsigned width) {
+    Kind &kind = kinds_[width == 16 ? 0 : width == 64 ? 2 : width == 1 ? 3 : 1];
+    return fmt::format("{}{}{}", prefix_, kind.letter, kind.count++);
+  }
+
+  std::string declarations() const {
+    std::string text;
+    for (const Kind &kind : kinds_)
+      if (kind.count > 0)
+        text += fmt::format("\n\t.reg .{} {}{}<{}>;", kind.type, prefix_, kind.letter, kind.count);
+    return text;
+  }
+
+private:
+  struct Kind {
+    const char *type;
+    char letter;
+    unsigned count = 0;
+  };
+
+  const std::string &prefix_;
+  Kind kinds_[4] = {{"b16", 'h'}, {"b32", 'r'}, {"b64", 'd'}, {"pred", 'p'}};
+};
+
+/// Returns true if a load writes a register that it reads, its address or its cache policy.
+bool overwrites_own_operands(const Module &module, const Instruction &load) {
+  const auto elements = elements_of(module, load);
+  bool result = false;
+  for_each_register(module, load, [&](RegisterId reg, RegisterUse use) {
+    if (use == RegisterUse::read)
+      for (const Operand &element : elements)
+        result |= element.kind == Operand::Kind::reg && element.reg == reg;
+  });
+  return result;
+}
+
+/// What a region has computed already.
+struct Region {
+  std::string mask;
+  std::string off;                               ///< no lane uses a shuffle, or this one does not
+  std::string wrapped;                           ///< the predicate of its tests
+  std::map<std::string, std::string> predicates; ///< by what they say
+};
+
+/// What is computed once for a butterfly.
+struct Butterfly {
+  std::string step;    ///< lanes up to the other one, signed
+  std::string outside; ///< that the other one lies outside the row; empty: it never does
+};
+
 class Emitter {
 public:
   Emitter(const Module &module, const Function &function, const ShufflePlan &plan,
           const LaunchFacts &facts, const std::string &prefix, Edits &edits)
       : module_(module), function_(function), plan_(plan), facts_(facts), prefix_(prefix),
-        edits_(edits), regions_(plan.regions.size()) {}
+        edits_(edits), fresh_(prefix), regions_(plan.regions.size()) {}
 
   void run() {
     emit_hoists();
@@ -64,27 +118,6 @@ public:
   }
 
 private:
-  /// What a region has computed already.
-  struct Region {
-    std::string mask;
-    std::string off;                               ///< no lane uses a shuffle, or this one does not
-    std::string wrapped;                           ///< the predicate of its tests
-    std::map<std::string, std::string> predicates; ///< by what they say
-  };
-
-  std::string new_register(unsigned width) {
-    switch (width) {
-    case 1:
-      return fmt::format("{}p{}", prefix_, predicates_++);
-    case 16:
-      return fmt::format("{}h{}", prefix_, halves_++);
-    case 64:
-      return fmt::format("{}d{}", prefix_, doubles_++);
-    default:
-      return fmt::format("{}r{}", prefix_, words_++);
-    }
-  }
-
   const Instruction &instruction(std::uint32_t index) const {
     return function_.instructions[index];
   }
@@ -151,7 +184,7 @@ private:
     if (!copy.empty())
       return;
     const unsigned bits = width(value[0]);
-    copy = new_register(bits);
+    copy = fresh_(bits);
     for (const LoadedElement &each : value)
       insert_after(each.load, fmt::format("mov.b{} {}, {};", bits, copy, name(each)));
   }
@@ -163,7 +196,7 @@ private:
       return;
     const unsigned bits = width(value[0]);
     for (unsigned i = 0; i < (bits + 31) / 32; ++i)
-      words.push_back(new_register(32));
+      words.push_back(fresh_(32));
     for (const LoadedElement &each : value)
       insert_after(
           each.load,
@@ -172,27 +205,15 @@ private:
                        : fmt::format("mov.b32 {}, {};", words[0], name(each)));
   }
 
-  // True if a load writes a register that it reads, its address or its cache policy.
-  bool overwrites_own_operands(std::uint32_t load) const {
-    const auto elements = elements_of(module_, instruction(load));
-    bool result = false;
-    for_each_register(module_, instruction(load), [&](RegisterId reg, RegisterUse use) {
-      if (use == RegisterUse::read)
-        for (const Operand &element : elements)
-          result |= element.kind == Operand::Kind::reg && element.reg == reg;
-    });
-    return result;
-  }
-
   // The base register of an access, for the tests of the loads behind it.
   void keep_address(std::uint32_t access) {
     std::string &copy = addresses_[access];
     if (!copy.empty())
       return;
-    copy = new_register(64);
+    copy = fresh_(64);
     const std::string text = fmt::format("mov.b64 {}, {};", copy, base_name(access));
     const bool is_load = module_.opcode(instruction(access)).op == Op::ld;
-    if (is_load && overwrites_own_operands(access)) // never hoisted
+    if (is_load && overwrites_own_operands(module_, instruction(access))) // never hoisted
       edits_.insert(instruction(access).span.begin, text + "\n\t");
     else
       insert_after(access, text);
@@ -201,7 +222,7 @@ private:
   // value + offset leaves the range: above its end for a positive offset, below for a negative one.
   // Returns the predicate for that or `before`.
   std::string emit_wrap_test(const WrapTest &test, const std::string &before) {
-    std::string predicate = new_register(1);
+    std::string predicate = fresh_(1);
     const std::string_view name = function_.registers[test.where.reg].name;
     const bool up = test.offset > 0;
     const std::int64_t bound = test.is_signed
@@ -219,7 +240,7 @@ private:
   const std::string &shared(Region &region, const std::string &what, Compute compute) {
     std::string &predicate = region.predicates[what];
     if (predicate.empty()) {
-      predicate = new_register(1);
+      predicate = fresh_(1);
       compute(predicate);
     }
     return predicate;
@@ -231,7 +252,7 @@ private:
     std::string code;
     const auto line = [&](const std::string &text) { code += (code.empty() ? "" : "\n\t") + text; };
     if (planned.shuffles && regions_[planned.region].mask.empty()) {
-      regions_[planned.region].mask = new_register(32);
+      regions_[planned.region].mask = fresh_(32);
       line(fmt::format("activemask.b32 {};", regions_[planned.region].mask));
     }
     const std::string corner = emit_corner(planned, line);
@@ -239,7 +260,7 @@ private:
     // The values: straight into the load's registers, if all lanes may write them at once and the
     // load no longer needs them for its address.
     const unsigned count = static_cast<unsigned>(planned.values.size());
-    const bool overwrites = !corner.empty() && overwrites_own_operands(planned.load);
+    const bool overwrites = !corner.empty() && overwrites_own_operands(module_, load);
     const bool direct = guard.empty() && !overwrites;
     std::vector<std::string> values;
     for (unsigned i = 0; i < count; ++i)
@@ -261,13 +282,13 @@ private:
       take(fmt::format("@!{} ", corner));
     } else {
       // Only lanes that execute the load write its register (rule 12).
-      const std::string asked = new_register(1), runs = new_register(1);
+      const std::string asked = fresh_(1), runs = fresh_(1);
       const std::string_view predicate = function_.registers[load.guard].name;
       line(load.guard_negated ? fmt::format("not.pred {}, {};", asked, predicate)
                               : fmt::format("mov.pred {}, {};", asked, predicate));
       line(fmt::format("and.pred {}, {}, {};", runs, asked, corner));
       line(fmt::format("@{} {}", runs, text));
-      const std::string takes = new_register(1);
+      const std::string takes = fresh_(1);
       line(fmt::format("not.pred {}, {};", takes, corner));
       line(fmt::format("and.pred {0}, {0}, {1};", takes, asked));
       take(fmt::format("@{} ", takes));
@@ -323,7 +344,7 @@ private:
   template <class Line> const std::string &emit_off(std::uint32_t number, Line line) {
     Region &region = regions_[number];
     if (region.off.empty()) {
-      region.off = new_register(1);
+      region.off = fresh_(1);
       line(region.wrapped.empty() ? fmt::format("setp.ne.s32 {}, {}, -1;", region.off, region.mask)
                                   : fmt::format("setp.ne.or.s32 {}, {}, -1, {};", region.off,
                                                 region.mask, region.wrapped));
@@ -337,7 +358,7 @@ private:
     // Compares two addresses; true where the load has to run.
     const auto test = [&](const std::string &comparison, const std::string &type,
                           const std::string &left, std::int64_t right) {
-      const std::string predicate = new_register(1);
+      const std::string predicate = fresh_(1);
       line(corner.empty()
                ? fmt::format("setp.{}.{} {}, {}, {};", comparison, type, predicate, left, right)
                : fmt::format("setp.{}.or.{} {}, {}, {}, {};", comparison, type, predicate, left,
@@ -345,14 +366,14 @@ private:
       corner = predicate;
     };
     const auto difference = [&](const std::string &address) {
-      std::string result = new_register(64);
+      std::string result = fresh_(64);
       line(fmt::format("sub.s64 {}, {}, {};", result, base_name(load.load), address));
       return result;
     };
     for (const DistanceTest &distance : load.distance_tests) {
       const std::string apart = difference(addresses_.at(distance.source));
       if (distance.flip != 0) {
-        const std::string bytes = new_register(64);
+        const std::string bytes = fresh_(64);
         line(fmt::format("mul.wide.s32 {}, {}, {};", bytes, butterfly(distance.flip).step,
                          distance.stride));
         line(fmt::format("sub.s64 {0}, {0}, {1};", apart, bytes));
@@ -367,7 +388,7 @@ private:
         test("eq", "s64", bases, -offsets);
       } else {
         // load - store lies between -(load's bytes) and the store's, both excluded.
-        const std::string from_start = new_register(64);
+        const std::string from_start = fresh_(64);
         line(fmt::format("add.s64 {}, {}, {};", from_start, bases, offsets + bytes(load.load) - 1));
         test("lt", "u64", from_start, bytes(load.load) + bytes(store) - 1);
       }
@@ -385,9 +406,9 @@ private:
     const LoadedElement to{load.load, index};
     std::vector<std::string> words;
     const unsigned bits = width(to);
-    std::string result = direct ? std::string(name(to)) : new_register(bits);
+    std::string result = direct ? std::string(name(to)) : fresh_(bits);
     for (const std::string &word : kept_words_.at(sources)) {
-      words.push_back(bits == 32 ? result : new_register(32));
+      words.push_back(bits == 32 ? result : fresh_(32));
       const bool up = lane.delta < 0;
       line(fmt::format("shfl.sync.{}.b32 {}, {}, {}, {}, {};",
                        lane.flip != 0 ? "bfly"
@@ -398,21 +419,16 @@ private:
     if (bits == 64)
       line(fmt::format("mov.b64 {}, {{{}, {}}};", result, words[0], words[1]));
     else if (bits == 16)
-      line(fmt::format("mov.b32 {{{}, {}}}, {};", result, new_register(16), words[0]));
+      line(fmt::format("mov.b32 {{{}, {}}}, {};", result, fresh_(16), words[0]));
     return result;
   }
 
-  /// What is computed once for a butterfly.
-  struct Butterfly {
-    std::string step;    ///< lanes up to the other one, signed
-    std::string outside; ///< that the other one lies outside the row; empty: it never does
-  };
   const Butterfly &butterfly(unsigned flip) {
     Butterfly &result = butterflies_[flip];
     if (result.step.empty()) {
-      result.step = new_register(32);
+      result.step = fresh_(32);
       if (!facts_.whole_warps())
-        result.outside = new_register(1);
+        result.outside = fresh_(1);
     }
     return result;
   }
@@ -422,24 +438,24 @@ private:
   void emit_prologue() {
     std::string code, declarations;
     for (const auto &[flip, butterfly] : butterflies_) {
-      const std::string lane = new_register(32);
+      const std::string lane = fresh_(32);
       code += fmt::format("\n\tmov.u32 {0}, %laneid;\n\txor.b32 {1}, {0}, {2};"
                           "\n\tsub.s32 {1}, {1}, {0};",
                           lane, butterfly.step, flip);
       if (butterfly.outside.empty())
         continue;
-      const std::string tid = new_register(32), extent = new_register(32);
+      const std::string tid = fresh_(32), extent = fresh_(32);
       code += fmt::format("\n\tmov.u32 {0}, %tid.x;\n\tadd.s32 {0}, {0}, {1};"
                           "\n\tmov.u32 {2}, %ntid.x;\n\tsetp.ge.u32 {3}, {0}, {2};",
                           tid, butterfly.step, extent, butterfly.outside);
     }
     if (uses_below_ || uses_above_) {
-      const std::string lane = new_register(32);
+      const std::string lane = fresh_(32);
       const bool rows = !facts_.whole_warps();
       std::string tid, ntid;
       code += fmt::format("\n\tmov.u32 {}, %laneid;", lane);
       if (rows) {
-        tid = new_register(32);
+        tid = fresh_(32);
         code += fmt::format("\n\tmov.u32 {}, %tid.x;", tid);
       }
       if (uses_below_) {
@@ -451,7 +467,7 @@ private:
         declarations += fmt::format("\n\t.reg .b32 {}above;", prefix_);
         code += fmt::format("\n\tsub.s32 {}above, 31, {};", prefix_, lane);
         if (rows) {
-          ntid = new_register(32);
+          ntid = fresh_(32);
           code += fmt::format(
               "\n\tmov.u32 {0}, %ntid.x;\n\tsub.s32 {0}, {0}, {1};\n\tadd.s32 {0}, {0}, -1;"
               "\n\tmin.u32 {2}above, {2}above, {0};",
@@ -459,12 +475,7 @@ private:
         }
       }
     }
-    for (const auto &[type, letter, count] :
-         {std::tuple("b16", 'h', halves_), std::tuple("b32", 'r', words_),
-          std::tuple("b64", 'd', doubles_), std::tuple("pred", 'p', predicates_)})
-      if (count > 0)
-        declarations += fmt::format("\n\t.reg .{} {}{}<{}>;", type, prefix_, letter, count);
-    edits_.insert(function_.body.begin + 1, declarations + code);
+    edits_.insert(function_.body.begin + 1, declarations + fresh_.declarations() + code);
   }
 
   const Module &module_;
@@ -473,6 +484,7 @@ private:
   const LaunchFacts &facts_;
   const std::string &prefix_;
   Edits &edits_;
+  EmittedRegisters fresh_;
   std::vector<Region> regions_;                    ///< as those of the plan
   std::map<std::uint32_t, std::uint32_t> hoisted_; ///< sources, to the byte they moved to
   std::map<EmittedValue, std::string> values_;
@@ -480,7 +492,6 @@ private:
   std::map<std::uint32_t, std::string> addresses_;
   std::map<WrapTest, std::string> wrap_predicates_;
   std::map<unsigned, Butterfly> butterflies_; ///< by the bits that differ
-  unsigned halves_ = 0, words_ = 0, doubles_ = 0, predicates_ = 0;
   bool uses_below_ = false;
   bool uses_above_ = false;
 };

@@ -36,6 +36,7 @@
 
 #include "synth/stage/script.h"
 
+#include "grammar/code_writer.h"
 #include "grammar/next.h"
 #include "synth/stage/write.h"
 
@@ -103,13 +104,9 @@ void StageScript::repeat(const Instruction &one) const {
     to.same(module.text(one.span));
     return;
   }
-  const std::string guard =
-      one.guard == no_register
-          ? ""
-          : fmt::format("@{}{} ", one.guard_negated ? "!" : "", kernel.registers[one.guard].name);
   const std::string place =
       module.opcode(one).op == Op::bra ? way_to(target_of(*this, one)) : "met";
-  to.line(fmt::format("{}bra <${}>", guard, place));
+  to.line(fmt::format("{}bra <${}>", guard_text(kernel, one), place));
 }
 
 void StageScript::meet() const {

@@ -4,6 +4,7 @@
 #include "synth/stage/write.h"
 
 #include "grammar/edits.h"
+#include "grammar/pragmas.h"
 #include "synth/stage/script.h"
 #include "synth/test_writer.h"
 
@@ -13,13 +14,10 @@
 namespace ptxasw::inline synth::stage {
 
 std::uint32_t begin_of_code(const Function &kernel) {
-  std::uint32_t begin = kernel.instructions[0].span.begin;
+  std::uint32_t begin = begin_with_pragmas(kernel, 0);
   for (const Label &label : kernel.labels)
     if (label.position == 0)
       begin = std::min(begin, label.span.begin);
-  for (const Pragma &pragma : kernel.pragmas)
-    if (pragma.position == 0)
-      begin = std::min(begin, pragma.span.begin);
   return begin;
 }
 
@@ -54,7 +52,8 @@ std::optional<std::string> write_staged(const Module &module, const Function &ke
   const auto know = [&](std::string_view own, std::size_t ranges,
                         const std::vector<facts::Condition> &conditions,
                         const facts::Polynomial &count) {
-    TestWriter writer(kernel, atoms, fmt::format("{}{}", name, own));
+    NewRegisters fresh(fmt::format("{}{}", name, own));
+    TestWriter writer(kernel, atoms, fresh);
     if (!conditions.empty())
       writer.all(conditions, printer.filled("<p_counted>"));
     const auto keep = [&](const std::string &hole, const facts::Polynomial &polynomial) {
@@ -65,8 +64,8 @@ std::optional<std::string> write_staged(const Module &module, const Function &ke
       keep(fmt::format("<w_first{}>", i), staging.ranges[i].first);
     keep("<w_rounds>", count);
     printer.text += writer.text;
-    for (const auto &[type, number] : writer.count)
-      declarations += fmt::format(".reg .{} %{}{}{}_<{}>;\n\t", type, name, own, type, number);
+    if (const std::string own_lines = fresh.declarations(); !own_lines.empty())
+      declarations += own_lines.substr(2) + "\n\t"; // it begins where a line does
     printer.line(conditions.empty() ? "mov.u32 <r_comes>, 1"
                                     : "selp.u32 <r_comes>, 1, 0, <p_counted>");
   };
