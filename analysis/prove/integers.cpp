@@ -214,7 +214,7 @@ IntegerFormulas::Polynomial IntegerFormulas::compute(Expr expr) {
   case ExprKind::sext:
     return expr->children[0]->width == 1 ? atom(expr) : value(expr->children[0]);
   case ExprKind::zext:
-    return expr->children[0]->width == 1 ? atom(expr) : unsigned_value(expr->children[0]);
+    return expr->children[0]->width == 1 ? one_bit(expr) : unsigned_value(expr->children[0]);
   case ExprKind::extract:
     if (is_small(expr->children[0]) && expr->index == 0 && expr->width == 32)
       return value(expr->children[0]);
@@ -297,6 +297,17 @@ IntegerFormulas::Polynomial IntegerFormulas::reduced(const Polynomial &whole, Ex
   return result;
 }
 
+// A truth value as a number, or a bit of one.
+IntegerFormulas::Polynomial IntegerFormulas::one_bit(Expr expr) {
+  const Expr bit = expr->children[0];
+  if (!is_part(bit))
+    return atom(expr);
+  if (bit->index <= largest_cut)
+    return unsigned_value(bit);
+  const Interval known = range_of(bit->children[0], value(bit->children[0]));
+  return known.low >= 0 && known.high >> bit->index == 0 ? Polynomial() : atom(expr);
+}
+
 // Where it is put together by operations that do not overflow, it is in the range of its width;
 // hashes of 64 bits are no such thing.
 IntegerFormulas::Interval IntegerFormulas::range_of(Expr expr, const Polynomial &value) const {
@@ -333,7 +344,8 @@ Expr IntegerFormulas::quotient(Expr whole, unsigned low) {
   if ((own.low < 0 && factor->kind == ExprKind::sext) || divisor < 2 || most >= Wide{1} << 32 ||
       most * (divisor * by - shifted) >= shifted)
     return nullptr;
-  return pool_.udiv(factor, pool_.constant(64, static_cast<std::uint64_t>(divisor)));
+  const Expr dividend = own.low >= 0 && narrow->width == 32 ? narrow : factor;
+  return pool_.udiv(dividend, pool_.constant(dividend->width, static_cast<std::uint64_t>(divisor)));
 }
 
 // What is left of a sum without its multiples of 2^low; null: it has none, or nothing is left.
@@ -361,9 +373,9 @@ IntegerFormulas::Polynomial IntegerFormulas::joined(Expr expr) {
     const unsigned zeros = bits == 0 ? 0 : static_cast<unsigned>(std::countr_zero(bits));
     if (zeros == 0 || zeros > largest_cut)
       continue;
-    question_.formulas.push_back(any_of({compare(low, {}, 1),
-                                         compare({{Monomial{}, one << zeros}}, low, 0),
-                                         equal(result, plus(high, low))}));
+    question_.formulas.push_back(
+        any_of({compare(low, {}, 1), compare({{Monomial{}, one << zeros}}, low, 0),
+                equal(result, plus(high, low))}));
   }
   return result;
 }
@@ -467,7 +479,8 @@ IntegerFormulas::Polynomial IntegerFormulas::divided(Expr expr) {
   if (found == quotients_.end()) {
     const unsigned threads = threads_in_(expr);
     const Wide most = std::clamp<Wide>(range(dividend).high, 0, (Wide{1} << (expr->width - 1)) - 1);
-    const std::uint32_t quotient = variable({0, most}, threads);
+    const std::uint32_t quotient =
+        variable({0, most / std::max<Wide>(range(divisor).low, 1)}, threads);
     const std::uint32_t remainder =
         variable({0, std::clamp<Wide>(range(divisor).high - 1, 0, most)}, threads);
     found = quotients_.emplace(key, std::pair(quotient, remainder)).first;

@@ -486,11 +486,11 @@ int compare_two(const ProveRequest &request) {
     if (!inputs)
       return usage_error;
     const auto kernels = kernels_of(*inputs);
-    const auto open = kernels.empty()
-                          ? false
-                          : leaves_open(inputs->launch, *kernels[0].second,
-                                        source_names(*kernels[0].second, *kernels[0].first,
-                                                     inputs->sources));
+    const auto open =
+        kernels.empty()
+            ? false
+            : leaves_open(inputs->launch, *kernels[0].second,
+                          source_names(*kernels[0].second, *kernels[0].first, inputs->sources));
     if (!open)
       return complain(open.error());
     if (*open) {
