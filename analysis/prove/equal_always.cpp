@@ -20,6 +20,9 @@ namespace {
 
 /// Thread-instructions of one kernel in one launch that is drawn.
 constexpr std::uint64_t drawn_steps = 300'000;
+/// For the walk and for whether either kernel races, in the solver's units: as SafetyOptions has it
+/// for one kernel.
+constexpr std::uint64_t all_effort = 20'000'000;
 
 /// Draws launches of a kernel that keep what is assumed.
 class DrawnLaunches {
@@ -110,6 +113,18 @@ bool runs_well(const WarpProgram &program, const LaunchDescription &launch) {
          outcome.machine_line == 0;
 }
 
+/// Elements are counted from where a buffer begins; `; the pointer leads to y[16]` where that is
+/// elsewhere.
+std::string where_pointer_leads(const LaunchDescription &launch, const WorstDifference &worst) {
+  const unsigned bytes = std::max(bit_width(worst.type) / 8, 1u);
+  for (const ArgumentDescription &argument : launch.arguments)
+    for (const FieldDescription &field : argument.fields)
+      if (field.kind == FieldDescription::Kind::buffer && field.name == worst.buffer &&
+          field.bits != 0 && field.bits % bytes == 0)
+        return fmt::format("; the pointer leads to {}[{}]", worst.buffer, field.bits / bytes);
+  return {};
+}
+
 /// Looks for a launch after which memory differs.
 void refute_by_drawing(const WarpProgram &first, std::uint32_t first_kernel,
                        const WarpProgram &second, std::uint32_t second_kernel,
@@ -136,15 +151,17 @@ void refute_by_drawing(const WarpProgram &first, std::uint32_t first_kernel,
     const CompareVerdict verdict = compare_launches(first, *one, second, other, how);
     if (verdict.kind != CompareVerdict::Kind::differ || !verdict.worst.beyond)
       continue;
+    answer.reason = verdict.why + where_pointer_leads(*one, verdict.worst);
     answer.witness = EqualityWitness{std::move(*one), std::move(other)};
-    answer.reason = verdict.why;
     answer.side = answer.line = 0;
     return;
   }
 }
 
-std::string of_races(const WarpProgram &program, std::uint32_t kernel) {
-  const NoRace race = no_race(program.module(), *program.function(kernel).function);
+/// `effort` gets less by what it takes.
+std::string of_races(const WarpProgram &program, std::uint32_t kernel, std::uint64_t &effort) {
+  const NoRace race = no_race(program.module(), *program.function(kernel).function, effort);
+  effort -= std::min(effort, race.effort);
   std::string text(race.text());
   if (!race.conditions.empty())
     text.insert(text.size() - 1, fmt::format("; {}", fmt::join(race.conditions, "; ")));
@@ -185,7 +202,12 @@ EqualityAnswer prove_equal_always(const WarpProgram &first, std::uint32_t first_
   if (proof.shares_variables)
     answer.used.emplace_back("variables of one name are one variable");
   answer.used.emplace_back("no access faults, and no thread waits for ever");
-  const std::string races[] = {of_races(first, first_kernel), of_races(second, second_kernel)};
+  // The first one leaves half of it to the second.
+  std::uint64_t left = all_effort - std::min(all_effort, proof.effort), half = left / 2;
+  left -= half;
+  std::string races[] = {of_races(first, first_kernel, half), ""};
+  left += half;
+  races[1] = of_races(second, second_kernel, left);
   if (races[0] == races[1])
     answer.used.push_back(races[0]);
   else

@@ -18,6 +18,7 @@
 #include "emulator/symbolic/path.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 namespace ptxasw::inline analysis {
@@ -213,7 +214,7 @@ IntegerFormulas::Polynomial IntegerFormulas::compute(Expr expr) {
   case ExprKind::sext:
     return expr->children[0]->width == 1 ? atom(expr) : value(expr->children[0]);
   case ExprKind::zext:
-    return expr->children[0]->width == 1 ? atom(expr) : unsigned_value(expr->children[0]);
+    return expr->children[0]->width == 1 ? one_bit(expr) : unsigned_value(expr->children[0]);
   case ExprKind::extract:
     if (is_small(expr->children[0]) && expr->index == 0 && expr->width == 32)
       return value(expr->children[0]);
@@ -222,6 +223,9 @@ IntegerFormulas::Polynomial IntegerFormulas::compute(Expr expr) {
     return modular(expr);
   case ExprKind::ite:
     return chosen(expr);
+  case ExprKind::bit_or:
+  case ExprKind::bit_xor:
+    return is_full(expr->width) ? joined(expr) : atom(expr);
   case ExprKind::udiv:
   case ExprKind::urem:
   case ExprKind::sdiv:
@@ -293,6 +297,89 @@ IntegerFormulas::Polynomial IntegerFormulas::reduced(const Polynomial &whole, Ex
   return result;
 }
 
+// A truth value as a number, or a bit of one.
+IntegerFormulas::Polynomial IntegerFormulas::one_bit(Expr expr) {
+  const Expr bit = expr->children[0];
+  if (!is_part(bit))
+    return atom(expr);
+  if (bit->index <= largest_cut)
+    return unsigned_value(bit);
+  const Interval known = range_of(bit->children[0], value(bit->children[0]));
+  return known.low >= 0 && known.high >> bit->index == 0 ? Polynomial() : atom(expr);
+}
+
+// Where it is put together by operations that do not overflow, it is in the range of its width;
+// hashes of 64 bits are no such thing.
+IntegerFormulas::Interval IntegerFormulas::range_of(Expr expr, const Polynomial &value) const {
+  constexpr std::int64_t most = std::int64_t{1} << 32;
+  const Interval known = range(value);
+  bool is_hash = is_modular(expr);
+  for (std::uint32_t i = 0; expr->kind == ExprKind::sum && i < expr->child_count; ++i)
+    if (const std::int64_t c = as_signed(expr->coefficients[i], expr->width); c > most || c < -most)
+      is_hash = true;
+  if (!is_full(expr->width) || is_hash)
+    return known;
+  const Wide limit = Wide{1} << (expr->width - 1);
+  const Interval both = overlap(known, {-limit, limit - 1});
+  return both.low <= both.high ? both : known;
+}
+
+// x * M >> s is x / d for 0 <= x <= X if M * d = 2^s + e with 0 <= e and X * e < 2^s: so compilers
+// divide by a constant. With x = q * d + r the product is (q + r / d + x * e / (d * 2^s)) * 2^s,
+// and r / d + x * e / (d * 2^s) is less than 1.
+Expr IntegerFormulas::quotient(Expr whole, unsigned low) {
+  const bool is_multiple = whole->kind == ExprKind::sum && whole->width == 64 &&
+                           whole->child_count == 1 && whole->value.is_zero();
+  if (!is_multiple || low < 32 || low > largest_cut)
+    return nullptr;
+  const Expr factor = whole->children[0];
+  const std::uint64_t by = whole->coefficients[0];
+  if ((factor->kind != ExprKind::zext && factor->kind != ExprKind::sext) || by == 0 ||
+      by >> 32 != 0)
+    return nullptr;
+  const Expr narrow = factor->children[0];
+  const Interval own = range_of(narrow, value(narrow));
+  const Wide most = own.low >= 0 ? own.high : range(value(factor)).high;
+  const Wide shifted = Wide{1} << low, divisor = (shifted + by - 1) / by;
+  if ((own.low < 0 && factor->kind == ExprKind::sext) || divisor < 2 || most >= Wide{1} << 32 ||
+      most * (divisor * by - shifted) >= shifted)
+    return nullptr;
+  const Expr dividend = own.low >= 0 && narrow->width == 32 ? narrow : factor;
+  return pool_.udiv(dividend, pool_.constant(dividend->width, static_cast<std::uint64_t>(divisor)));
+}
+
+// What is left of a sum without its multiples of 2^low; null: it has none, or nothing is left.
+Expr IntegerFormulas::without_multiples(Expr whole, unsigned low) const {
+  if (whole->kind != ExprKind::sum || !is_full(whole->width) || mixes(whole) || low == 0 ||
+      low > largest_cut)
+    return nullptr;
+  const std::uint64_t rest = mask64(low);
+  Expr left = pool_.constant(whole->width, whole->value.low & rest);
+  for (std::uint32_t i = 0; i < whole->child_count; ++i)
+    if ((whole->coefficients[i] & rest) != 0)
+      left = pool_.add(left, pool_.mul(pool_.constant(whole->width, whole->coefficients[i]),
+                                       whole->children[i]));
+  return left == whole || left->kind == ExprKind::constant ? nullptr : left;
+}
+
+// Bits that do not meet add up: a | b with multiples of 2^k on one side and 0 <= b < 2^k.
+IntegerFormulas::Polynomial IntegerFormulas::joined(Expr expr) {
+  const Polynomial result = atom(expr);
+  for (const unsigned i : {0u, 1u}) {
+    const Polynomial high = value(expr->children[i]), low = value(expr->children[1 - i]);
+    std::uint64_t bits = 0;
+    for (const auto &[monomial, coefficient] : high)
+      bits |= static_cast<std::uint64_t>(coefficient);
+    const unsigned zeros = bits == 0 ? 0 : static_cast<unsigned>(std::countr_zero(bits));
+    if (zeros == 0 || zeros > largest_cut)
+      continue;
+    question_.formulas.push_back(
+        any_of({compare(low, {}, 1), compare({{Monomial{}, one << zeros}}, low, 0),
+                equal(result, plus(high, low))}));
+  }
+  return result;
+}
+
 // A number in pieces, from the lowest on: at all places where the formulas cut it, so that each
 // piece is one unknown wherever it is meant. The last one has the sign.
 const std::vector<IntegerFormulas::Piece> &IntegerFormulas::pieces(Expr whole) {
@@ -300,7 +387,7 @@ const std::vector<IntegerFormulas::Piece> &IntegerFormulas::pieces(Expr whole) {
   if (!is_new)
     return entry->second;
   const Polynomial number_of = value(whole);
-  const Interval known = range(number_of);
+  const Interval known = range_of(whole, number_of);
   const unsigned threads = threads_in_(whole);
   std::vector<Piece> result;
   Polynomial sum;
@@ -326,11 +413,26 @@ const std::vector<IntegerFormulas::Piece> &IntegerFormulas::pieces(Expr whole) {
 // Bits of a number, without a sign.
 IntegerFormulas::Polynomial IntegerFormulas::bits(Expr whole, unsigned low, unsigned width) {
   Polynomial number_of = value(whole);
-  const Interval known = range(number_of);
+  const Interval known = range_of(whole, number_of);
   const bool has_no_more =
       known.low >= 0 && (low + width == whole->width || known.high < (Wide{1} << (low + width)));
   if (low == 0 && has_no_more)
     return number_of;
+  if (has_no_more && known.high >> low == 0)
+    return {};
+  if (const Expr divided = has_no_more ? quotient(whole, low) : nullptr)
+    return value(divided);
+  if (const Expr left = has_no_more ? without_multiples(whole, low) : nullptr;
+      left && range(value(left)).low >= 0) {
+    Polynomial multiples = plus(number_of, value(left), -1);
+    if (std::all_of(multiples.begin(), multiples.end(), [&](const auto &term) {
+          return term.second % (std::int64_t{1} << low) == 0;
+        })) {
+      for (auto &[monomial, coefficient] : multiples)
+        coefficient /= std::int64_t{1} << low;
+      return plus(multiples, bits(left, low, whole->width - low));
+    }
+  }
   if (low > largest_cut || width > 62 || (!has_no_more && low + width > largest_cut))
     throw TooLarge();
   Polynomial result;
@@ -377,7 +479,8 @@ IntegerFormulas::Polynomial IntegerFormulas::divided(Expr expr) {
   if (found == quotients_.end()) {
     const unsigned threads = threads_in_(expr);
     const Wide most = std::clamp<Wide>(range(dividend).high, 0, (Wide{1} << (expr->width - 1)) - 1);
-    const std::uint32_t quotient = variable({0, most}, threads);
+    const std::uint32_t quotient =
+        variable({0, most / std::max<Wide>(range(divisor).low, 1)}, threads);
     const std::uint32_t remainder =
         variable({0, std::clamp<Wide>(range(divisor).high - 1, 0, most)}, threads);
     found = quotients_.emplace(key, std::pair(quotient, remainder)).first;
@@ -790,10 +893,13 @@ std::optional<IntegerQuestion> IntegerFormulas::question(const std::vector<Expr>
       tell(one, true);
     for (const Expr one : formulas)
       for_each_node(one, [&](Expr node) {
-        if (node->kind == ExprKind::extract)
-          for (const unsigned cut : {node->index, node->index + node->width})
-            if (cut <= largest_cut)
-              cuts_[node->children[0]].insert(cut);
+        if (node->kind != ExprKind::extract)
+          return;
+        for (const unsigned cut : {node->index, node->index + node->width})
+          if (cut <= largest_cut)
+            cuts_[node->children[0]].insert(cut);
+        if (const Expr left = without_multiples(node->children[0], node->index))
+          cuts_[left].insert(node->index);
       });
     for (const Expr one : formulas)
       question_.formulas.push_back(formula(one));

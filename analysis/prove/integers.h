@@ -58,6 +58,11 @@ private:
   Polynomial reduced(const Polynomial &whole, Expr expr, std::int64_t low);
   const std::vector<Piece> &pieces(Expr whole);
   Polynomial bits(Expr whole, unsigned low, unsigned width);
+  Polynomial one_bit(Expr expr);
+  Interval range_of(Expr expr, const Polynomial &value) const;
+  Expr quotient(Expr whole, unsigned low);
+  Expr without_multiples(Expr whole, unsigned low) const;
+  Polynomial joined(Expr expr);
   Polynomial chosen(Expr expr);
   Polynomial divided(Expr expr);
   Formula formula(Expr expr);

@@ -205,10 +205,14 @@ std::vector<Probe> KernelPaths::probes() {
     if (kernel_.instructions[instruction].guard != no_register)
       result.push_back({instruction, kernel_.instructions[instruction].guard, false});
   };
-  for (std::uint32_t i = 0; i < kernel_.instructions.size(); ++i)
-    if (const Op op = module_.opcode(kernel_.instructions[i]).op;
-        op == Op::bar || op == Op::barrier)
-      guard(i);
+  for (std::uint32_t i = 0; i < kernel_.instructions.size(); ++i) {
+    const Instruction &source = kernel_.instructions[i];
+    if (const Op op = module_.opcode(source).op; op != Op::bar && op != Op::barrier)
+      continue;
+    guard(i);
+    if (const RegisterId mask = mask_register(source); mask != no_register)
+      result.push_back({i, mask, false});
+  }
   for (const facts::AccessSite &site : sites_) {
     const Operand &base = module_.children(*site.address)[0];
     if (base.kind == Operand::Kind::reg)
@@ -226,6 +230,26 @@ Expr KernelPaths::guard_of(std::uint32_t instruction, std::size_t &probe) {
   if (!value)
     return nullptr;
   return emulation_.expand(source.guard_negated ? pool().bit_not(value) : value);
+}
+
+// The register that names the lanes of a bar.warp.sync; no_register: it is none, or a number does.
+RegisterId KernelPaths::mask_register(const Instruction &instruction) const {
+  const auto operands = module_.operands(instruction);
+  return module_.opcode(instruction).has(Modifier::warp) && operands.size() == 1 &&
+                 operands[0].kind == Operand::Kind::reg
+             ? operands[0].reg
+             : no_register;
+}
+
+Expr KernelPaths::mask_of(const Instruction &instruction, std::size_t &probe) {
+  const auto operands = module_.operands(instruction);
+  if (mask_register(instruction) != no_register) {
+    const Expr mask = emulation_.probed(probe++);
+    return mask && mask->width == 32 ? emulation_.expand(mask) : nullptr;
+  }
+  return operands.size() == 1 && operands[0].kind == Operand::Kind::integer
+             ? pool().constant(32, static_cast<std::uint32_t>(operands[0].value))
+             : nullptr;
 }
 
 // The addition of the offset happens in the width of the register.
@@ -289,6 +313,10 @@ void KernelPaths::find_barriers() {
     BarrierSite site{i, source.line, cfg().block_of(i), nullptr, opcode.has(Modifier::warp)};
     const bool guarded = source.guard != no_register;
     site.guard = guard_of(i, probe);
+    if (site.of_warp)
+      site.mask = mask_of(source, probe);
+    if (guarded && !site.guard)
+      site.mask = nullptr;
     if (!cfg().reachable(site.block) || !emulation_.feasible(site.block))
       continue;
     const auto operands = module_.operands(source);
@@ -296,11 +324,7 @@ void KernelPaths::find_barriers() {
     if (opcode.has(Modifier::cluster)) {
       partial(source.line, "a barrier of a cluster");
     } else if (site.of_warp) {
-      if (operands.size() == 1 && operands[0].kind == Operand::Kind::integer &&
-          static_cast<std::uint32_t>(operands[0].value) == ~0u && !(guarded && !site.guard))
-        barriers_.push_back(site);
-      else // it orders less than is asked for: no order at all
-        partial(source.line, "bar.warp.sync of a part of a warp");
+      barriers_.push_back(site);
     } else {
       const std::size_t first = reduces ? 1 : 0;
       const std::size_t numbers =
@@ -427,7 +451,8 @@ void KernelPaths::find_accesses() {
   std::size_t probe = 0;
   for (const Instruction &source : kernel_.instructions)
     if (const Op op = module_.opcode(source).op; op == Op::bar || op == Op::barrier)
-      probe += source.guard != no_register;
+      probe +=
+          (source.guard != no_register ? 1 : 0) + (mask_register(source) != no_register ? 1 : 0);
   std::vector<bool> is_site(kernel_.instructions.size(), false);
   const bool generic_global = generic_is_global(module_);
   for (const facts::AccessSite &site : sites_) {

@@ -34,13 +34,14 @@ struct SharedAccess {
   bool writes() const { return kind != facts::AccessKind::load; }
 };
 
-/// A barrier of a whole block, or bar.warp.sync of a whole warp.
+/// A barrier of a whole block, or bar.warp.sync of lanes.
 struct BarrierSite {
   std::uint32_t instruction = 0;
   std::uint32_t line = 0;
   BlockId block = 0;
   Expr guard = nullptr; ///< width 1; null: none
   bool of_warp = false;
+  Expr mask = nullptr; ///< of a warp: the lanes, width 32; null: neither it nor who waits is known
 };
 
 /// A place in the way of a proof.
@@ -67,8 +68,8 @@ public:
   /// Loads of constant memory whose addresses are understood.
   const std::vector<SharedAccess> &constant_loads() const { return constant_loads_; }
   const std::vector<BarrierSite> &barriers() const { return barriers_; }
-  /// A barrier that orders something, but not a whole block or warp: partial, named by a register,
-  /// of a cluster. It counts as no order.
+  /// A barrier that orders something, but not a whole block: partial, named by a register, of a
+  /// cluster. It counts as no order.
   const std::optional<ProofObstacle> &partial_barrier() const { return partial_barrier_; }
 
   /// True if two accesses of one thread, of which one is a copy, may be under way together.
@@ -102,6 +103,8 @@ private:
   Expr local(BlockId block);
   Expr address_of(const facts::AccessSite &site, std::size_t &probe);
   Expr guard_of(std::uint32_t instruction, std::size_t &probe);
+  RegisterId mask_register(const Instruction &instruction) const;
+  Expr mask_of(const Instruction &instruction, std::size_t &probe);
   void obstruct(std::uint32_t line, std::string reason);
   bool stays_inside(const facts::AccessSite &site, Expr address);
   bool is_harmless(const Instruction &instruction) const;

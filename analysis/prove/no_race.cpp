@@ -5,10 +5,14 @@
 
 #include "analysis/prove/prove.h"
 
+#include <algorithm>
 #include <fmt/core.h>
 
 namespace ptxasw::inline analysis {
 namespace {
+
+/// For a proof without disjoint memory, where there is one with it; as in prove.h.
+constexpr std::uint64_t effort_on_less = 2'000'000;
 
 /// True if an instruction of the kernel itself reads an index along an axis.
 bool reads_axis(const Module &module, const Function &kernel, char axis) {
@@ -36,25 +40,27 @@ ProofAssumptions usual_launches(const Module &module, const Function &kernel) {
   return assumptions;
 }
 
-NoRace no_race(const Module &module, const Function &kernel) {
+NoRace no_race(const Module &module, const Function &kernel, std::uint64_t effort) {
   NoRace result;
   ProofAssumptions assumptions = usual_launches(module, kernel);
   ProofOptions options;
   options.questions /= 5;
   options.explains = false;
-  for (const bool disjoint : {false, true}) {
+  const auto is_proved = [&](bool disjoint, std::uint64_t most) {
     assumptions.disjoint = disjoint;
+    options.effort = std::min(most, effort - std::min(effort, result.effort));
     const KernelProof proof = prove_safety(module, kernel, assumptions, options);
-    if (proof.races.verdict != ProofVerdict::proved)
-      continue;
-    result.proved = true;
-    result.conditions.emplace_back("index arithmetic does not overflow");
-    if (!assumptions.relations.empty())
-      result.conditions.emplace_back("an axis that is not used has one thread and one block");
-    if (disjoint)
-      result.conditions.emplace_back("no two pointers or variables lead to the same memory");
-    break;
-  }
+    result.effort += proof.effort;
+    return proof.races.verdict == ProofVerdict::proved;
+  };
+  result.proved = is_proved(true, effort);
+  if (!result.proved)
+    return result;
+  result.conditions.emplace_back("index arithmetic does not overflow");
+  if (!assumptions.relations.empty())
+    result.conditions.emplace_back("an axis that is not used has one thread and one block");
+  if (!is_proved(false, effort_on_less))
+    result.conditions.emplace_back("no two pointers or variables lead to the same memory");
   return result;
 }
 

@@ -13,6 +13,7 @@ namespace ptxasw::inline analysis {
 struct NoRace {
   bool proved = false;
   std::vector<std::string> conditions; ///< of the proof, in words
+  std::uint64_t effort = 0;            ///< that it took, in the solver's units
   std::string_view text() const { return proved ? "no race (proved)" : "no race (assumed)"; }
 };
 
@@ -21,7 +22,9 @@ struct NoRace {
 /// and one block.
 ProofAssumptions usual_launches(const Module &module, const Function &kernel);
 
-/// Looks for a proof for these launches, within a fraction of the effort of `prove`.
-NoRace no_race(const Module &module, const Function &kernel);
+/// Looks for a proof for these launches, within a fraction of the questions of `prove`, and the
+/// effort, in the solver's units.
+NoRace no_race(const Module &module, const Function &kernel,
+               std::uint64_t effort = ProofOptions().effort);
 
 } // namespace ptxasw::analysis

@@ -5,8 +5,11 @@
 // in common. Barriers that are not shown to be reached by all order nothing.
 //
 // Threads of different blocks are ordered by no barrier. Threads of one warp are taken to run
-// independently (sm_70 and later); bar.warp.sync with all lanes orders them in the same way as
-// barriers order a block, if no branch parts the warp on the way.
+// independently (sm_70 and later). bar.warp.sync orders the lanes of a tile (2, 4, 8, 16 or 32 that
+// are aligned) in the same way as barriers order a block, if its mask is that tile for each lane
+// that comes to it, and no branch parts the tile on the way. A tile's barriers are those of larger
+// ones, too. Two lanes wait for each other if both have the same mask and it names both (PTX ISA,
+// bar.warp.sync); a mask of another tile names only one of them, so it stands for no such barrier.
 //
 // That two threads read the same where they are in one round of one load may be taken for granted:
 // if they do not, somebody writes there between the same barriers, and of all races of a run the
@@ -49,6 +52,9 @@ constexpr std::size_t most_meetings = 128;
 /// Cases that one question is parted into at most.
 constexpr unsigned most_cases = 200;
 
+/// Choices of numbers with products in one question that are told apart.
+constexpr unsigned most_choices = 4;
+
 /// Gates of all multipliers and dividers in one question: Z3 makes them before it counts what it
 /// does, which takes longer than all the rest.
 constexpr std::uint64_t most_gates = std::uint64_t{64} * 32 * 32;
@@ -73,14 +79,20 @@ constexpr std::uint64_t most_counted = (std::uint64_t{1} << 32) / most_step;
 /// No block has more threads (CUDA C++ Programming Guide, compute capabilities).
 constexpr std::uint64_t most_threads_of_block = 1024, most_blocks = most_counted;
 
-/// Which warps two threads of a block are in.
-enum class Warps : std::uint8_t { any, same, different };
+constexpr unsigned warp_size = 32;
+
+/// Which lanes of a warp two threads of a block are: of one tile of so many lanes, not of one of so
+/// many; 0: this is not asked.
+struct LanesOfPair {
+  unsigned same = 0, different = 0;
+};
 
 /// Accesses that differ in their addresses only: one question is about all of them.
 struct AccessGroup {
   std::vector<const SharedAccess *> members;
-  std::vector<IntervalPlace> places;      ///< with the barriers of the block
-  std::vector<IntervalPlace> warp_places; ///< with those of the warp as well
+  std::vector<IntervalPlace> places; ///< with the barriers of the block
+  /// With those of tiles as well, in the order of SafetyProof::tiles_.
+  std::vector<std::vector<IntervalPlace>> tile_places;
   const SharedAccess &first() const { return *members.front(); }
 };
 
@@ -119,16 +131,20 @@ private:
   void note_effort();
   bool no_launch();
   void prove_barriers();
-  bool all_agree(bool of_warp, std::uint32_t &line);
-  bool agrees(Expr choice, BlockId block, bool of_warp);
-  std::vector<BlockId> deciding(bool of_warp) const;
+  bool all_agree(unsigned lanes, std::uint32_t &line);
+  bool agrees(Expr choice, BlockId block, unsigned lanes);
+  std::vector<BlockId> deciding(unsigned lanes) const;
+  bool orders(const BarrierSite &site, unsigned lanes) const;
+  unsigned tile_of(const BarrierSite &site);
+  bool is_tile(const BarrierSite &site, unsigned lanes);
+  bool prove_tiles(PropertyProof &proof);
   std::optional<BlockId> endless();
   bool reads_decide();
   std::uint32_t waiting_line();
   void prove_races();
   bool race_free(const AccessGroup &a, const AccessGroup &b);
   void blame(const AccessGroup &a, const AccessGroup &b);
-  bool apart(const AccessGroup &a, const AccessGroup &b, ThreadPair pair, Warps warps,
+  bool apart(const AccessGroup &a, const AccessGroup &b, ThreadPair pair, LanesOfPair lanes,
              const IntervalPlace &place_a, const IntervalPlace &place_b, bool distinct);
   Expr meet(const AccessMeeting &meeting);
   Expr any_meet(const std::vector<AccessMeeting> &meetings);
@@ -140,7 +156,7 @@ private:
   void prove_bounds();
   void add_launch_facts(std::vector<Expr> &formulas, ThreadCopy &thread);
   void add_layout_facts(std::vector<Expr> &formulas, Expr besides);
-  Expr same_warp(ThreadCopy &one, ThreadCopy &two);
+  Expr same_tile(ThreadCopy &one, ThreadCopy &two, unsigned lanes);
   Expr relation(const LaunchRelation &relation);
   Expr number(const std::vector<LaunchRelation::Product> &sum);
   Expr named(const std::string &name);
@@ -150,10 +166,12 @@ private:
                          const std::vector<AccessMeeting> &meetings,
                          std::span<const CaseSplit> splits, PropertyProof &about, unsigned &left);
   SolverAnswer ask_whole(const std::vector<Expr> &formulas);
+  SolverAnswer ask_choices(const std::vector<Expr> &formulas, unsigned most);
   SolverAnswer ask_bits(const std::vector<Expr> &formulas, PropertyProof &about);
   const Variable *variable(Expr symbol) const;
   std::string place_of(const SharedAccess &access) const;
-  std::vector<AccessGroup> groups(const Intervals &of_block, const Intervals &of_warp) const;
+  std::vector<AccessGroup> groups(const Intervals &of_block,
+                                  const std::vector<Intervals> &of_tiles) const;
   bool in_one_block(const AccessGroup &a, const AccessGroup &b);
   bool may_overlap(const AccessGroup &a, const AccessGroup &b) const;
 
@@ -170,7 +188,9 @@ private:
   const InvariantsOf invariants_of_ = [this](LoopId loop) -> const LoopKnowledge & {
     return invariants_.of(loop);
   };
-  bool barriers_order_ = false, warp_barriers_order_ = false;
+  bool barriers_order_ = false;
+  std::map<std::uint32_t, unsigned> tile_lanes_; ///< of barriers of tiles, by instruction
+  std::vector<unsigned> tiles_; ///< lanes of those that barriers order, the largest first
   bool out_of_effort_ = false;
   unsigned questions_ = 0, unanswered_ = 0; ///< what counts towards the limits
   KernelProof proof_;
@@ -349,7 +369,8 @@ SolverAnswer SafetyProof::ask(std::vector<Expr> formulas,
   add_layout_facts(formulas, any);
   std::vector<Expr> whole = formulas;
   whole.insert(whole.begin(), any);
-  if (ask_whole(whole) == SolverAnswer::unsat)
+  if (ask_whole(whole) == SolverAnswer::unsat ||
+      ask_choices(whole, most_choices) == SolverAnswer::unsat)
     return SolverAnswer::unsat;
   unsigned cases = most_cases;
   if (!splits.empty())
@@ -422,6 +443,36 @@ SolverAnswer SafetyProof::ask_whole(const std::vector<Expr> &formulas) {
       integer_solver_.check("a property of whole numbers", *question, effort_left() / whole_weight);
   note_effort();
   return answer;
+}
+
+// Each way that numbers with products are chosen, as by `min(begin + i * chunk, n)`: what is chosen
+// is then one product, or another, and multiples can be compared.
+SolverAnswer SafetyProof::ask_choices(const std::vector<Expr> &formulas, unsigned most) {
+  if (!assumptions_.no_wrap)
+    return SolverAnswer::unknown;
+  std::set<std::uint32_t> ids;
+  Expr choice = nullptr; // one with no other in it: what is in another one came before it
+  for (const Expr formula : formulas)
+    for_each_node(formula, [&](Expr node) {
+      if (node->kind != ExprKind::ite || node->width < 32)
+        return;
+      bool has_product = false;
+      for_each_node(node, [&](Expr part) { has_product |= part->kind == ExprKind::product; });
+      if (has_product && ids.insert(node->id).second && (!choice || node->id < choice->id))
+        choice = node;
+    });
+  if (!choice || ids.size() > most)
+    return most == most_choices || choice ? SolverAnswer::unknown : ask_whole(formulas);
+  for (const bool first : {true, false}) {
+    Substitution then(pool_);
+    then.map(choice, choice->children[first ? 1 : 2]);
+    std::vector<Expr> chosen{first ? choice->children[0] : pool_.bit_not(choice->children[0])};
+    for (const Expr formula : formulas)
+      chosen.push_back(then(formula));
+    if (const SolverAnswer answer = ask_choices(chosen, most - 1); answer != SolverAnswer::unsat)
+      return answer;
+  }
+  return SolverAnswer::unsat;
 }
 
 // As much time for the same number.
@@ -506,22 +557,20 @@ SolverAnswer SafetyProof::ask_bits(const std::vector<Expr> &formulas, PropertyPr
   return answer;
 }
 
-Expr SafetyProof::same_warp(ThreadCopy &one, ThreadCopy &two) {
-  const auto warp = [&](ThreadCopy &thread) {
-    return pool_.lshr(thread.linear_tid(), pool_.constant(32, 5));
-  };
-  return pool_.eq(warp(one), warp(two));
+Expr SafetyProof::same_tile(ThreadCopy &one, ThreadCopy &two, unsigned lanes) {
+  const Expr bits = pool_.constant(32, static_cast<unsigned>(std::countr_zero(lanes)));
+  return pool_.eq(pool_.lshr(one.linear_tid(), bits), pool_.lshr(two.linear_tid(), bits));
 }
 
 // --- barriers
 
 // Branches between which and the nearest block through which all ways to the end lead there is a
 // barrier; and those that leave loops around such branches and barriers.
-std::vector<BlockId> SafetyProof::deciding(bool of_warp) const {
+std::vector<BlockId> SafetyProof::deciding(unsigned lanes) const {
   const ControlFlowGraph &cfg = paths_.cfg();
   std::vector<bool> has_barrier(cfg.blocks().size(), false);
   for (const BarrierSite &site : paths_.barriers())
-    if (site.of_warp == of_warp)
+    if (orders(site, lanes))
       has_barrier[site.block] = true;
   std::vector<BlockEdge> ends;
   for (const BlockId block : cfg.reverse_postorder()) {
@@ -579,8 +628,16 @@ std::vector<BlockId> SafetyProof::deciding(bool of_warp) const {
   return result;
 }
 
+// It is a barrier of the block (0), or of tiles of at least so many lanes.
+bool SafetyProof::orders(const BarrierSite &site, unsigned lanes) const {
+  if (lanes == 0 || !site.of_warp)
+    return lanes == 0 && !site.of_warp;
+  const auto tile = tile_lanes_.find(site.instruction);
+  return tile != tile_lanes_.end() && tile->second >= lanes;
+}
+
 // Two threads that are in the same round of all loops around the block make the same choice there.
-bool SafetyProof::agrees(Expr choice, BlockId block, bool of_warp) {
+bool SafetyProof::agrees(Expr choice, BlockId block, unsigned lanes) {
   if (!choice)
     return false;
   Emulation &emulation = paths_.emulation();
@@ -588,7 +645,7 @@ bool SafetyProof::agrees(Expr choice, BlockId block, bool of_warp) {
   Rounds rounds(cfg.loops().size(), Round::any);
   for (LoopId loop = cfg.loop_of(block); loop != no_index; loop = cfg.loops()[loop].parent)
     rounds[loop] = Round::same;
-  const ThreadPair pair{true, true, no_index, !of_warp || barriers_order_};
+  const ThreadPair pair{true, true, no_index, lanes == 0 || barriers_order_};
   ThreadCopy one(paths_, launch_, pair, 1, block, rounds, invariants_of_);
   ThreadCopy two(paths_, launch_, pair, 2, block, rounds, invariants_of_);
   const Expr chosen = emulation.expand(choice);
@@ -597,8 +654,8 @@ bool SafetyProof::agrees(Expr choice, BlockId block, bool of_warp) {
     formulas.push_back((*thread)(paths_.way(block)));
     add_launch_facts(formulas, *thread);
   }
-  if (of_warp)
-    formulas.push_back(same_warp(one, two));
+  if (lanes != 0)
+    formulas.push_back(same_tile(one, two, lanes));
   return ask(std::move(formulas), {&one, &two}, proof_.barriers) == SolverAnswer::unsat;
 }
 
@@ -635,37 +692,117 @@ std::optional<BlockId> SafetyProof::endless() {
   return std::nullopt;
 }
 
-bool SafetyProof::all_agree(bool of_warp, std::uint32_t &line) {
+// `lanes`: of a tile; 0: of the block.
+bool SafetyProof::all_agree(unsigned lanes, std::uint32_t &line) {
   if (const auto block = endless();
       block && std::any_of(paths_.barriers().begin(), paths_.barriers().end(),
-                           [&](const BarrierSite &site) { return site.of_warp == of_warp; })) {
+                           [&](const BarrierSite &site) { return orders(site, lanes); })) {
     line = kernel_.instructions[paths_.cfg().blocks()[*block].first].line;
     return false;
   }
-  for (const BlockId block : deciding(of_warp)) {
+  for (const BlockId block : deciding(lanes)) {
     if (!paths_.emulation().feasible(block))
       continue;
     line = kernel_.instructions[paths_.cfg().blocks()[block].branch].line;
-    if (!agrees(paths_.emulation().branch_choice(block), block, of_warp))
+    if (!agrees(paths_.emulation().branch_choice(block), block, lanes))
       return false;
   }
   for (const BarrierSite &site : paths_.barriers())
-    if (site.of_warp == of_warp && site.guard) {
+    if (orders(site, lanes) && site.guard) {
       line = site.line;
-      if (!agrees(site.guard, site.block, of_warp))
+      if (!agrees(site.guard, site.block, lanes))
         return false;
     }
   return true;
 }
 
+// True if, of the lanes that there are, the mask of each lane that comes to the barrier names those
+// of its tile, and all of the tile have the same one.
+bool SafetyProof::is_tile(const BarrierSite &site, unsigned lanes) {
+  if (site.mask->kind == ExprKind::constant && lanes == warp_size)
+    return site.mask->value.low == mask64(warp_size);
+  Rounds rounds(paths_.cfg().loops().size(), Round::any);
+  for (LoopId loop = paths_.cfg().loop_of(site.block); loop != no_index;
+       loop = paths_.cfg().loops()[loop].parent)
+    rounds[loop] = Round::same;
+  const ThreadPair pair{true, true, no_index, barriers_order_};
+  ThreadCopy one(paths_, launch_, pair, 1, site.block, rounds, invariants_of_);
+  ThreadCopy two(paths_, launch_, pair, 2, site.block, rounds, invariants_of_);
+  const Expr mask = one(site.mask), other = two(site.mask);
+  const Expr lane = pool_.bit_and(two.linear_tid(), pool_.constant(32, warp_size - 1));
+  const Expr is_named = pool_.truncate(pool_.lshr(mask, lane), 1);
+  std::vector<Expr> formulas;
+  const auto add_thread = [&](ThreadCopy &thread) {
+    formulas.push_back(thread(paths_.way(site.block)));
+    if (site.guard)
+      formulas.push_back(thread(site.guard));
+  };
+  for (ThreadCopy *thread : {&one, &two})
+    add_launch_facts(formulas, *thread);
+  formulas.push_back(same_tile(one, two, warp_size));
+  add_thread(one);
+  std::vector<Expr> other_lanes = formulas;
+  other_lanes.push_back(pool_.bit_xor(is_named, same_tile(one, two, lanes)));
+  add_thread(two);
+  formulas.push_back(same_tile(one, two, lanes));
+  formulas.push_back(pool_.bit_not(pool_.eq(mask, other)));
+  return ask(std::move(other_lanes), {&one, &two}, proof_.barriers) == SolverAnswer::unsat &&
+         ask(std::move(formulas), {&one, &two}, proof_.barriers) == SolverAnswer::unsat;
+}
+
+// The lanes of the tile that a barrier's mask always names; 0: it is no tile.
+unsigned SafetyProof::tile_of(const BarrierSite &site) {
+  if (!site.mask)
+    return 0;
+  for (unsigned lanes = warp_size; lanes > 1; lanes /= 2)
+    if (is_tile(site, lanes))
+      return lanes;
+  return 0;
+}
+
+// Returns false if lanes may part before a barrier, or one is of no tile: `proof` says where.
+bool SafetyProof::prove_tiles(PropertyProof &proof) {
+  std::set<unsigned, std::greater<>> sizes;
+  std::vector<const BarrierSite *> others;
+  for (const BarrierSite &site : paths_.barriers()) {
+    if (!site.of_warp)
+      continue;
+    if (const unsigned lanes = tile_of(site); lanes != 0) {
+      tile_lanes_[site.instruction] = lanes;
+      sizes.insert(lanes);
+    } else {
+      others.push_back(&site);
+    }
+  }
+  bool all = others.empty();
+  if (!all) {
+    proof.line = others[0]->line;
+    proof.reason = "bar.warp.sync of lanes that are no tile of the warp, as far as is known";
+  }
+  // Lanes that wait there may be let go at a barrier whose mask is the same number.
+  for (const BarrierSite &site : paths_.barriers())
+    for (const BarrierSite *other : others)
+      if (tile_lanes_.contains(site.instruction) &&
+          !(other->mask && other->mask->kind == ExprKind::constant &&
+            site.mask->kind == ExprKind::constant && site.mask != other->mask))
+        return false;
+  for (const unsigned lanes : sizes) {
+    std::uint32_t line = 0;
+    if (!all_agree(lanes, line)) {
+      proof.line = line;
+      proof.reason = "lanes of a warp may part here, and some may not come to bar.warp.sync";
+      tiles_.clear();
+      return false;
+    }
+    tiles_.push_back(lanes);
+  }
+  return all;
+}
+
 void SafetyProof::prove_barriers() {
   PropertyProof &proof = proof_.barriers;
-  const auto has = [&](bool of_warp) {
-    return std::any_of(paths_.barriers().begin(), paths_.barriers().end(),
-                       [&](const BarrierSite &site) { return site.of_warp == of_warp; });
-  };
   std::uint32_t line = 0;
-  barriers_order_ = all_agree(false, line);
+  barriers_order_ = all_agree(0, line);
   if (!barriers_order_) {
     proof.line = line;
     proof.reason = "threads of a block may part here, and some may not come to a barrier";
@@ -675,11 +812,11 @@ void SafetyProof::prove_barriers() {
   } else {
     proof.verdict = ProofVerdict::proved;
   }
-  warp_barriers_order_ = has(true) && all_agree(true, line);
-  if (has(true) && !warp_barriers_order_ && proof.verdict == ProofVerdict::proved) {
+  PropertyProof of_tiles;
+  if (!prove_tiles(of_tiles) && proof.verdict == ProofVerdict::proved) {
     proof.verdict = ProofVerdict::unknown;
-    proof.line = line;
-    proof.reason = "lanes of a warp may part here, and some may not come to bar.warp.sync";
+    proof.line = of_tiles.line;
+    proof.reason = std::move(of_tiles.reason);
   }
 }
 
@@ -843,8 +980,9 @@ std::string SafetyProof::about_counters(const SharedAccess &one, const SharedAcc
   return result;
 }
 
-bool SafetyProof::apart(const AccessGroup &a, const AccessGroup &b, ThreadPair pair, Warps warps,
-                        const IntervalPlace &place_a, const IntervalPlace &place_b, bool distinct) {
+bool SafetyProof::apart(const AccessGroup &a, const AccessGroup &b, ThreadPair pair,
+                        LanesOfPair lanes, const IntervalPlace &place_a,
+                        const IntervalPlace &place_b, bool distinct) {
   ThreadCopy one(paths_, launch_, pair, 1, a.first().block, place_a.rounds, invariants_of_);
   ThreadCopy two(paths_, launch_, pair, 2, b.first().block, place_b.rounds, invariants_of_);
   // Of a tile's accesses many are the same distance apart: each distance is asked about once.
@@ -875,10 +1013,10 @@ bool SafetyProof::apart(const AccessGroup &a, const AccessGroup &b, ThreadPair p
                                                    : pool_.eq(one.ctaid(axis), two.ctaid(axis)));
     formulas.push_back(pool_.bit_not(equal));
   }
-  if (warps != Warps::any) {
-    const Expr same = same_warp(one, two);
-    formulas.push_back(warps == Warps::same ? same : pool_.bit_not(same));
-  }
+  if (lanes.same != 0)
+    formulas.push_back(same_tile(one, two, lanes.same));
+  if (lanes.different != 0)
+    formulas.push_back(pool_.bit_not(same_tile(one, two, lanes.different)));
   if (distinct)
     add_counters(formulas, one, two, pair.same_block);
   for (auto from = meetings.begin(); from != meetings.end();) {
@@ -901,23 +1039,28 @@ bool SafetyProof::may_overlap(const AccessGroup &a, const AccessGroup &b) const 
 // Every interval that both are in.
 bool SafetyProof::in_one_block(const AccessGroup &a, const AccessGroup &b) {
   const auto free = [&](const std::vector<IntervalPlace> &of_a,
-                        const std::vector<IntervalPlace> &of_b, bool in_step, Warps warps) {
+                        const std::vector<IntervalPlace> &of_b, bool in_step, LanesOfPair lanes) {
     for (const IntervalPlace &place_a : of_a)
       for (const IntervalPlace &place_b : of_b) {
         if (place_a.start != place_b.start)
           continue;
         const BlockId start =
             place_a.start == no_index ? no_index : paths_.cfg().block_of(place_a.start);
-        if (!apart(a, b, {true, in_step, start, in_step && barriers_order_}, warps, place_a,
+        if (!apart(a, b, {true, in_step, start, in_step && barriers_order_}, lanes, place_a,
                    place_b, !may_overlap(a, b)))
           return false;
       }
     return true;
   };
-  if (free(a.places, b.places, barriers_order_, Warps::any))
+  if (free(a.places, b.places, barriers_order_, {}))
     return true;
-  return warp_barriers_order_ && free(a.places, b.places, barriers_order_, Warps::different) &&
-         free(a.warp_places, b.warp_places, true, Warps::same);
+  if (tiles_.empty() || !free(a.places, b.places, barriers_order_, {0, tiles_[0]}))
+    return false;
+  for (std::size_t i = 0; i < tiles_.size(); ++i)
+    if (!free(a.tile_places[i], b.tile_places[i], true,
+              {tiles_[i], i + 1 < tiles_.size() ? tiles_[i + 1] : 0}))
+      return false;
+  return true;
 }
 
 bool SafetyProof::race_free(const AccessGroup &a, const AccessGroup &b) {
@@ -926,8 +1069,7 @@ bool SafetyProof::race_free(const AccessGroup &a, const AccessGroup &b) {
   // What is read as memory that nobody writes is not written in any order.
   const bool contract =
       (first.read_only && second.writes()) || (second.read_only && first.writes());
-  if (contract &&
-      !apart(a, b, {true, false, no_index}, Warps::any, anywhere[0], anywhere[0], false))
+  if (contract && !apart(a, b, {true, false, no_index}, {}, anywhere[0], anywhere[0], false))
     return false;
   const bool one_thread =
       paths_.launch().block && paths_.launch().block->count() == 1 && !may_overlap(a, b);
@@ -937,11 +1079,11 @@ bool SafetyProof::race_free(const AccessGroup &a, const AccessGroup &b) {
   const bool many_blocks = !assumptions_.grid || assumptions_.grid->count() > 1;
   return first.space == StateSpace::shared || !many_blocks ||
          !may_race(first, second, ThreadScope::device) ||
-         apart(a, b, {false, false, no_index}, Warps::any, anywhere[0], anywhere[0], true);
+         apart(a, b, {false, false, no_index}, {}, anywhere[0], anywhere[0], true);
 }
 
 std::vector<AccessGroup> SafetyProof::groups(const Intervals &of_block,
-                                             const Intervals &of_warp) const {
+                                             const std::vector<Intervals> &of_tiles) const {
   const auto same_places = [](const std::vector<IntervalPlace> &a,
                               const std::vector<IntervalPlace> &b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto &x, const auto &y) {
@@ -953,8 +1095,9 @@ std::vector<AccessGroup> SafetyProof::groups(const Intervals &of_block,
     AccessGroup group{{&access},
                       barriers_order_ ? of_block.places(access.instruction)
                                       : Intervals::anywhere(paths_.cfg()),
-                      warp_barriers_order_ ? of_warp.places(access.instruction)
-                                           : Intervals::anywhere(paths_.cfg())};
+                      {}};
+    for (const Intervals &of_tile : of_tiles)
+      group.tile_places.push_back(of_tile.places(access.instruction));
     const auto known = std::find_if(result.begin(), result.end(), [&](const AccessGroup &other) {
       const SharedAccess &first = other.first();
       return !first.is_copy && !access.is_copy && first.block == access.block &&
@@ -964,7 +1107,8 @@ std::vector<AccessGroup> SafetyProof::groups(const Intervals &of_block,
              first.read_only == access.read_only &&
              (first.bytes == access.bytes || (access.weak && !access.is_volatile)) &&
              same_places(other.places, group.places) &&
-             same_places(other.warp_places, group.warp_places);
+             std::equal(other.tile_places.begin(), other.tile_places.end(),
+                        group.tile_places.begin(), group.tile_places.end(), same_places);
     });
     if (known != result.end())
       known->members.push_back(&access);
@@ -998,21 +1142,28 @@ void SafetyProof::blame(const AccessGroup &a, const AccessGroup &b) {
   for (const SharedAccess *one : a.members)
     for (const SharedAccess *other : b.members) {
       const auto model = proof.model;
-      if (!race_free({{one}, a.places, a.warp_places}, {{other}, b.places, b.warp_places}))
+      if (!race_free({{one}, a.places, a.tile_places}, {{other}, b.places, b.tile_places}))
         return say(*one, *other);
       proof.model = model;
     }
 }
 
 void SafetyProof::prove_races() {
-  std::vector<std::uint32_t> of_block, of_warp;
-  for (const BarrierSite &site : paths_.barriers()) {
-    if (site.guard && (site.guard->kind != ExprKind::constant || site.guard->value.is_zero()))
-      continue; // all pass it by, or none
-    if (!site.of_warp && barriers_order_)
+  // A predicate is the same for all: they wait there, or pass it by.
+  const auto waits = [](const BarrierSite &site) {
+    return !site.guard || (site.guard->kind == ExprKind::constant && !site.guard->value.is_zero());
+  };
+  std::vector<std::uint32_t> of_block;
+  for (const BarrierSite &site : paths_.barriers())
+    if (!site.of_warp && barriers_order_ && waits(site))
       of_block.push_back(site.instruction);
-    if (site.of_warp ? warp_barriers_order_ : barriers_order_)
-      of_warp.push_back(site.instruction);
+  std::vector<Intervals> of_tiles;
+  for (const unsigned lanes : tiles_) {
+    std::vector<std::uint32_t> barriers = of_block;
+    for (const BarrierSite &site : paths_.barriers())
+      if (orders(site, lanes) && waits(site))
+        barriers.push_back(site.instruction);
+    of_tiles.emplace_back(paths_.cfg(), std::move(barriers));
   }
   if (paths_.texture_line() != 0 && !launch_.disjoint &&
       std::any_of(paths_.accesses().begin(), paths_.accesses().end(), [](const SharedAccess &one) {
@@ -1022,8 +1173,7 @@ void SafetyProof::prove_races() {
     proof_.races.reason = "a texture may be of memory that is written";
     return;
   }
-  const std::vector<AccessGroup> all =
-      groups(Intervals(paths_.cfg(), of_block), Intervals(paths_.cfg(), of_warp));
+  const std::vector<AccessGroup> all = groups(Intervals(paths_.cfg(), of_block), of_tiles);
   for (std::size_t i = 0; i < all.size(); ++i)
     for (std::size_t j = 0; j <= i; ++j)
       if (!race_free(all[i], all[j]))

@@ -272,9 +272,10 @@ SolverAnswer SideBySide::ask(const KnownConditions &known, Expr besides) {
         nodes.insert(node);
     });
   }
-  if (nodes.size() > most_asked_nodes || solver_.effort() > limits_.effort)
+  const std::uint64_t effort = solver_.effort();
+  if (nodes.size() > most_asked_nodes || effort >= limits_.effort)
     return SolverAnswer::unknown;
-  return solver_.check("equal", formulas);
+  return solver_.check("equal", formulas, limits_.effort - effort);
 }
 
 bool SideBySide::follows(KnownConditions &known, Expr goal) {
@@ -1000,6 +1001,7 @@ SideBySideProof SideBySide::run() {
     proof_.side = fault.side;
     proof_.line = fault.line;
     proof_.asked = solver_.tally();
+    proof_.effort = solver_.effort();
     return proof_;
   };
   if (!fault.reason.empty())

@@ -28,6 +28,7 @@ struct SideBySideProof {
   std::uint64_t by_form = 0, by_solver = 0; ///< of these
   bool shares_variables = false;            ///< of global memory, by name
   SolverTally asked;
+  std::uint64_t effort = 0; ///< that this took, in the solver's units
 };
 
 /// Both kernels have a body; assumptions name the parameters of the first one. What is proved rests

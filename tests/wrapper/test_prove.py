@@ -310,6 +310,9 @@ class Prove(Scratch):
         result = self.always("", "", "--assume", "nothing >= 0")
         self.assertEqual((result.returncode, result.stdout), (2, ""))
         self.assertIn("there is no parameter `nothing`", result.stderr)
+        result = self.always("", "", "--launch", "block=64,grid=1,x=random:u32:64")
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertRegex(result.stderr, r"`x=random:u32:64` is for one launch, which gives a value to all parameters, and `y` has none")
 
 
 if __name__ == "__main__":

@@ -439,17 +439,24 @@ answer_for(const ProveRequest &request, const AskedLaunch &asked, const Paramete
   return told;
 }
 
-/// Returns true if words of --launch leave some parameter of a kernel, or the launch's shape, open.
-bool leaves_open(const AskedLaunch &asked, const Function &kernel) {
+/// Whether words of --launch leave some parameter of a kernel, or the launch's shape, open. Errors:
+/// they do, and yet give contents of a buffer, which are those of one launch.
+tl::expected<bool, std::string> leaves_open(const AskedLaunch &asked, const Function &kernel,
+                                            const ParameterNames &names) {
   std::set<std::size_t> given;
-  const std::vector<ParameterValue> values = values_for(kernel, asked);
-  for (const ParameterValue &value : values) {
-    std::uint64_t number = 0;
-    if (!to_number(value.value.substr(value.value.starts_with('-') ? 1 : 0), number))
-      return false; // contents of a buffer: they are those of one launch
+  std::string buffer;
+  for (const ParameterValue &value : values_for(kernel, asked)) {
+    double number = 0;
+    if (!to_number(value.value, number))
+      buffer = fmt::format("{}={}", names(names.own(value.parameter)), value.value);
     given.insert(value.parameter);
   }
-  return given.size() < kernel.parameters.size() || !asked.point.block;
+  for (std::size_t i = 0; i < kernel.parameters.size() && !buffer.empty(); ++i)
+    if (!given.contains(i))
+      return tl::unexpected(fmt::format("--launch: `{}` is for one launch, which gives a value to "
+                                        "all parameters, and `{}` has none",
+                                        buffer, names(names.own(i))));
+  return buffer.empty() && (given.size() < kernel.parameters.size() || !asked.point.block);
 }
 
 /// The question about two files, if the words fit it.
@@ -479,7 +486,14 @@ int compare_two(const ProveRequest &request) {
     if (!inputs)
       return usage_error;
     const auto kernels = kernels_of(*inputs);
-    if (!kernels.empty() && leaves_open(inputs->launch, *kernels[0].second)) {
+    const auto open =
+        kernels.empty()
+            ? false
+            : leaves_open(inputs->launch, *kernels[0].second,
+                          source_names(*kernels[0].second, *kernels[0].first, inputs->sources));
+    if (!open)
+      return complain(open.error());
+    if (*open) {
       const auto &[module, kernel] = kernels[0];
       if (const std::string fault = name_fault(request, *inputs); !fault.empty())
         return complain(fault);
