@@ -129,8 +129,8 @@ public:
       if (broken || interpreted.function(*kernel).code.size() > 300)
         continue;
       static_cast<void>(choose_engine(Engine::translated));
-      for (const LaneLayout layout : {LaneLayout::consecutive, LaneLayout::rows_of_16,
-                                      LaneLayout::rows_of_8, LaneLayout::any, LaneLayout::unshaped})
+      for (const LaneLayout layout :
+           {LaneLayout::consecutive, LaneLayout::rows_of_16, LaneLayout::any, LaneLayout::unshaped})
         if (!translated.translations().of(translated, *kernel, layout, 0)) {
           ++differing;
           fmt::print("{}, {}: there is no code\n", name, function.name);
