@@ -657,7 +657,8 @@ bool WarpMachine::end_block_in_code(TranslatedFrame &frame, std::uint32_t to) {
       return false;
     move_here();
   }
-  if (!goes_before_parked())
+  // The next run begins where code does not go on: not here.
+  if (!goes_before_parked() || (parked_count_ != 0 && frame.code->entries[to] == 0))
     return false;
   if (parked_count_ == 0)
     frame.by_block = 0;
