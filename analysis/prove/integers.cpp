@@ -364,7 +364,7 @@ Expr IntegerFormulas::without_multiples(Expr whole, unsigned low) const {
 
 // Bits that do not meet add up: a | b with multiples of 2^k on one side and 0 <= b < 2^k.
 IntegerFormulas::Polynomial IntegerFormulas::joined(Expr expr) {
-  const Polynomial result = atom(expr);
+  Polynomial result = atom(expr);
   for (const unsigned i : {0u, 1u}) {
     const Polynomial high = value(expr->children[i]), low = value(expr->children[1 - i]);
     std::uint64_t bits = 0;

@@ -238,7 +238,7 @@ IrValue IrDomain::rounded_to_one_side(FloatOperation operation, FloatRounding ro
     return ite(ite(is_negative, below, above), inwards, nearest);
   if (rounding == FloatRounding::up)
     return ite(below, ite(is_negative, inwards, outwards), nearest);
-  const Value result = ite(above, ite(is_negative, outwards, inwards), nearest);
+  Value result = ite(above, ite(is_negative, outwards, inwards), nearest);
   if (signs.width == 0)
     return result;
   // A sum of zero is negative unless both of its terms are positive.
