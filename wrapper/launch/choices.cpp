@@ -112,6 +112,22 @@ std::size_t version_of(const KernelCode &code, const Choice &choice, std::string
   return 0;
 }
 
+/// Of one code in blocks of several shapes the version that promises most comes first, in the
+/// kernel's own blocks if others promise no more; the others come after it. `in_own_blocks`: of
+/// each version the one that has its code in the kernel's own blocks, itself perhaps.
+void order_blocks(std::vector<Prior> &priors, const std::vector<std::size_t> &in_own_blocks) {
+  std::vector<std::size_t> first(priors.size()); // of each code, by the version in own blocks
+  for (std::size_t version = 1; version < priors.size(); ++version) {
+    std::size_t &one = first[in_own_blocks[version]];
+    if (one == 0 || priors[version].promise > priors[one].promise ||
+        (priors[version].promise == priors[one].promise && version == in_own_blocks[version]))
+      one = version;
+  }
+  for (std::size_t version = 1; version < priors.size(); ++version)
+    priors[version].after =
+        first[in_own_blocks[version]] == version ? 0 : first[in_own_blocks[version]];
+}
+
 /// The siblings of the table that a choice is among, one bit each.
 void set_siblings(const KernelCode &code, Choice &choice, std::uint32_t bits,
                   const std::vector<Prior> &priors) {
@@ -122,9 +138,14 @@ void set_siblings(const KernelCode &code, Choice &choice, std::uint32_t bits,
     if (bits >> i & 1) {
       choice.siblings.push_back(i);
       of_versions.push_back(prior_with(code, choice, i, priors.at(i)));
-      of_versions.back().after = version_of(code, choice, code.table.siblings[i].code_of);
       choice.key.among.push_back(code.table.siblings[i].name);
     }
+  std::vector<std::size_t> in_own_blocks(1);
+  for (const unsigned i : choice.siblings) {
+    const std::size_t own = version_of(code, choice, code.table.siblings[i].code_of);
+    in_own_blocks.push_back(own != 0 ? own : in_own_blocks.size());
+  }
+  order_blocks(of_versions, in_own_blocks);
   std::sort(choice.key.among.begin(), choice.key.among.end());
   choice.chooser = Chooser(choice.siblings.size() + 1, rules(), std::move(of_versions));
 }

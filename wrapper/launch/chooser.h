@@ -15,7 +15,7 @@ struct ChoiceRules {
   bool eager = false;
   double win = 0.98;               ///< a version wins below this share of the original's time
   double resolution = 0.0005;      ///< of the clock, ms: it must also save this much
-  std::size_t fewest = 6;          ///< samples of a version before it is judged
+  std::size_t fewest = 4;          ///< samples of a version before it is judged
   std::size_t most = 24;           ///< and then the best so far is taken
   double near = 1.2;               ///< this much slower than the winner, or less, is close to it
   std::size_t most_others = 6;     ///< versions that join the race then
@@ -24,7 +24,7 @@ struct ChoiceRules {
   std::size_t patience = 12;       ///< launches before the first trial, if not eager
   std::size_t first_originals = 4; ///< of these are measured, the last ones
   double share = 0.008;            ///< of the kernel's time that measuring may cost, if not eager,
-  double of_gains = 0.3;           ///< and of what it has saved
+  double of_gains = 0.8;           ///< and of what it has saved
   double overhead = 0.006;         ///< of measuring a launch, ms
   double slow = 1.05;              ///< if not eager, one sample this much slower ends it
   double cold = 0.1;               ///< how much longer a version's first launch may take, ms
