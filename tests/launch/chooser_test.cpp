@@ -314,6 +314,38 @@ TEST_CASE("what has gained pays for trials, and most of it is kept") {
   }
 }
 
+TEST_CASE("in debt, what is faster goes on and pays") {
+  // The first version costs what a hundred launches may. The second has run once, and gains.
+  const std::vector<double> times = {1, 1.9, 0.8};
+  Chooser chooser(3, {}, {{}, {0.1, 0.3}, {0.1, 0.2}});
+  double took = 0;
+  for (int i = 0; i < 60; ++i) {
+    const Chooser::Turn turn = chooser.next(i < 14 ? 100 : 0);
+    took += times[turn.version];
+    if (turn.measure)
+      chooser.record(turn.version, times[turn.version]);
+  }
+  CHECK(chooser.decided());
+  CHECK(chooser.best() == 2);
+  CHECK(took < 0.95 * 60);
+}
+
+TEST_CASE("one launch says enough of what is much slower") {
+  const std::vector<double> times = {1, 0.5, 1.2, 0.7, 0.55};
+  Chooser chooser(5, {}, {{}, {0.1, 0.5}, {0.1, 0.4}, {0.1, 0.3}, {0.1, 0.2}});
+  std::vector<int> launches(5);
+  for (int i = 0; i < 200; ++i) {
+    const Chooser::Turn turn = chooser.next(100);
+    ++launches[turn.version];
+    if (turn.measure)
+      chooser.record(turn.version, times[turn.version]);
+  }
+  CHECK(chooser.best() == 1);
+  CHECK(launches[2] == 1); // slower than the original
+  CHECK(launches[3] == 1); // than the one that leads
+  CHECK(launches[4] > 1);  // perhaps its first launch loaded code
+}
+
 TEST_CASE("a program that runs ahead of the GPU pays no more") {
   // Sixteen launches are under way before the first time is known.
   for (const double slow : {1.5, 2.0, 3.0}) {

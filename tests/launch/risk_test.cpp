@@ -100,3 +100,21 @@ TEST_CASE("blocks that give work to idle multiprocessors come first") {
   CHECK(promise(small, takes(32), many) < 0.2);
   CHECK(prior_of(few, small, takes(32), takes(32), 0).promise < 0.2); // nobody knows how many
 }
+
+TEST_CASE("of one code in several blocks what promises most comes first") {
+  // 1 to 3 are one code, 4 and 5 another, 6 a third.
+  const std::vector<std::size_t> own = {0, 1, 1, 1, 4, 4, 6};
+  const auto after = [&](const std::vector<double> &promises) {
+    std::vector<Prior> priors;
+    for (const double promise : promises)
+      priors.push_back({0.1, promise, 9});
+    order_blocks(priors, own);
+    std::vector<std::size_t> result;
+    for (const Prior &prior : priors)
+      result.push_back(prior.after);
+    result[0] = 0; // of the original it means nothing
+    return result;
+  };
+  CHECK(after({0, 0.3, 0.2, 0.1, 0.1, 0.1, 0}) == std::vector<std::size_t>{0, 0, 1, 1, 0, 4, 0});
+  CHECK(after({0, 0.1, 0.2, 0.3, 0.1, 0.2, 0}) == std::vector<std::size_t>{0, 3, 3, 0, 5, 0, 0});
+}

@@ -4,6 +4,7 @@
 #include "wrapper/launch/choices.h"
 
 #include "wrapper/launch/driver.h"
+#include "wrapper/launch/risk.h"
 #include "wrapper/launch/state.h"
 #include "wrapper/launch/watch.h"
 #include "wrapper/launch/whole_files.h"
@@ -110,22 +111,6 @@ std::size_t version_of(const KernelCode &code, const Choice &choice, std::string
     if (code.table.siblings[choice.siblings[i]].name == name)
       return i + 1;
   return 0;
-}
-
-/// Of one code in blocks of several shapes the version that promises most comes first, in the
-/// kernel's own blocks if others promise no more; the others come after it. `in_own_blocks`: of
-/// each version the one that has its code in the kernel's own blocks, itself perhaps.
-void order_blocks(std::vector<Prior> &priors, const std::vector<std::size_t> &in_own_blocks) {
-  std::vector<std::size_t> first(priors.size()); // of each code, by the version in own blocks
-  for (std::size_t version = 1; version < priors.size(); ++version) {
-    std::size_t &one = first[in_own_blocks[version]];
-    if (one == 0 || priors[version].promise > priors[one].promise ||
-        (priors[version].promise == priors[one].promise && version == in_own_blocks[version]))
-      one = version;
-  }
-  for (std::size_t version = 1; version < priors.size(); ++version)
-    priors[version].after =
-        first[in_own_blocks[version]] == version ? 0 : first[in_own_blocks[version]];
 }
 
 /// The siblings of the table that a choice is among, one bit each.

@@ -51,17 +51,26 @@ void Chooser::begin_round() {
     std::swap(order_[i - 1], order_[draw(i)]);
 }
 
+/// How long a launch of a version takes, by its first one if there is no other; 0: not known.
+double Chooser::known(std::size_t version) const {
+  return samples_[version].empty() ? first_[version] : time(version);
+}
+
 /// What a launch of a version may cost more than one of the original, ms.
 double Chooser::extra(std::size_t version) const {
   if (version == 0)
     return 0;
-  const double mine = samples_[version].empty() ? first_[version] : time(version);
+  const double mine = known(version);
   return mine > 0 ? std::max(0.0, mine - original_) : priors_[version].fear * original_;
 }
 
 /// What is missing to pay for one more launch of this version, ms: what measuring has cost, and may
-/// cost with what is under way, against a share of all time.
+/// cost with what is under way, against a share of all time. Who is in debt goes on with what
+/// gains.
 double Chooser::missing(std::size_t version) const {
+  if (const double mine = known(version);
+      version != 0 && mine > 0 && mine + rules_.overhead < original_)
+    return 0;
   const auto launches = static_cast<double>(launches_of_run());
   double cost = regret_ + launches * extra(version) + rules_.overhead;
   for (std::size_t other = 0; other < under_way_.size(); ++other)
@@ -288,15 +297,14 @@ bool Chooser::is_too_slow(std::size_t version) const {
   const double first = first_[version];
   if (first == 0)
     return false;
-  if (all.empty())
-    return first > 2 * original_ + rules_.cold;
-  const double least = std::min(first, *std::min_element(all.begin(), all.end()));
-  const bool is_second = all.size() == 1;
-  if (least > (is_second ? rules_.slow : rules_.win) * original_)
+  const double least = all.empty() ? first - rules_.cold
+                                   : std::min(first, *std::min_element(all.begin(), all.end()));
+  const bool is_early = all.size() <= 1;
+  if (least > (is_early ? rules_.slow : rules_.win) * original_)
     return true;
   const auto &leader = samples_[leader_];
   return leader_ != 0 && leader_ != version && !leader.empty() &&
-         least > (is_second ? rules_.slow : 1) * *std::max_element(leader.begin(), leader.end());
+         least > (is_early ? rules_.slow : 1) * *std::max_element(leader.begin(), leader.end());
 }
 
 void Chooser::judge() {
@@ -370,9 +378,9 @@ bool Chooser::admit_others(std::size_t winner) {
   std::vector<std::pair<double, std::size_t>> others; // expected times
   for (std::size_t version = 1; version < samples_.size(); ++version) {
     const std::size_t other = priors_[version].after;
-    const double known = samples_[other].empty() ? first_[other] : time(other);
-    if (other != 0 && known > 0 && known <= rules_.near * time(winner))
-      others.emplace_back(known, version);
+    const double expected = known(other);
+    if (other != 0 && expected > 0 && expected <= rules_.near * time(winner))
+      others.emplace_back(expected, version);
   }
   if (others.empty())
     return false;

@@ -114,6 +114,7 @@ private:
   bool admit_others(std::size_t winner);
   bool confirm(std::size_t version);
   double missing(std::size_t version) const;
+  double known(std::size_t version) const;
   double extra(std::size_t version) const;
   void begin_round();
   std::size_t next_trial(double credit, Turn &turn);

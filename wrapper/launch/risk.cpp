@@ -108,4 +108,17 @@ Prior prior_of(const Launch &launch, const Sibling &sibling, const SiblingLimits
   return prior;
 }
 
+void order_blocks(std::vector<Prior> &priors, const std::vector<std::size_t> &in_own_blocks) {
+  std::vector<std::size_t> first(priors.size()); // of each code, by the version in own blocks
+  for (std::size_t version = 1; version < priors.size(); ++version) {
+    std::size_t &one = first[in_own_blocks[version]];
+    if (one == 0 || priors[version].promise > priors[one].promise ||
+        (priors[version].promise == priors[one].promise && version == in_own_blocks[version]))
+      one = version;
+  }
+  for (std::size_t version = 1; version < priors.size(); ++version)
+    priors[version].after =
+        first[in_own_blocks[version]] == version ? 0 : first[in_own_blocks[version]];
+}
+
 } // namespace ptxasw::wrapper::launch

@@ -12,4 +12,10 @@ namespace ptxasw::inline wrapper::launch {
 Prior prior_of(const Launch &launch, const Sibling &sibling, const SiblingLimits &own,
                const SiblingLimits &limits, unsigned multiprocessors);
 
+/// Of one code in blocks of several shapes the version that promises most comes first, in the
+/// kernel's own blocks if others promise no more; the others come after it. `priors`: of each
+/// version, the original first. `in_own_blocks`: of each the version that has its code in the
+/// kernel's own blocks, or itself.
+void order_blocks(std::vector<Prior> &priors, const std::vector<std::size_t> &in_own_blocks);
+
 } // namespace ptxasw::wrapper::launch
