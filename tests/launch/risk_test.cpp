@@ -87,6 +87,12 @@ TEST_CASE("what won most often promises most") {
   reshaped.name += "_in_128x1";
   reshaped.code_of = apart.name;
   CHECK(promise(reshaped, takes(32), row) == promise(apart, takes(32), row));
+  // Loads ahead: much where the GPU would be idle, little where other threads wait to run.
+  const Sibling ahead = named("ahead_k8", joined(1, 1));
+  const Launch once = of({132, 1, 1}, {256, 1, 1}), more = of({13200, 1, 1}, {256, 1, 1});
+  CHECK(promise(ahead, takes(32), once) > 0.3);
+  CHECK(promise(ahead, takes(32), more) < 0.1);
+  CHECK(prior_of(once, ahead, takes(32), takes(32), 0).promise < 0.1); // nobody knows how many
   // A name that says nothing.
   CHECK(promise(joined(1, 4), takes(32)) == 0);
 }
