@@ -1,6 +1,10 @@
 // Kernels in which lanes of a warp hand each other values, and kernels whose shared memory has the
 // size that the launch says: norms and softmaxes of rows, sums by shuffles, counts by ballots and
-// by atomics that nobody reads, and blocks that reverse their part. Blocks are whole warps.
+// by atomics that nobody reads, blocks that reverse their part, sums of the time before
+// `__syncwarp`, a warp for each row of a block, and products by tensor cores. Blocks are whole
+// warps.
+
+#include <mma.h>
 
 namespace {
 
@@ -107,4 +111,55 @@ extern "C" __global__ void dynamic_reverse(float *out, const float *in, int n) {
   __syncthreads();
   if (i < n)
     out[i] = words[blockDim.x - 1 - t];
+}
+
+/// The sum of each block, whose last warp counts on running in step.
+extern "C" __global__ void volatile_sum(float *out, const float *in, int n) {
+  __shared__ float words[1024];
+  const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  words[t] = i < n ? in[i] : 0.0f;
+  __syncthreads();
+  for (int distance = blockDim.x / 2; distance > 32; distance /= 2) {
+    if (t < distance)
+      words[t] += words[t + distance];
+    __syncthreads();
+  }
+  if (t < 32) {
+    volatile float *part = words;
+    part[t] += part[t + 32];
+    part[t] += part[t + 16];
+    part[t] += part[t + 8];
+    part[t] += part[t + 4];
+    part[t] += part[t + 2];
+    part[t] += part[t + 1];
+  }
+  if (t == 0)
+    out[blockIdx.x] = words[0];
+}
+
+/// The sum of a short row for each warp of blocks of 32 x 8.
+extern "C" __global__ void row_sums(float *out, const float *in, int rows, int columns) {
+  const int row = blockIdx.x * blockDim.y + threadIdx.y;
+  if (row >= rows)
+    return;
+  float sum = 0;
+  for (int i = threadIdx.x; i < columns; i += 32)
+    sum += in[row * columns + i];
+  sum = warp_sum(sum);
+  if (threadIdx.x == 0)
+    out[row] = sum;
+}
+
+/// The product of 16 x 8 and 8 x 16 numbers for each warp of blocks of 32 x 4.
+extern "C" __global__ void tensor_products(float *c, const float *a, const float *b) {
+  using namespace nvcuda::wmma;
+  const int which = blockIdx.x * blockDim.y + threadIdx.y;
+  fragment<matrix_a, 16, 16, 8, precision::tf32, row_major> left;
+  fragment<matrix_b, 16, 16, 8, precision::tf32, row_major> right;
+  fragment<accumulator, 16, 16, 8, float> sums;
+  fill_fragment(sums, 0.0f);
+  load_matrix_sync(left, a + which * 128, 8);
+  load_matrix_sync(right, b + which * 128, 16);
+  mma_sync(sums, left, right, sums);
+  store_matrix_sync(c + which * 256, sums, 16, mem_row_major);
 }
