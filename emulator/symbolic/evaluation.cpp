@@ -9,21 +9,33 @@
 
 namespace ptxasw::inline emulator {
 
-Bits Evaluator::operator()(Expr root) {
+namespace {
+
+/// Calls `visit` for what an expression is made of and for itself, operands before who has them,
+/// but for what is known.
+template <class Known, class Visit>
+void visit_unknown(Expr root, const Known &is_known, const Visit &visit) {
   std::vector<Expr> work{root};
   while (!work.empty()) {
     const Expr expr = work.back();
-    bool ready = true;
+    const std::size_t before = work.size();
     for (const Expr child : expr->operands())
-      if (!memo_.contains(child)) {
+      if (!is_known(child))
         work.push_back(child);
-        ready = false;
-      }
-    if (!ready)
+    if (work.size() != before)
       continue;
     work.pop_back();
-    memo_.emplace(expr, node(expr));
+    if (!is_known(expr))
+      visit(expr);
   }
+}
+
+} // namespace
+
+Bits Evaluator::operator()(Expr root) {
+  visit_unknown(
+      root, [&](Expr expr) { return memo_.contains(expr); },
+      [&](Expr expr) { memo_.emplace(expr, node(expr)); });
   return memo_.at(root);
 }
 
@@ -38,25 +50,15 @@ Bits Evaluator::node(Expr e) {
 
 ExprProgram::ExprProgram(Expr root) {
   std::unordered_map<Expr, std::uint32_t> places;
-  std::vector<Expr> work{root};
-  while (!work.empty()) {
-    const Expr expr = work.back();
-    bool ready = true;
-    for (const Expr child : expr->operands())
-      if (!places.contains(child)) {
-        work.push_back(child);
-        ready = false;
-      }
-    if (!ready)
-      continue;
-    work.pop_back();
-    if (!places.emplace(expr, static_cast<std::uint32_t>(nodes_.size())).second)
-      continue;
-    for (const Expr child : expr->operands())
-      operands_.push_back(places.at(child));
-    nodes_.push_back(expr);
-    gathered_.resize(std::max<std::size_t>(gathered_.size(), expr->child_count));
-  }
+  visit_unknown(
+      root, [&](Expr expr) { return places.contains(expr); },
+      [&](Expr expr) {
+        places.emplace(expr, static_cast<std::uint32_t>(nodes_.size()));
+        for (const Expr child : expr->operands())
+          operands_.push_back(places.at(child));
+        nodes_.push_back(expr);
+        gathered_.resize(std::max<std::size_t>(gathered_.size(), expr->child_count));
+      });
   values_.resize(nodes_.size());
 }
 

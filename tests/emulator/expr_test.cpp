@@ -225,6 +225,7 @@ private:
              const Number &expected, std::size_t k) {
     const Expr expr = result.expr;
     const Bits got = Evaluator(symbols_[k])(expr);
+    CHECK(ExprProgram(expr)([&](Expr symbol) { return symbols_[k].at(symbol->index); }) == got);
     std::string wrong;
     if (expr->width != expected.width)
       wrong = fmt::format("has width {}, not {}", expr->width, expected.width);
