@@ -720,6 +720,9 @@ void find_ties(const Module &module, const Function &kernel, KernelIndependence 
         op == Op::shfl || op == Op::vote || op == Op::match || op == Op::redux ||
         op == Op::activemask || op == Op::elect || op == Op::bar ||
         (op == Op::barrier && !opcode.has(Modifier::cluster)) ||
+        is_one_of(op, {Op::wmma, Op::mma, Op::ldmatrix, Op::stmatrix, Op::movmatrix, Op::suld,
+                       Op::sust, Op::suq}) ||
+        (op == Op::cp && leaves_global_alone(opcode)) ||
         ((op == Op::atom || op == Op::red) && opcode.space == StateSpace::shared);
     blocks &= alone || within_block;
     // A reduction that is one step only for the threads of its block counts on which those are.

@@ -51,6 +51,9 @@ bool is_meeting_of_warp(const Module &module, const Function &kernel, std::uint3
   const Instruction &instruction = kernel.instructions[at];
   const auto operands = module.operands(instruction);
   const Opcode &opcode = module.opcode(instruction);
+  if (is_one_of(opcode.op, {Op::wmma, Op::mma, Op::ldmatrix, Op::stmatrix, Op::movmatrix}))
+    return instruction.well_formed && instruction.guard == no_register &&
+           opcode.has(Modifier::sync) && opcode.has(Modifier::aligned);
   const bool is_barrier = opcode.text == "bar.warp.sync" || opcode.text == "barrier.warp.sync";
   const bool exchanges =
       opcode.has(Modifier::sync) && (opcode.op == Op::shfl || opcode.op == Op::vote ||

@@ -19,7 +19,8 @@ bool is_barrier_of_all(const Module &module, const Instruction &instruction);
 /// By instruction: do all lanes of a warp meet there, whatever else it does? So they do at a
 /// `bar.warp.sync`, `shfl.sync`, `vote.sync`, `redux.sync` or `match.sync` whose member mask is the
 /// number of a full warp, in the text or in a register (numbers.h), with no guard (PTX ISA 9.7.9.6
-/// and 9.7.13).
+/// and 9.7.13), and at what they do together with matrices, which is for whole warps alone
+/// (9.7.14: `wmma`, `mma`, `ldmatrix`, `stmatrix` and `movmatrix`, all `.sync.aligned`).
 std::vector<bool> meetings_of_warp(const Module &module, const Function &kernel);
 
 /// Threads that part at a branch go on alone, one after the other, and meet again.

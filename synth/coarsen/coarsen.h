@@ -113,7 +113,7 @@ public:
   const std::vector<bool> &by_all() const { return by_all_; }
   const std::vector<bool> &by_some() const { return by_some_; }
   /// The copy that keeps a register of copy k, or does an instruction for it; for a barrier, of a
-  /// block or of a warp, the first.
+  /// block or of a warp, and for groups of asynchronous copies, the first.
   unsigned keeper(RegisterId reg, unsigned k) const;
   unsigned keeper(const Instruction &instruction, unsigned k) const;
   const facts::Meetings &meetings() const { return meetings_; }

@@ -20,6 +20,9 @@
 // are one in each copy, too. A name is an operand of 32 bits, or the base of an access: a register
 // of 32 bits can stand there in its place.
 //
+// What is of use to nothing may be made of an address: compilers leave a generic one behind that no
+// access has.
+//
 // What is refused: such names in 64 bits or with a number beside them, and, with all atomics, those
 // whose result is read: a copy that waits for another thread's could wait for what that thread does
 // for a later copy.
@@ -76,7 +79,8 @@ class Addresses {
 public:
   Addresses(const Module &module, const Function &kernel, StateSpace space)
       : module_(module), kernel_(kernel), space_(space),
-        is_address_(kernel.registers.size(), false) {
+        is_address_(kernel.registers.size(), false), is_used_(kernel.registers.size(), false) {
+    find_used();
     for (bool changed = true; changed;) {
       changed = false;
       for (const Instruction &instruction : kernel.instructions)
@@ -86,20 +90,23 @@ public:
     }
   }
 
-  /// Returns true if an instruction makes nothing of an address but an access or an address.
+  /// Returns true if an instruction makes nothing of an address but an access or an address, or
+  /// what it makes of one is of use to nothing.
   bool is_good(const Instruction &instruction) const {
     const Opcode &opcode = module_.opcode(instruction);
     const auto operands = module_.operands(instruction);
-    const bool access =
-        opcode.op == Op::ld || opcode.op == Op::st || opcode.op == Op::red || opcode.op == Op::atom;
+    const bool access = is_one_of(opcode.op, {Op::ld, Op::st, Op::red, Op::atom, Op::cp, Op::wmma,
+                                              Op::ldmatrix, Op::stmatrix});
     if (access && opcode.space == space_) {
-      const std::size_t place = opcode.op == Op::ld || opcode.op == Op::atom ? 1 : 0;
+      const bool is_read = is_one_of(opcode.op, {Op::ld, Op::atom, Op::ldmatrix}) ||
+                           (opcode.op == Op::wmma && opcode.has(Modifier::load));
+      const std::size_t place = is_read ? 1 : 0;
       for (std::size_t i = 0; i < operands.size(); ++i)
         if ((i == place) != concerns_address(operands.subspan(i, 1)))
           return false;
       return operands.size() > place && operands[place].kind == Operand::Kind::address;
     }
-    return makes_address(instruction) || !concerns_address(operands);
+    return makes_address(instruction) || !concerns_address(operands) || is_of_no_use(instruction);
   }
 
   /// Returns true if a register of 32 bits may stand in the place of each name of memory whose size
@@ -115,6 +122,28 @@ public:
   }
 
 private:
+  /// Returns true if an instruction only computes what nothing but such instructions reads.
+  bool is_of_no_use(const Instruction &instruction) const {
+    bool used = false;
+    for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
+      used = used || (use != RegisterUse::read && is_used_[reg]);
+    });
+    return instruction.well_formed && is_pure(module_.opcode(instruction)) && !used;
+  }
+
+  void find_used() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const Instruction &instruction : kernel_.instructions)
+        if (!is_of_no_use(instruction))
+          for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
+            // What a guard may leave as it was is read, too.
+            if (use != RegisterUse::written && !is_used_[reg])
+              is_used_[reg] = changed = true;
+          });
+    }
+  }
+
   bool concerns_address(std::span<const Operand> operands) const {
     return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
       return (operand.kind == Operand::Kind::reg && is_address_[operand.reg]) ||
@@ -178,6 +207,7 @@ private:
   const Function &kernel_;
   const StateSpace space_;
   std::vector<bool> is_address_;
+  std::vector<bool> is_used_; ///< by register: something asks for it that is of use itself
 };
 
 /// Calls `visit` with each operand of the kernel, and with those that are parts of others.

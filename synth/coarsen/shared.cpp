@@ -67,6 +67,13 @@ std::vector<bool> shared_registers(const Module &module, const Function &kernel,
   return shared;
 }
 
+/// Returns true if an instruction makes a group of a thread's asynchronous copies, or waits for
+/// groups.
+bool is_of_groups(const Opcode &opcode) {
+  return opcode.op == Op::cp && (opcode.has(Modifier::commit_group) ||
+                                 opcode.has(Modifier::wait_group) || opcode.has(Modifier::wait_all));
+}
+
 } // namespace
 
 Sharing::Sharing(const KernelContext &context, const CoarsenForm &form)
@@ -130,7 +137,7 @@ const Detour *Sharing::detour(std::uint32_t branch) const {
 unsigned Sharing::keeper(const Instruction &instruction, unsigned k) const {
   const Op op = module_.opcode(instruction).op;
   const auto at = static_cast<std::uint32_t>(&instruction - kernel_.instructions.data());
-  if (facts::is_barrier_of_all(module_, instruction) ||
+  if (facts::is_barrier_of_all(module_, instruction) || is_of_groups(module_.opcode(instruction)) ||
       ((op == Op::bar || op == Op::barrier) && meetings_.in_warp(at)))
     return 0;
   return keeper(ptxasw::is_shared(module_, instruction, by_all_),
