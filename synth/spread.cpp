@@ -13,9 +13,9 @@
 //
 // What is read through a texture or a surface is not written while the kernel runs (CUDA C++
 // Programming Guide, "Texture and Surface Memory": the cache is not kept coherent with stores to
-// either by the same grid, and such a read is undefined), so it is a load; what is written through a
-// surface is a store. A copy that ends later (`cp.async`) is one of a thread to its block's shared
-// memory, which waits for its own.
+// either by the same grid, and such a read is undefined), so it is a load; what is written through
+// a surface is a store. A copy that ends later (`cp.async`) is one of a thread to its block's
+// shared memory, which waits for its own. `griddepcontrol` is about other grids.
 //
 // Where blocks stay whole, copy k being a block with all its threads, these may wait for each other
 // and the lanes of its warps may exchange what they have, where all of them come alike
@@ -27,6 +27,7 @@
 #include "synth/spread.h"
 
 #include "analysis/independence.h"
+#include "emulator/facts/in_step.h"
 #include "emulator/facts/unread.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
@@ -191,7 +192,8 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
   if (op == Op::ldu)
     return refusal::agreement;
   const bool access = op == Op::ld || op == Op::st;
-  if (access && effect_of(opcode) == Effect::sync)
+  const bool in_whole = blocks == Blocks::whole && facts::is_unordered_access(opcode);
+  if (access && effect_of(opcode) == Effect::sync && !in_whole)
     return refusal::ordered;
   if (access && op == Op::st && opcode.space == StateSpace::param)
     return call_obstacle(module, kernel);
@@ -199,9 +201,11 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
     return refusal::ordered;
   if (blocks == Blocks::whole && instruction.well_formed && is_of_texture(opcode))
     return texture_obstacle(module, kernel, instruction);
-  const bool known = is_pure(opcode) || access || reduces || op == Op::prefetch ||
-                     op == Op::prefetchu || op == Op::isspacep ||
-                     (blocks == Blocks::whole && op == Op::cp && leaves_global_alone(opcode));
+  const bool known =
+      is_pure(opcode) || access || reduces || op == Op::prefetch || op == Op::prefetchu ||
+      op == Op::isspacep ||
+      (blocks == Blocks::whole && ((op == Op::cp && leaves_global_alone(opcode)) ||
+                                   (op == Op::griddepcontrol && instruction.guard == no_register)));
   if (!instruction.well_formed || !known)
     return refusals::unknown_instruction;
   if (in_shared && blocks != Blocks::whole)
@@ -290,7 +294,13 @@ bool may_be_spread(const KernelContext &context) {
 }
 
 const facts::Meetings &meetings_of(const KernelContext &context) {
-  return context.once("", [&] { return facts::Meetings(context.module, context.kernel); });
+  return context.once("", [&] {
+    facts::Meetings any(context.module, context.kernel);
+    if (!any.uneven())
+      return any;
+    facts::Meetings of_rows(context.module, context.kernel, true);
+    return of_rows.uneven() ? any : of_rows;
+  });
 }
 
 } // namespace ptxasw::synth

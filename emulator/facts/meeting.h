@@ -33,16 +33,22 @@ struct Detour {
 /// Where threads of a block, or lanes of a warp, meet, and where copies have to.
 class Meetings {
 public:
-  Meetings(const Module &module, const Function &kernel);
+  /// `whole_rows`: of blocks whose extent along x is a multiple of 32 alone (warp_number.h).
+  Meetings(const Module &module, const Function &kernel, bool whole_rows = false);
 
-  bool any() const { return block_.any || warp_.any; }
+  bool any() const { return block_.any || warp_.any || in_step_.any; }
+  /// Where copies part at these branches, lanes may come out of step before they load what others
+  /// have stored (in_step.h), or store what others load.
+  bool lose_step(const std::vector<Detour> &detours) const;
+  bool of_whole_rows() const { return whole_rows_; }
   /// All lanes of a warp meet at an instruction (meetings_of_warp()).
   bool in_warp(std::uint32_t instruction) const { return warp_.meets[instruction]; }
   /// A meeting to which threads might come by different ways, or some not at all; or one on the way
   /// of copies that part, where those of other warps may not.
   std::optional<std::uint32_t> uneven() const;
   /// The way of copies that part at a branch; nothing if they may go on alone to their ends, as no
-  /// meeting comes or all threads that meet then go on like this one.
+  /// meeting comes, nor an access of lanes in step, or all threads that meet then go on like this
+  /// one.
   std::optional<Detour> detour(std::uint32_t branch) const;
 
 private:
@@ -69,15 +75,20 @@ private:
   std::vector<std::vector<bool>> varying(const Crowd &crowd) const;
   /// All lanes of a warp get the same where they meet.
   bool is_one_for_all(std::uint32_t at, const std::vector<bool> &varying) const;
+  /// An instruction asks in which row of its block a thread is, which is one for a warp where rows
+  /// are whole warps.
+  bool asks_for_row(std::uint32_t at) const;
   void pass(const Crowd &crowd, std::uint32_t at, std::vector<bool> &varying) const;
 
   const Module &module_;
   const Function &kernel_;
+  const bool whole_rows_;
   const Numbers numbers_;
   std::vector<bool> of_warp_;                    ///< made_of_warp_number()
   std::vector<std::vector<std::uint32_t>> next_; ///< by instruction; one past the last is the end
   std::vector<std::uint32_t> meet_;              ///< by instruction: the nearest on all ways
   Crowd block_, warp_;
+  Crowd in_step_; ///< lanes of a warp that may count on running in step (in_step.h)
 };
 
 } // namespace ptxasw::facts

@@ -21,6 +21,7 @@ namespace {
 constexpr Refusal unused{"axis-unused", "the kernel does not ask for its block's index"};
 constexpr Refusal no_room{"shared-memory", "several times the shared or local memory is too much"};
 constexpr Refusal too_large{"budget", "the sibling would be too large"};
+constexpr Refusal out_of_step{"ordered-access", "lanes that count on running in step may lose it"};
 constexpr Refusal nothing{"nothing-adjacent",
                           "no accesses of a thread, or of neighbouring ones, lie side by side"};
 
@@ -71,11 +72,10 @@ std::size_t size_of(const Function &kernel, unsigned copies) {
 }
 
 /// Instructions of a sibling where copies go alone and meet again.
-std::size_t detours_size(const KernelContext &context, const CoarsenForm &form) {
-  const Sharing sharing(context, form);
+std::size_t detours_size(const Sharing &sharing, unsigned copies) {
   std::size_t size = 0;
   for (const Detour &detour : sharing.detours())
-    size += form.copies *
+    size += copies *
             static_cast<std::size_t>(std::count(detour.inside.begin(), detour.inside.end(), true));
   return size;
 }
@@ -109,14 +109,19 @@ FamilyAnswer propose_retile(const KernelContext &context) {
       fits = false;
       continue;
     }
-    if (size_of(kernel, form.copies) + detours_size(context, form) > size_budget) {
+    const Sharing sharing(context, form);
+    const bool keeps_step = !sharing.meetings().lose_step(sharing.detours());
+    if (!keeps_step ||
+        size_of(kernel, form.copies) + detours_size(sharing, form.copies) > size_budget) {
       if (answer.refusals.empty())
-        answer.refusals.push_back(too_large);
+        answer.refusals.push_back(keeps_step ? too_large : out_of_step);
       continue;
     }
     if (form.merges() && merged_loads(context, form).empty())
       continue;
     answer.proposals.push_back(proposal_for(kernel, shape));
+    if (meetings_of(context).of_whole_rows())
+      answer.proposals.back().sibling.needs.blocks = whole_row_blocks();
     if (has_dynamic)
       answer.proposals.back().sibling.needs.dynamic_shared = form.total(); // each copy its own
     else if (has_rooms(rooms, StateSpace::shared))

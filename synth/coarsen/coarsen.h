@@ -103,6 +103,16 @@ std::string prove_coarsen(const KernelContext &kernel, const Function &sibling,
 /// whole warps. Others may be, too; these are what the table lists.
 const std::vector<std::array<std::uint32_t, 3>> &row_blocks(int axis);
 
+/// The shapes of blocks whose rows along x are whole warps, of one row or of 2, 4, 8, 16 or 32:
+/// what the table lists where lanes come alike to what they do together in such blocks alone
+/// (meetings_of()).
+const std::vector<std::array<std::uint32_t, 3>> &whole_row_blocks();
+
+/// Returns true if an instruction only says that the next grid may begin to be launched
+/// (`griddepcontrol.launch_dependents`; PTX ISA 9.7.13.13): a block that ends says the same. A copy
+/// that goes on alone leaves it out, as others may still be at work.
+bool lets_others_launch(const Opcode &opcode);
+
 /// What copies have in common: registers that are the same in all of them, and, where they are rows
 /// of points, those that are the same in a row or in a column. One copy then keeps the register,
 /// and does what is done for it.

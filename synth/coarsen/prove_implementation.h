@@ -27,6 +27,8 @@ public:
 
   void run() {
     check_header();
+    if (sharing_.meetings().lose_step(sharing_.detours()))
+      fail("lanes that count on running in step may lose it");
     assign_roles();
     find_definitions();
     enter();
