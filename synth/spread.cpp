@@ -296,7 +296,9 @@ bool may_be_spread(const KernelContext &context) {
 const facts::Meetings &meetings_of(const KernelContext &context) {
   return context.once("", [&] {
     facts::Meetings any(context.module, context.kernel);
-    if (!any.uneven())
+    const PerformanceDirective *const block = context.kernel.directive("reqntid");
+    constexpr unsigned warp = 32;
+    if (!any.uneven() || (block && (block->count == 0 || block->values[0] % warp != 0)))
       return any;
     facts::Meetings of_rows(context.module, context.kernel, true);
     return of_rows.uneven() ? any : of_rows;

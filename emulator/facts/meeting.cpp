@@ -28,14 +28,16 @@
 //     meetings in the same order;
 //   - otherwise threads may leave lockstep or not, and must all be back before the next meeting.
 //     There is a place at which all ways meet, with no meeting before it (the second case is not
-//     this one; so threads are apart here, or only those of other warps, which is refused if
-//     lanes meet on the way). Up to there each copy goes alone: a detour.
+//     this one; so threads are apart here, or only those of other warps). Up to there each copy
+//     goes alone: a detour. Where only those of other warps are, a warp is on it as a whole, and
+//     its lanes may meet on the way of each copy; elsewhere none may (torn()).
 //
 // Sums of the time before `__syncwarp` count on it that lanes of a warp run in step from a barrier
 // on: one stores, and another one loads it by a volatile access. Copies in lockstep run in step as
 // the kernel's lanes do. Lanes of one warp may not be some in lockstep and some not where that
 // matters: what leaves lockstep while such an access may follow does so in whole warps, or on a
-// detour that has none on it and a barrier of all threads behind it before the next such load.
+// detour that has none on it and a barrier of all threads behind it before the next such load
+// (torn()).
 
 #include "emulator/facts/meeting.h"
 
@@ -260,9 +262,13 @@ std::optional<std::uint32_t> Meetings::first_in(const std::vector<bool> &some,
   return std::nullopt;
 }
 
+bool Meetings::parts_alike(const Crowd &crowd, std::uint32_t branch) {
+  return crowd.decided[branch] && !crowd.apart[branch];
+}
+
 bool Meetings::goes_alike(const Crowd &crowd, std::uint32_t branch) const {
   return !crowd.any || !first_in(crowd.meets, reachable_from(module_, kernel_, next_[branch])) ||
-         (crowd.decided[branch] && !crowd.apart[branch]);
+         parts_alike(crowd, branch);
 }
 
 std::optional<std::uint32_t> Meetings::uneven() const {
@@ -270,36 +276,40 @@ std::optional<std::uint32_t> Meetings::uneven() const {
     if (crowd->any)
       if (const auto found = first_in(crowd->meets, crowd->apart))
         return found;
-  if (block_.any && warp_.any)
-    for (std::uint32_t i = 0; i < kernel_.instructions.size(); ++i)
-      if (const auto way = detour(i))
-        if (const auto found = first_in(warp_.meets, way->inside))
-          return found;
   return std::nullopt;
 }
 
-bool Meetings::lose_step(const std::vector<Detour> &detours) const {
-  if (!in_step_.any)
-    return false;
-  const auto count = static_cast<std::uint32_t>(kernel_.instructions.size());
+std::optional<std::uint32_t> Meetings::torn(const std::vector<Detour> &detours) const {
   for (const Detour &detour : detours) {
-    if (first_in(in_step_.meets, detour.inside))
-      return true;
-    // Behind it, up to the next barrier of all threads.
-    std::vector<bool> seen(count, false);
-    std::vector<std::uint32_t> open{detour.end};
-    while (!open.empty()) {
-      const std::uint32_t i = open.back();
-      open.pop_back();
-      if (i == count || seen[i] || is_barrier_of_all(module_, kernel_.instructions[i]))
-        continue;
-      if (in_step_.meets[i] && module_.opcode(kernel_.instructions[i]).op == Op::ld)
-        return true;
-      seen[i] = true;
-      open.insert(open.end(), next_[i].begin(), next_[i].end());
-    }
+    // Lanes that part alike do what lanes do together as the kernel's lanes do it.
+    if (warp_.any && !parts_alike(warp_, detour.branch))
+      if (const auto found = first_in(warp_.meets, detour.inside))
+        return found;
+    if (in_step_.any && !parts_alike(in_step_, detour.branch))
+      if (const auto found = loses_step(detour))
+        return found;
   }
-  return false;
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> Meetings::loses_step(const Detour &detour) const {
+  if (const auto found = first_in(in_step_.meets, detour.inside))
+    return found;
+  // Behind it, up to the next barrier of all threads.
+  const auto count = static_cast<std::uint32_t>(kernel_.instructions.size());
+  std::vector<bool> seen(count, false);
+  std::vector<std::uint32_t> open{detour.end};
+  while (!open.empty()) {
+    const std::uint32_t i = open.back();
+    open.pop_back();
+    if (i == count || seen[i] || is_barrier_of_all(module_, kernel_.instructions[i]))
+      continue;
+    if (in_step_.meets[i] && module_.opcode(kernel_.instructions[i]).op == Op::ld)
+      return i;
+    seen[i] = true;
+    open.insert(open.end(), next_[i].begin(), next_[i].end());
+  }
+  return std::nullopt;
 }
 
 std::optional<Detour> Meetings::detour(std::uint32_t branch) const {

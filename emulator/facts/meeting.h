@@ -37,15 +37,15 @@ public:
   Meetings(const Module &module, const Function &kernel, bool whole_rows = false);
 
   bool any() const { return block_.any || warp_.any || in_step_.any; }
-  /// Where copies part at these branches, lanes may come out of step before they load what others
-  /// have stored (in_step.h), or store what others load.
-  bool lose_step(const std::vector<Detour> &detours) const;
   bool of_whole_rows() const { return whole_rows_; }
   /// All lanes of a warp meet at an instruction (meetings_of_warp()).
   bool in_warp(std::uint32_t instruction) const { return warp_.meets[instruction]; }
-  /// A meeting to which threads might come by different ways, or some not at all; or one on the way
-  /// of copies that part, where those of other warps may not.
+  /// A meeting to which threads might come by different ways, or some not at all.
   std::optional<std::uint32_t> uneven() const;
+  /// Where copies part on these detours: something that lanes of a warp do together, on the way of
+  /// some of them alone; or an access of lanes that may count on running in step (in_step.h),
+  /// before which some may have lost it.
+  std::optional<std::uint32_t> torn(const std::vector<Detour> &detours) const;
   /// The way of copies that part at a branch; nothing if they may go on alone to their ends, as no
   /// meeting comes, nor an access of lanes in step, or all threads that meet then go on like this
   /// one.
@@ -69,6 +69,9 @@ private:
                                                const std::vector<bool> &instructions);
   /// All who meet behind a branch go on like one of them.
   bool goes_alike(const Crowd &crowd, std::uint32_t branch) const;
+  /// All of them take a branch alike, and come to it alike.
+  static bool parts_alike(const Crowd &crowd, std::uint32_t branch);
+  std::optional<std::uint32_t> loses_step(const Detour &detour) const;
   void find_next();
   void find_varying(Crowd &crowd) const;
   /// By instruction, the registers that may differ between threads before it.

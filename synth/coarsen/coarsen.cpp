@@ -22,6 +22,8 @@ constexpr Refusal unused{"axis-unused", "the kernel does not ask for its block's
 constexpr Refusal no_room{"shared-memory", "several times the shared or local memory is too much"};
 constexpr Refusal too_large{"budget", "the sibling would be too large"};
 constexpr Refusal out_of_step{"ordered-access", "lanes that count on running in step may lose it"};
+constexpr Refusal torn_warp{"warp-collective",
+                            "lanes of a warp may part before what they do together"};
 constexpr Refusal nothing{"nothing-adjacent",
                           "no accesses of a thread, or of neighbouring ones, lie side by side"};
 
@@ -80,6 +82,18 @@ std::size_t detours_size(const Sharing &sharing, unsigned copies) {
   return size;
 }
 
+/// What keeps a form from being written whose copies share so much and part so.
+std::optional<Refusal> obstacle_to(const Sharing &sharing, const KernelContext &context,
+                                   const CoarsenForm &form) {
+  const facts::Meetings &meetings = sharing.meetings();
+  if (const auto torn = meetings.torn(sharing.detours()))
+    return (meetings.in_warp(*torn) ? torn_warp : out_of_step)
+        .at(context.kernel.instructions[*torn].line);
+  if (size_of(context.kernel, form.copies) + detours_size(sharing, form.copies) > size_budget)
+    return too_large;
+  return std::nullopt;
+}
+
 /// Returns true if a kernel asks for what tells the copies along the form's axis apart, and its
 /// threads may be where the form has them.
 bool may_divide(const KernelContext &context, const CoarsenForm &form, bool spread) {
@@ -110,17 +124,15 @@ FamilyAnswer propose_retile(const KernelContext &context) {
       continue;
     }
     const Sharing sharing(context, form);
-    const bool keeps_step = !sharing.meetings().lose_step(sharing.detours());
-    if (!keeps_step ||
-        size_of(kernel, form.copies) + detours_size(sharing, form.copies) > size_budget) {
+    if (const auto obstacle = obstacle_to(sharing, context, form)) {
       if (answer.refusals.empty())
-        answer.refusals.push_back(keeps_step ? too_large : out_of_step);
+        answer.refusals.push_back(*obstacle);
       continue;
     }
     if (form.merges() && merged_loads(context, form).empty())
       continue;
     answer.proposals.push_back(proposal_for(kernel, shape));
-    if (meetings_of(context).of_whole_rows())
+    if (asks_for_whole_rows(context))
       answer.proposals.back().sibling.needs.blocks = whole_row_blocks();
     if (has_dynamic)
       answer.proposals.back().sibling.needs.dynamic_shared = form.total(); // each copy its own

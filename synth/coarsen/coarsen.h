@@ -107,6 +107,8 @@ const std::vector<std::array<std::uint32_t, 3>> &row_blocks(int axis);
 /// what the table lists where lanes come alike to what they do together in such blocks alone
 /// (meetings_of()).
 const std::vector<std::array<std::uint32_t, 3>> &whole_row_blocks();
+/// Returns true if it must: the kernel's text says of no block that all of its launches have.
+bool asks_for_whole_rows(const KernelContext &context);
 
 /// Returns true if an instruction only says that the next grid may begin to be launched
 /// (`griddepcontrol.launch_dependents`; PTX ISA 9.7.13.13): a block that ends says the same. A copy

@@ -97,6 +97,10 @@ const std::vector<std::array<std::uint32_t, 3>> &row_blocks(int axis) {
   return shapes[static_cast<std::size_t>(axis)];
 }
 
+bool asks_for_whole_rows(const KernelContext &context) {
+  return meetings_of(context).of_whole_rows() && !context.kernel.directive("reqntid");
+}
+
 const std::vector<std::array<std::uint32_t, 3>> &whole_row_blocks() {
   static const auto shapes = [] {
     std::vector<std::array<std::uint32_t, 3>> list;
