@@ -21,6 +21,8 @@
 #include "analysis/exchange_loops.h"
 #include "analysis/plain_calls.h"
 #include "analysis/shape_algebra.h"
+#include "emulator/facts/in_step.h"
+#include "emulator/facts/origins.h"
 #include "emulator/facts/unread.h"
 #include "emulator/facts/writers.h"
 #include "emulator/semantics/effects.h"
@@ -79,12 +81,28 @@ std::vector<ExchangeLoop> exchange_loops(const Module &module, const Function &k
   return cfg.well_formed() ? exchange_loops(module, kernel, cfg) : std::vector<ExchangeLoop>();
 }
 
-/// Returns true if the order of a kernel's atomics on global memory does not matter: all are one
-/// operation, which commutes. Two operations may meet in one location.
+/// Returns true if two accesses go to different arrays: their addresses are made from different
+/// parameters or variables.
+bool are_apart(const Module &module, const Function &kernel, std::uint32_t a, std::uint32_t b) {
+  const auto address_of = [&](std::uint32_t i) -> const Operand * {
+    for (const Operand &operand : module.operands(kernel.instructions[i]))
+      if (operand.kind == Operand::Kind::address)
+        return &operand;
+    return nullptr;
+  };
+  const Operand *const one = address_of(a), *const other = address_of(b);
+  if (!one || !other)
+    return false;
+  const facts::Origins origins(module, kernel);
+  return facts::Origins::are_apart(origins.of_address(*one), origins.of_address(*other));
+}
+
+/// Returns true if the order of a kernel's atomics on global memory does not matter: each is an
+/// operation that commutes, and different operations go to different arrays.
 bool atomics_commute(const Module &module, const Function &kernel,
                      const std::vector<ExchangeLoop> &loops) {
   static constexpr std::string_view operations[] = {"add", "min", "max", "and", "or", "xor"};
-  std::optional<std::string> only;
+  std::vector<std::pair<std::uint32_t, std::string>> found;
   for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
     const Opcode &opcode = module.opcode(kernel.instructions[i]);
     if ((opcode.op != Op::red && opcode.op != Op::atom) || opcode.space == StateSpace::shared)
@@ -98,9 +116,11 @@ bool atomics_commute(const Module &module, const Function &kernel,
     for (const std::string_view name : operations)
       if (operation.empty() && opcode.has(name))
         operation = fmt::format("{}.{}", name, to_string(opcode.type));
-    if (operation.empty() || (only && *only != operation))
+    if (operation.empty() || std::any_of(found.begin(), found.end(), [&](const auto &other) {
+          return other.second != operation && !are_apart(module, kernel, other.first, i);
+        }))
       return false;
-    only = operation;
+    found.emplace_back(i, operation);
   }
   return true;
 }
@@ -720,6 +740,9 @@ void find_ties(const Module &module, const Function &kernel, KernelIndependence 
         op == Op::shfl || op == Op::vote || op == Op::match || op == Op::redux ||
         op == Op::activemask || op == Op::elect || op == Op::bar ||
         (op == Op::barrier && !opcode.has(Modifier::cluster)) ||
+        is_one_of(op, {Op::wmma, Op::mma, Op::ldmatrix, Op::stmatrix, Op::movmatrix, Op::suld,
+                       Op::sust, Op::suq, Op::griddepcontrol}) ||
+        (op == Op::cp && leaves_global_alone(opcode)) || facts::is_unordered_access(opcode) ||
         ((op == Op::atom || op == Op::red) && opcode.space == StateSpace::shared);
     blocks &= alone || within_block;
     // A reduction that is one step only for the threads of its block counts on which those are.

@@ -11,8 +11,11 @@
 //   - no thread waits in a loop for another one, which might be the same one then
 //     (waiting_obstacle()).
 //
-// What is read through a texture is not written while the kernel runs (CUDA C++ Programming Guide,
-// "Texture Fetching": the cache is not coherent with stores of the same grid), so it is a load.
+// What is read through a texture or a surface is not written while the kernel runs (CUDA C++
+// Programming Guide, "Texture and Surface Memory": the cache is not kept coherent with stores to
+// either by the same grid, and such a read is undefined), so it is a load; what is written through
+// a surface is a store. A copy that ends later (`cp.async`) is one of a thread to its block's
+// shared memory, which waits for its own. `griddepcontrol` is about other grids.
 //
 // Where blocks stay whole, copy k being a block with all its threads, these may wait for each other
 // and the lanes of its warps may exchange what they have, where all of them come alike
@@ -24,6 +27,7 @@
 #include "synth/spread.h"
 
 #include "analysis/independence.h"
+#include "emulator/facts/in_step.h"
 #include "emulator/facts/unread.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
@@ -94,9 +98,10 @@ Refusal call_obstacle(const Module &module, const Function &kernel) {
   return refusal::variable;
 }
 
-/// Returns true if an instruction reads a texture, or asks what it is.
-bool reads_texture(const Opcode &opcode) {
-  return opcode.op == Op::tex || opcode.op == Op::tld4 || opcode.op == Op::txq;
+/// Returns true if an instruction reads a texture or a surface, asks what it is, or stores to a
+/// surface.
+bool is_of_texture(const Opcode &opcode) {
+  return is_one_of(opcode.op, {Op::tex, Op::tld4, Op::txq, Op::suld, Op::sust, Op::suq});
 }
 
 std::optional<Refusal> operand_obstacle(const Module &module, const Function &kernel,
@@ -129,7 +134,7 @@ std::optional<Refusal> operand_obstacle(const Module &module, const Function &ke
   return std::nullopt;
 }
 
-/// `[texture, {x, y}]` is a place, whose parts are operands like others; a texture by its name is a
+/// `[surface, {x, y}]` is a place, whose parts are operands like others; a texture by its name is a
 /// variable of the module.
 std::optional<Refusal> texture_obstacle(const Module &module, const Function &kernel,
                                         const Instruction &instruction) {
@@ -187,16 +192,20 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
   if (op == Op::ldu)
     return refusal::agreement;
   const bool access = op == Op::ld || op == Op::st;
-  if (access && effect_of(opcode) == Effect::sync)
+  const bool in_whole = blocks == Blocks::whole && facts::is_unordered_access(opcode);
+  if (access && effect_of(opcode) == Effect::sync && !in_whole)
     return refusal::ordered;
   if (access && op == Op::st && opcode.space == StateSpace::param)
     return call_obstacle(module, kernel);
   if (in_shared && op == Op::red && !leaves_global_alone(opcode))
     return refusal::ordered;
-  if (blocks == Blocks::whole && instruction.well_formed && reads_texture(opcode))
+  if (blocks == Blocks::whole && instruction.well_formed && is_of_texture(opcode))
     return texture_obstacle(module, kernel, instruction);
-  const bool known = is_pure(opcode) || access || reduces || op == Op::prefetch ||
-                     op == Op::prefetchu || op == Op::isspacep;
+  const bool known =
+      is_pure(opcode) || access || reduces || op == Op::prefetch || op == Op::prefetchu ||
+      op == Op::isspacep ||
+      (blocks == Blocks::whole && ((op == Op::cp && leaves_global_alone(opcode)) ||
+                                   (op == Op::griddepcontrol && instruction.guard == no_register)));
   if (!instruction.well_formed || !known)
     return refusals::unknown_instruction;
   if (in_shared && blocks != Blocks::whole)
@@ -285,7 +294,15 @@ bool may_be_spread(const KernelContext &context) {
 }
 
 const facts::Meetings &meetings_of(const KernelContext &context) {
-  return context.once("", [&] { return facts::Meetings(context.module, context.kernel); });
+  return context.once("", [&] {
+    facts::Meetings any(context.module, context.kernel);
+    const PerformanceDirective *const block = context.kernel.directive("reqntid");
+    constexpr unsigned warp = 32;
+    if (!any.uneven() || (block && (block->count == 0 || block->values[0] % warp != 0)))
+      return any;
+    facts::Meetings of_rows(context.module, context.kernel, true);
+    return of_rows.uneven() ? any : of_rows;
+  });
 }
 
 } // namespace ptxasw::synth

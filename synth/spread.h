@@ -31,6 +31,8 @@ std::optional<Refusal> spread_obstacle(const KernelContext &context,
 bool may_be_spread(const KernelContext &context);
 
 /// Where threads wait for each other, and what they may do one after the other between; found once.
+/// Of blocks alone whose rows are whole warps, if lanes come alike to what they do together in such
+/// blocks and maybe not in others, and `.reqntid` does not ask for others.
 const facts::Meetings &meetings_of(const KernelContext &context);
 
 /// Threads of a kernel along x that may be spread: each may be a block of its own.

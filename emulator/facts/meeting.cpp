@@ -11,7 +11,8 @@
 // that is a pure function of registers that do not vary there, does not ask for %tid, and stands
 // where threads are not apart. Among the lanes of a warp what all of them get alike where they meet
 // (one_value.h), as from one lane or by a vote, does not vary either, nor what is made of the
-// warp's number in the block (warp_number.h), as `tid / 32 < rows` is. Threads part at a branch by
+// warp's number in the block (warp_number.h), as `tid / 32 < rows` is; nor, where a version is for
+// blocks alone whose rows are whole warps, tid.y and tid.z. Threads part at a branch by
 // a register that varies, and are apart up to the nearest instruction through which all ways from
 // there lead: no meeting may lie in between. If there is no such instruction, as behind an early
 // return, that is all that follows. Where threads are not apart, they go through the same branches
@@ -27,11 +28,20 @@
 //     meetings in the same order;
 //   - otherwise threads may leave lockstep or not, and must all be back before the next meeting.
 //     There is a place at which all ways meet, with no meeting before it (the second case is not
-//     this one; so threads are apart here, or only those of other warps, which is refused if
-//     lanes meet on the way). Up to there each copy goes alone: a detour.
+//     this one; so threads are apart here, or only those of other warps). Up to there each copy
+//     goes alone: a detour. Where only those of other warps are, a warp is on it as a whole, and
+//     its lanes may meet on the way of each copy; elsewhere none may (torn()).
+//
+// Sums of the time before `__syncwarp` count on it that lanes of a warp run in step from a barrier
+// on: one stores, and another one loads it by a volatile access. Copies in lockstep run in step as
+// the kernel's lanes do. Lanes of one warp may not be some in lockstep and some not where that
+// matters: what leaves lockstep while such an access may follow does so in whole warps, or on a
+// detour that has none on it and a barrier of all threads behind it before the next such load
+// (torn()).
 
 #include "emulator/facts/meeting.h"
 
+#include "emulator/facts/in_step.h"
 #include "emulator/facts/warp_number.h"
 #include "emulator/semantics/one_value.h"
 #include "grammar/dominators.h"
@@ -51,6 +61,9 @@ bool is_meeting_of_warp(const Module &module, const Function &kernel, std::uint3
   const Instruction &instruction = kernel.instructions[at];
   const auto operands = module.operands(instruction);
   const Opcode &opcode = module.opcode(instruction);
+  if (is_one_of(opcode.op, {Op::wmma, Op::mma, Op::ldmatrix, Op::stmatrix, Op::movmatrix}))
+    return instruction.well_formed && instruction.guard == no_register &&
+           opcode.has(Modifier::sync) && opcode.has(Modifier::aligned);
   const bool is_barrier = opcode.text == "bar.warp.sync" || opcode.text == "barrier.warp.sync";
   const bool exchanges =
       opcode.has(Modifier::sync) && (opcode.op == Op::shfl || opcode.op == Op::vote ||
@@ -83,8 +96,8 @@ std::vector<bool> meetings_of_warp(const Module &module, const Function &kernel)
   return meets;
 }
 
-Meetings::Meetings(const Module &module, const Function &kernel)
-    : module_(module), kernel_(kernel), numbers_(module, kernel) {
+Meetings::Meetings(const Module &module, const Function &kernel, bool whole_rows)
+    : module_(module), kernel_(kernel), whole_rows_(whole_rows), numbers_(module, kernel) {
   warp_.is_warp = true;
   warp_.meets = meetings_of_warp(module, kernel);
   block_.meets.assign(kernel.instructions.size(), false);
@@ -95,12 +108,16 @@ Meetings::Meetings(const Module &module, const Function &kernel)
     else if (op == Op::bar || op == Op::barrier)
       block_.any = block_.meets[i] = true;
   }
+  in_step_.is_warp = true;
+  in_step_.meets = accesses_in_step(module, kernel);
+  in_step_.any =
+      std::find(in_step_.meets.begin(), in_step_.meets.end(), true) != in_step_.meets.end();
   if (!any())
     return;
   find_next();
-  if (warp_.any)
-    of_warp_ = made_of_warp_number(module, kernel);
-  for (Crowd *crowd : {&block_, &warp_})
+  if (warp_.any || in_step_.any)
+    of_warp_ = made_of_warp_number(module, kernel, whole_rows);
+  for (Crowd *crowd : {&block_, &warp_, &in_step_})
     if (crowd->any)
       find_varying(*crowd);
 }
@@ -161,10 +178,19 @@ bool Meetings::is_one_for_all(std::uint32_t at, const std::vector<bool> &varying
          });
 }
 
+bool Meetings::asks_for_row(std::uint32_t at) const {
+  const Instruction &instruction = kernel_.instructions[at];
+  const auto operands = module_.operands(instruction);
+  return whole_rows_ && instruction.well_formed && instruction.guard == no_register &&
+         module_.opcode(instruction).text == "mov.u32" && operands.size() == 2 &&
+         operands[1].kind == Operand::Kind::special &&
+         (module_.text(operands[1].span) == "%tid.y" || module_.text(operands[1].span) == "%tid.z");
+}
+
 void Meetings::pass(const Crowd &crowd, std::uint32_t at, std::vector<bool> &varying) const {
   const Instruction &instruction = kernel_.instructions[at];
   bool differs = crowd.apart[at];
-  if (!crowd.is_warp || (!of_warp_[at] && !is_one_for_all(at, varying))) {
+  if (!crowd.is_warp || (!of_warp_[at] && !asks_for_row(at) && !is_one_for_all(at, varying))) {
     differs = differs || !computes_alike(module_, instruction, emulator::Scope::block);
     for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
       // What a guard may leave as it was counts, too.
@@ -236,9 +262,13 @@ std::optional<std::uint32_t> Meetings::first_in(const std::vector<bool> &some,
   return std::nullopt;
 }
 
+bool Meetings::parts_alike(const Crowd &crowd, std::uint32_t branch) {
+  return crowd.decided[branch] && !crowd.apart[branch];
+}
+
 bool Meetings::goes_alike(const Crowd &crowd, std::uint32_t branch) const {
   return !crowd.any || !first_in(crowd.meets, reachable_from(module_, kernel_, next_[branch])) ||
-         (crowd.decided[branch] && !crowd.apart[branch]);
+         parts_alike(crowd, branch);
 }
 
 std::optional<std::uint32_t> Meetings::uneven() const {
@@ -246,16 +276,45 @@ std::optional<std::uint32_t> Meetings::uneven() const {
     if (crowd->any)
       if (const auto found = first_in(crowd->meets, crowd->apart))
         return found;
-  if (block_.any && warp_.any)
-    for (std::uint32_t i = 0; i < kernel_.instructions.size(); ++i)
-      if (const auto way = detour(i))
-        if (const auto found = first_in(warp_.meets, way->inside))
-          return found;
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> Meetings::torn(const std::vector<Detour> &detours) const {
+  for (const Detour &detour : detours) {
+    // Lanes that part alike do what lanes do together as the kernel's lanes do it.
+    if (warp_.any && !parts_alike(warp_, detour.branch))
+      if (const auto found = first_in(warp_.meets, detour.inside))
+        return found;
+    if (in_step_.any && !parts_alike(in_step_, detour.branch))
+      if (const auto found = loses_step(detour))
+        return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> Meetings::loses_step(const Detour &detour) const {
+  if (const auto found = first_in(in_step_.meets, detour.inside))
+    return found;
+  // Behind it, up to the next barrier of all threads.
+  const auto count = static_cast<std::uint32_t>(kernel_.instructions.size());
+  std::vector<bool> seen(count, false);
+  std::vector<std::uint32_t> open{detour.end};
+  while (!open.empty()) {
+    const std::uint32_t i = open.back();
+    open.pop_back();
+    if (i == count || seen[i] || is_barrier_of_all(module_, kernel_.instructions[i]))
+      continue;
+    if (in_step_.meets[i] && module_.opcode(kernel_.instructions[i]).op == Op::ld)
+      return i;
+    seen[i] = true;
+    open.insert(open.end(), next_[i].begin(), next_[i].end());
+  }
   return std::nullopt;
 }
 
 std::optional<Detour> Meetings::detour(std::uint32_t branch) const {
-  if (!any() || !decides(branch) || (goes_alike(block_, branch) && goes_alike(warp_, branch)))
+  if (!any() || !decides(branch) ||
+      (goes_alike(block_, branch) && goes_alike(warp_, branch) && goes_alike(in_step_, branch)))
     return std::nullopt;
   Detour detour{branch, meet_[branch], region(branch)};
   detour.inside[branch] = true;

@@ -19,7 +19,8 @@ bool is_barrier_of_all(const Module &module, const Instruction &instruction);
 /// By instruction: do all lanes of a warp meet there, whatever else it does? So they do at a
 /// `bar.warp.sync`, `shfl.sync`, `vote.sync`, `redux.sync` or `match.sync` whose member mask is the
 /// number of a full warp, in the text or in a register (numbers.h), with no guard (PTX ISA 9.7.9.6
-/// and 9.7.13).
+/// and 9.7.13), and at what they do together with matrices, which is for whole warps alone
+/// (9.7.14: `wmma`, `mma`, `ldmatrix`, `stmatrix` and `movmatrix`, all `.sync.aligned`).
 std::vector<bool> meetings_of_warp(const Module &module, const Function &kernel);
 
 /// Threads that part at a branch go on alone, one after the other, and meet again.
@@ -32,16 +33,22 @@ struct Detour {
 /// Where threads of a block, or lanes of a warp, meet, and where copies have to.
 class Meetings {
 public:
-  Meetings(const Module &module, const Function &kernel);
+  /// `whole_rows`: of blocks whose extent along x is a multiple of 32 alone (warp_number.h).
+  Meetings(const Module &module, const Function &kernel, bool whole_rows = false);
 
-  bool any() const { return block_.any || warp_.any; }
+  bool any() const { return block_.any || warp_.any || in_step_.any; }
+  bool of_whole_rows() const { return whole_rows_; }
   /// All lanes of a warp meet at an instruction (meetings_of_warp()).
   bool in_warp(std::uint32_t instruction) const { return warp_.meets[instruction]; }
-  /// A meeting to which threads might come by different ways, or some not at all; or one on the way
-  /// of copies that part, where those of other warps may not.
+  /// A meeting to which threads might come by different ways, or some not at all.
   std::optional<std::uint32_t> uneven() const;
+  /// Where copies part on these detours: something that lanes of a warp do together, on the way of
+  /// some of them alone; or an access of lanes that may count on running in step (in_step.h),
+  /// before which some may have lost it.
+  std::optional<std::uint32_t> torn(const std::vector<Detour> &detours) const;
   /// The way of copies that part at a branch; nothing if they may go on alone to their ends, as no
-  /// meeting comes or all threads that meet then go on like this one.
+  /// meeting comes, nor an access of lanes in step, or all threads that meet then go on like this
+  /// one.
   std::optional<Detour> detour(std::uint32_t branch) const;
 
 private:
@@ -62,21 +69,29 @@ private:
                                                const std::vector<bool> &instructions);
   /// All who meet behind a branch go on like one of them.
   bool goes_alike(const Crowd &crowd, std::uint32_t branch) const;
+  /// All of them take a branch alike, and come to it alike.
+  static bool parts_alike(const Crowd &crowd, std::uint32_t branch);
+  std::optional<std::uint32_t> loses_step(const Detour &detour) const;
   void find_next();
   void find_varying(Crowd &crowd) const;
   /// By instruction, the registers that may differ between threads before it.
   std::vector<std::vector<bool>> varying(const Crowd &crowd) const;
   /// All lanes of a warp get the same where they meet.
   bool is_one_for_all(std::uint32_t at, const std::vector<bool> &varying) const;
+  /// An instruction asks in which row of its block a thread is, which is one for a warp where rows
+  /// are whole warps.
+  bool asks_for_row(std::uint32_t at) const;
   void pass(const Crowd &crowd, std::uint32_t at, std::vector<bool> &varying) const;
 
   const Module &module_;
   const Function &kernel_;
+  const bool whole_rows_;
   const Numbers numbers_;
   std::vector<bool> of_warp_;                    ///< made_of_warp_number()
   std::vector<std::vector<std::uint32_t>> next_; ///< by instruction; one past the last is the end
   std::vector<std::uint32_t> meet_;              ///< by instruction: the nearest on all ways
   Crowd block_, warp_;
+  Crowd in_step_; ///< lanes of a warp that may count on running in step (in_step.h)
 };
 
 } // namespace ptxasw::facts

@@ -16,6 +16,11 @@ namespace ptxasw::facts {
 /// the block is tid.x + ntid.x * (tid.y + ntid.y * tid.z), and a warp has 32 of them in a row, of
 /// which the first is a multiple of 32 (CUDA C++ Programming Guide, "SIMT Architecture"). All
 /// branches of the function must have a target.
-std::vector<bool> made_of_warp_number(const Module &module, const Function &function);
+///
+/// `whole_rows`: the block's extent along x is a multiple of 32. Then the lanes of a warp are 32
+/// threads of one row, tid.y and tid.z are one for all of them, and so is what is made of tid.x and
+/// of multiples of 32 in the same way: of a thread's index in the grid along x, for instance.
+std::vector<bool> made_of_warp_number(const Module &module, const Function &function,
+                                      bool whole_rows = false);
 
 } // namespace ptxasw::facts

@@ -21,6 +21,9 @@ namespace {
 constexpr Refusal unused{"axis-unused", "the kernel does not ask for its block's index"};
 constexpr Refusal no_room{"shared-memory", "several times the shared or local memory is too much"};
 constexpr Refusal too_large{"budget", "the sibling would be too large"};
+constexpr Refusal out_of_step{"ordered-access", "lanes that count on running in step may lose it"};
+constexpr Refusal torn_warp{"warp-collective",
+                            "lanes of a warp may part before what they do together"};
 constexpr Refusal nothing{"nothing-adjacent",
                           "no accesses of a thread, or of neighbouring ones, lie side by side"};
 
@@ -71,13 +74,24 @@ std::size_t size_of(const Function &kernel, unsigned copies) {
 }
 
 /// Instructions of a sibling where copies go alone and meet again.
-std::size_t detours_size(const KernelContext &context, const CoarsenForm &form) {
-  const Sharing sharing(context, form);
+std::size_t detours_size(const Sharing &sharing, unsigned copies) {
   std::size_t size = 0;
   for (const Detour &detour : sharing.detours())
-    size += form.copies *
+    size += copies *
             static_cast<std::size_t>(std::count(detour.inside.begin(), detour.inside.end(), true));
   return size;
+}
+
+/// What keeps a form from being written whose copies share so much and part so.
+std::optional<Refusal> obstacle_to(const Sharing &sharing, const KernelContext &context,
+                                   const CoarsenForm &form) {
+  const facts::Meetings &meetings = sharing.meetings();
+  if (const auto torn = meetings.torn(sharing.detours()))
+    return (meetings.in_warp(*torn) ? torn_warp : out_of_step)
+        .at(context.kernel.instructions[*torn].line);
+  if (size_of(context.kernel, form.copies) + detours_size(sharing, form.copies) > size_budget)
+    return too_large;
+  return std::nullopt;
 }
 
 /// Returns true if a kernel asks for what tells the copies along the form's axis apart, and its
@@ -109,14 +123,17 @@ FamilyAnswer propose_retile(const KernelContext &context) {
       fits = false;
       continue;
     }
-    if (size_of(kernel, form.copies) + detours_size(context, form) > size_budget) {
+    const Sharing sharing(context, form);
+    if (const auto obstacle = obstacle_to(sharing, context, form)) {
       if (answer.refusals.empty())
-        answer.refusals.push_back(too_large);
+        answer.refusals.push_back(*obstacle);
       continue;
     }
     if (form.merges() && merged_loads(context, form).empty())
       continue;
     answer.proposals.push_back(proposal_for(kernel, shape));
+    if (asks_for_whole_rows(context))
+      answer.proposals.back().sibling.needs.blocks = whole_row_blocks();
     if (has_dynamic)
       answer.proposals.back().sibling.needs.dynamic_shared = form.total(); // each copy its own
     else if (has_rooms(rooms, StateSpace::shared))

@@ -103,6 +103,18 @@ std::string prove_coarsen(const KernelContext &kernel, const Function &sibling,
 /// whole warps. Others may be, too; these are what the table lists.
 const std::vector<std::array<std::uint32_t, 3>> &row_blocks(int axis);
 
+/// The shapes of blocks whose rows along x are whole warps, of one row or of 2, 4, 8, 16 or 32:
+/// what the table lists where lanes come alike to what they do together in such blocks alone
+/// (meetings_of()).
+const std::vector<std::array<std::uint32_t, 3>> &whole_row_blocks();
+/// Returns true if it must: the kernel's text says of no block that all of its launches have.
+bool asks_for_whole_rows(const KernelContext &context);
+
+/// Returns true if an instruction only says that the next grid may begin to be launched
+/// (`griddepcontrol.launch_dependents`; PTX ISA 9.7.13.13): a block that ends says the same. A copy
+/// that goes on alone leaves it out, as others may still be at work.
+bool lets_others_launch(const Opcode &opcode);
+
 /// What copies have in common: registers that are the same in all of them, and, where they are rows
 /// of points, those that are the same in a row or in a column. One copy then keeps the register,
 /// and does what is done for it.
@@ -113,7 +125,7 @@ public:
   const std::vector<bool> &by_all() const { return by_all_; }
   const std::vector<bool> &by_some() const { return by_some_; }
   /// The copy that keeps a register of copy k, or does an instruction for it; for a barrier, of a
-  /// block or of a warp, the first.
+  /// block or of a warp, and for groups of asynchronous copies, the first.
   unsigned keeper(RegisterId reg, unsigned k) const;
   unsigned keeper(const Instruction &instruction, unsigned k) const;
   const facts::Meetings &meetings() const { return meetings_; }

@@ -64,6 +64,8 @@ tl::expected<CoarsenForm, std::string> coarsen_form(const Sibling &sibling, unsi
       return tl::unexpected(std::string("the kernel's threads along x are not bounded"));
     needs.max_extent[0] = SiblingNeeds{}.max_extent[0];
   }
+  if (form.kind == CoarsenForm::Kind::apart && needs.blocks == whole_row_blocks())
+    needs.blocks.clear(); // the proof asks for them where they matter
   if (!needs.blocks.empty() && form.divides_grid() &&
       std::all_of(needs.blocks.begin(), needs.blocks.end(), [&](const auto &shape) {
         return shape[static_cast<std::size_t>(form.axis)] == 1;
@@ -93,6 +95,24 @@ const std::vector<std::array<std::uint32_t, 3>> &row_blocks(int axis) {
     return by_axis;
   }();
   return shapes[static_cast<std::size_t>(axis)];
+}
+
+bool asks_for_whole_rows(const KernelContext &context) {
+  return meetings_of(context).of_whole_rows() && !context.kernel.directive("reqntid");
+}
+
+const std::vector<std::array<std::uint32_t, 3>> &whole_row_blocks() {
+  static const auto shapes = [] {
+    std::vector<std::array<std::uint32_t, 3>> list;
+    constexpr std::uint32_t most = 1024, warp = 32;
+    for (std::uint32_t x = warp; x <= most; x += warp)
+      list.push_back({x, 1, 1});
+    for (std::uint32_t x = warp; x <= most; x *= 2)
+      for (std::uint32_t y = 2; x * y <= most; y *= 2)
+        list.push_back({x, y, 1});
+    return list;
+  }();
+  return shapes;
 }
 
 } // namespace ptxasw::synth

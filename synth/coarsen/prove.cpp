@@ -234,6 +234,8 @@ std::string prove_coarsen(const KernelContext &kernel, const Function &sibling,
         has_rooms(rooms_of(kernel.module, kernel.kernel), StateSpace::shared) ? 0 : 1;
     show(dynamic ? claim.needs.dynamic_shared == form->total() : claim.needs.dynamic_shared <= most,
          "a launch with dynamic shared memory may find too little");
+    show(!asks_for_whole_rows(kernel) || claim.needs.blocks == whole_row_blocks(),
+         "in other blocks lanes of a warp may come to what they do together by different ways");
     show((!form->within_block() && form->along_x == 1) || may_be_spread(kernel),
          "the threads of a block must not be spread differently");
     show(form->along_x == 1 || !facts::block_shape_shows(kernel.module, kernel.kernel),

@@ -125,6 +125,9 @@ void CoarsenProof::one_copy(Position mine, Position theirs, const Renaming &name
     const auto skipped = replay_.skip(m);
     require(skipped.has_value(), m, "a loop without an end");
     t = skip_kernel(t, detour);
+    while (t < kernel_end() && lets_others_launch(module_.opcode(kernel_.instructions[t])) &&
+           !(detour && t == detour->end))
+      t = skip_kernel(t + 1, detour);
     if (detour ? t == detour->end : ends(t)) {
       require(!after || *after == *skipped, m, "a copy ends elsewhere");
       after = *skipped;

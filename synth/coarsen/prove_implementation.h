@@ -27,6 +27,8 @@ public:
 
   void run() {
     check_header();
+    if (sharing_.meetings().torn(sharing_.detours()))
+      fail("lanes of a warp may part before what they do together");
     assign_roles();
     find_definitions();
     enter();

@@ -148,8 +148,8 @@ void CoarsenProof::meet_again(const ReplayEnd &end, const Detour &detour) {
 }
 
 bool CoarsenProof::is_barrier(Position theirs) const {
-  const Op op = module_.opcode(kernel_.instructions[theirs]).op;
-  return op == Op::bar || op == Op::barrier || sharing_.meetings().in_warp(theirs);
+  const Opcode &opcode = module_.opcode(kernel_.instructions[theirs]);
+  return (opcode.op == Op::bar || opcode.op == Op::barrier) && !opcode.has(Modifier::warp);
 }
 
 // The copies part. What was added may test things again that only held there.

@@ -20,6 +20,10 @@
 // are one in each copy, too. A name is an operand of 32 bits, or the base of an access: a register
 // of 32 bits can stand there in its place.
 //
+// What is of use to nothing may be made of an address: compilers leave a generic one behind that no
+// access has. A generic address of local memory may also be made what it was again
+// (`cvta.to.local`), and nothing else.
+//
 // What is refused: such names in 64 bits or with a number beside them, and, with all atomics, those
 // whose result is read: a copy that waits for another thread's could wait for what that thread does
 // for a later copy.
@@ -76,30 +80,40 @@ class Addresses {
 public:
   Addresses(const Module &module, const Function &kernel, StateSpace space)
       : module_(module), kernel_(kernel), space_(space),
-        is_address_(kernel.registers.size(), false) {
+        is_address_(kernel.registers.size(), false), is_generic_(kernel.registers.size(), false),
+        is_used_(kernel.registers.size(), false) {
+    find_used();
     for (bool changed = true; changed;) {
       changed = false;
       for (const Instruction &instruction : kernel.instructions)
-        if (const RegisterId made = result(instruction);
-            made != no_register && makes_address(instruction) && !is_address_[made])
-          is_address_[made] = changed = true;
+        if (const RegisterId made = result(instruction); made != no_register) {
+          if (makes_address(instruction) && !is_address_[made])
+            is_address_[made] = changed = true;
+          if (makes_generic(instruction) && !is_generic_[made])
+            is_generic_[made] = changed = true;
+        }
     }
   }
 
-  /// Returns true if an instruction makes nothing of an address but an access or an address.
+  /// Returns true if an instruction makes nothing of an address but an access or an address, or
+  /// what it makes of one is of use to nothing.
   bool is_good(const Instruction &instruction) const {
     const Opcode &opcode = module_.opcode(instruction);
     const auto operands = module_.operands(instruction);
-    const bool access =
-        opcode.op == Op::ld || opcode.op == Op::st || opcode.op == Op::red || opcode.op == Op::atom;
+    const bool access = is_one_of(opcode.op, {Op::ld, Op::st, Op::red, Op::atom, Op::cp, Op::wmma,
+                                              Op::ldmatrix, Op::stmatrix});
     if (access && opcode.space == space_) {
-      const std::size_t place = opcode.op == Op::ld || opcode.op == Op::atom ? 1 : 0;
+      const bool is_read = is_one_of(opcode.op, {Op::ld, Op::atom, Op::ldmatrix}) ||
+                           (opcode.op == Op::wmma && opcode.has(Modifier::load));
+      const std::size_t place = is_read ? 1 : 0;
       for (std::size_t i = 0; i < operands.size(); ++i)
-        if ((i == place) != concerns_address(operands.subspan(i, 1)))
+        if ((i == place) != concerns_address(operands.subspan(i, 1)) ||
+            concerns(operands.subspan(i, 1), is_generic_))
           return false;
       return operands.size() > place && operands[place].kind == Operand::Kind::address;
     }
-    return makes_address(instruction) || !concerns_address(operands);
+    return makes_address(instruction) || makes_generic(instruction) ||
+           !concerns_address(operands) || is_of_no_use(instruction);
   }
 
   /// Returns true if a register of 32 bits may stand in the place of each name of memory whose size
@@ -115,11 +129,44 @@ public:
   }
 
 private:
-  bool concerns_address(std::span<const Operand> operands) const {
-    return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
-      return (operand.kind == Operand::Kind::reg && is_address_[operand.reg]) ||
-             variable_in(module_, operand, space_) || concerns_address(module_.children(operand));
+  /// Returns true if an instruction only computes what nothing but such instructions reads.
+  bool is_of_no_use(const Instruction &instruction) const {
+    bool used = false;
+    for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
+      used = used || (use != RegisterUse::read && is_used_[reg]);
     });
+    return instruction.well_formed && is_pure(module_.opcode(instruction)) && !used;
+  }
+
+  void find_used() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const Instruction &instruction : kernel_.instructions)
+        if (!is_of_no_use(instruction))
+          for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
+            // What a guard may leave as it was is read, too.
+            if (use != RegisterUse::written && !is_used_[reg])
+              is_used_[reg] = changed = true;
+          });
+    }
+  }
+
+  bool concerns(std::span<const Operand> operands, const std::vector<bool> &registers) const {
+    return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
+      return (operand.kind == Operand::Kind::reg && registers[operand.reg]) ||
+             concerns(module_.children(operand), registers);
+    });
+  }
+
+  bool names_variable(std::span<const Operand> operands) const {
+    return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
+      return variable_in(module_, operand, space_) || names_variable(module_.children(operand));
+    });
+  }
+
+  bool concerns_address(std::span<const Operand> operands) const {
+    return names_variable(operands) || concerns(operands, is_address_) ||
+           concerns(operands, is_generic_);
   }
 
   bool is_one(const Operand &operand) const {
@@ -147,6 +194,8 @@ private:
     const auto text_is = [&](std::initializer_list<std::string_view> words) {
       return std::find(words.begin(), words.end(), opcode.text) != words.end();
     };
+    if (inputs.size() == 1 && space_ == StateSpace::local && opcode.text == "cvta.to.local.u64")
+      return is_generic(inputs[0]);
     if (inputs.size() == 1)
       return is_one(inputs[0]) && text_is({"mov.u32", "mov.b32", "mov.s32", "mov.u64", "mov.b64",
                                            "mov.s64", "cvt.u64.u32", "cvt.u32.u64"});
@@ -162,13 +211,33 @@ private:
            is_one(inputs[0]) && is_one(inputs[1]) && is_none(2);
   }
 
+  bool is_generic(const Operand &operand) const {
+    return operand.kind == Operand::Kind::reg && operand.selector == 0 && !operand.negated &&
+           is_generic_[operand.reg];
+  }
+
+  /// An address in local memory as a generic one, which may become what it was again.
+  bool makes_generic(const Instruction &instruction) const {
+    const std::string_view text = module_.opcode(instruction).text;
+    const auto operands = module_.operands(instruction);
+    if (space_ != StateSpace::local || !instruction.well_formed ||
+        result_of(operands) == no_register)
+      return false;
+    if (operands.size() == 2)
+      return (text == "cvta.local.u64" && is_one(operands[1])) ||
+             ((text == "mov.u64" || text == "mov.b64") && is_generic(operands[1]));
+    return operands.size() == 3 && (text == "add.u64" || text == "add.s64") &&
+           is_generic(operands[1]) && !concerns_address(operands.subspan(2, 1));
+  }
+
 public:
   /// Returns true if all that is ever written to a register that is an address is one.
   bool all_written_are() const {
     bool all = true;
     for (const Instruction &instruction : kernel_.instructions)
       for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
-        all &= use == RegisterUse::read || !is_address_[reg] || makes_address(instruction);
+        all &= use == RegisterUse::read || ((!is_address_[reg] || makes_address(instruction)) &&
+                                            (!is_generic_[reg] || makes_generic(instruction)));
       });
     return all;
   }
@@ -178,6 +247,8 @@ private:
   const Function &kernel_;
   const StateSpace space_;
   std::vector<bool> is_address_;
+  std::vector<bool> is_generic_; ///< addresses in local memory, as generic ones
+  std::vector<bool> is_used_;    ///< by register: something asks for it that is of use itself
 };
 
 /// Calls `visit` with each operand of the kernel, and with those that are parts of others.

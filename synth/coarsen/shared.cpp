@@ -67,6 +67,17 @@ std::vector<bool> shared_registers(const Module &module, const Function &kernel,
   return shared;
 }
 
+/// Returns true if an instruction makes a group of a thread's asynchronous copies, or waits for
+/// groups or for other grids: what one thread does for all copies.
+bool is_of_thread(const Module &module, const Instruction &instruction) {
+  const Opcode &opcode = module.opcode(instruction);
+  return instruction.guard == no_register &&
+         (opcode.op == Op::griddepcontrol ||
+          (opcode.op == Op::cp &&
+           (opcode.has(Modifier::commit_group) || opcode.has(Modifier::wait_group) ||
+            opcode.has(Modifier::wait_all))));
+}
+
 } // namespace
 
 Sharing::Sharing(const KernelContext &context, const CoarsenForm &form)
@@ -130,7 +141,7 @@ const Detour *Sharing::detour(std::uint32_t branch) const {
 unsigned Sharing::keeper(const Instruction &instruction, unsigned k) const {
   const Op op = module_.opcode(instruction).op;
   const auto at = static_cast<std::uint32_t>(&instruction - kernel_.instructions.data());
-  if (facts::is_barrier_of_all(module_, instruction) ||
+  if (facts::is_barrier_of_all(module_, instruction) || is_of_thread(module_, instruction) ||
       ((op == Op::bar || op == Op::barrier) && meetings_.in_warp(at)))
     return 0;
   return keeper(ptxasw::is_shared(module_, instruction, by_all_),
@@ -140,6 +151,10 @@ unsigned Sharing::keeper(const Instruction &instruction, unsigned k) const {
 
 bool Sharing::is_shared(const Instruction &instruction) const {
   return ptxasw::is_shared(module_, instruction, by_some_);
+}
+
+bool lets_others_launch(const Opcode &opcode) {
+  return opcode.text == "griddepcontrol.launch_dependents";
 }
 
 bool is_shared(const Module &module, const Instruction &instruction,

@@ -447,7 +447,7 @@ private:
   template <typename LabelOf>
   void by_itself(std::uint32_t i, const Renaming &names, const LabelOf &label_of) {
     const Instruction &one = instruction(i);
-    if (first_[i])
+    if (first_[i] || lets_others_launch(module_.opcode(one)))
       return;
     if (!is_way(module_.opcode(one))) {
       out_.clone(module_, one, names);

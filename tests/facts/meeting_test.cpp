@@ -107,3 +107,49 @@ TEST_CASE("lanes of a warp agree on its number in the block") {
   // Of a block the warps differ.
   CHECK(uneven_in(rank + "setp.lt.u32 %p1, %r7, 32;\n" + ends + "bar.sync 0;\n") == 10);
 }
+
+namespace {
+
+/// Whether lanes of whole rows come alike to a meeting behind a branch by %p1.
+bool alike_in_rows(const std::string &condition, bool whole_rows = true) {
+  const std::string text =
+      ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u32 n)\n{\n"
+      ".reg .b32 %r<9>;\n.reg .pred %p<9>;\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ntid.x;\n"
+      "mov.u32 %r3, %ctaid.x;\nmov.u32 %r4, %tid.y;\nmov.u32 %r5, %ntid.y;\n" +
+      condition + "@%p1 bra $end;\nbar.warp.sync -1;\n$end: ret;\n}\n";
+  const auto module = parse(text, "test.ptx");
+  if (!module)
+    FAIL(format(module.error()));
+  return !facts::Meetings(**module, (*module)->functions[0], whole_rows).uneven();
+}
+
+} // namespace
+
+TEST_CASE("in blocks of whole rows tid.x tells the warp") {
+  const std::string below = "setp.lt.u32 %p1, ", in_grid = "mad.lo.u32 %r6, %r3, %r2, %r1;\n";
+  CHECK(alike_in_rows(below + "%r1, 32;\n"));
+  CHECK_FALSE(alike_in_rows(below + "%r1, 32;\n", false));
+  CHECK_FALSE(alike_in_rows(below + "%r1, 33;\n"));
+  CHECK_FALSE(alike_in_rows(below + "%r1, 31;\n"));
+  CHECK(alike_in_rows("setp.gt.u32 %p1, %r1, 31;\n"));
+  CHECK_FALSE(alike_in_rows("setp.gt.u32 %p1, %r1, 32;\n"));
+  // The number may stand on the other side, or in a register.
+  CHECK(alike_in_rows("mov.u32 %r6, WARP_SZ;\nsetp.le.u32 %p1, %r6, %r1;\n"));
+  CHECK_FALSE(alike_in_rows("mov.u32 %r6, WARP_SZ;\nsetp.lt.u32 %p1, %r6, %r1;\n"));
+  CHECK(alike_in_rows("setp.gt.u32 %p1, 32, %r1;\n"));
+  CHECK_FALSE(alike_in_rows("setp.ge.u32 %p1, 32, %r1;\n"));
+  CHECK(alike_in_rows("setp.ge.u32 %p1, 31, %r1;\n"));
+  // A place in the grid, whose low bits are the lane.
+  CHECK(alike_in_rows(in_grid + "shr.u32 %r7, %r6, 5;\nsetp.eq.u32 %p1, %r7, 3;\n"));
+  CHECK_FALSE(alike_in_rows(in_grid + "shr.u32 %r7, %r6, 4;\nsetp.eq.u32 %p1, %r7, 3;\n"));
+  CHECK(alike_in_rows(in_grid + "div.u32 %r7, %r6, 96;\nsetp.eq.u32 %p1, %r7, 3;\n"));
+  CHECK_FALSE(alike_in_rows(in_grid + "div.s32 %r7, %r6, 96;\nsetp.eq.u32 %p1, %r7, 3;\n"));
+  CHECK_FALSE(alike_in_rows("mad.lo.u32 %r6, %r3, %r5, %r1;\n" + below + "%r6, 32;\n"));
+  CHECK_FALSE(alike_in_rows("mad.lo.u32 %r6, %r3, %r1, %r1;\n" + below + "%r6, 32;\n"));
+  CHECK(alike_in_rows("mad.lo.u32 %r6, %r3, 64, %r1;\n" + below + "%r6, 32;\n"));
+  CHECK_FALSE(alike_in_rows("mad.lo.u32 %r6, %r3, 48, %r1;\n" + below + "%r6, 32;\n"));
+  // The row is one for a warp.
+  CHECK(alike_in_rows("setp.eq.u32 %p1, %r4, 1;\n"));
+  CHECK_FALSE(alike_in_rows("setp.eq.u32 %p1, %r4, 1;\n", false));
+  CHECK_FALSE(alike_in_rows("setp.eq.u32 %p1, %r1, %r4;\n"));
+}

@@ -250,6 +250,14 @@ Mutants mutants_of(const std::string &line) {
     add("lanemask_lt", "lanemask_le");
     add("atom\\.global\\.add", "atom.global.max");
     add("_u?r8;", "_r6;");
+    add("wait_group 1", "wait_group 2");
+    add("wait_all", "wait_group 1");
+    add("commit_group", "wait_all");
+    add("ld\\.volatile", "ld");
+    add("st\\.volatile", "st");
+    add("volatile\\.shared", "relaxed.cta.shared");
+    add("launch_dependents", "wait");
+    add("\\bwait;", "launch_dependents;");
     return list;
   }();
   Mutants result{"", line + "\n" + line};
@@ -353,12 +361,44 @@ TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
   run("textured.ptx", "sampled", "x2");
   run("local.ptx", "stacked", "x2");
   run("dynamic.ptx", "sums", "x2");
+  run("steps.ptx", "pairs", "x2");
+  run("steps.ptx", "columns", "x2");
+  run("steps.ptx", "staged", "x2");
+  run("steps.ptx", "dependent", "x2");
   run("../wide/points.ptx", "stencil", "wide-x2");
   run("../wide/points.ptx", "four", "wide");
   run("../wide/points.ptx", "rows", "wide-x2y2-neighbours");
   CHECK(more_than(all.refused, 3000));
   // Mostly added code whose order is free, or that is there twice.
   CHECK(all.harmless * 5 < all.refused);
+}
+
+TEST_CASE("where lanes come alike in blocks of whole rows alone, the table demands such blocks") {
+  const auto text =
+      file_text(std::filesystem::path(SOURCE_DIR "/tests/synth/retile") / "steps.ptx");
+  for (const char *kernel : {"columns", "pairs", "staged"}) {
+    CAPTURE(kernel);
+    const Written one = write_one(text, kernel, "x2");
+    const auto module = parsed(one.before + one.sibling + one.after);
+    const auto proved = [&](const std::vector<std::array<std::uint32_t, 3>> &blocks) {
+      Proposal claim = one.proposal;
+      claim.sibling.needs.blocks = blocks;
+      return prove_coarsen({*module, function(*module, kernel)},
+                           function(*module, one.proposal.sibling.name), claim)
+          .empty();
+    };
+    // The second has a block that the text says, the third nothing of warps.
+    const bool asks = kernel == std::string_view("columns");
+    CHECK(one.proposal.sibling.needs.blocks.empty() == !asks);
+    CHECK(proved(whole_row_blocks()));
+    CHECK(proved({}) == !asks);
+    CHECK_FALSE(proved({{16, 4, 1}}));
+    auto more = whole_row_blocks();
+    more.push_back({16, 4, 1});
+    CHECK_FALSE(proved(more));
+  }
+  for (const auto &block : whole_row_blocks())
+    CHECK((block[0] % 32 == 0 && block[2] == 1 && block[0] * block[1] <= 1024));
 }
 
 TEST_CASE("a register does not hide a variable") {
