@@ -101,7 +101,7 @@ std::optional<GlobalMemory> result_of(const WarpProgram &program, const Function
                 std::min<std::uint64_t>(kernel.parameters[i].size(), 8));
   }
   WarpOptions options;
-  options.step_limit = 20'000'000;
+  options.step_limit = 1'000'000; // of a loop that a mutant has made endless
   const auto outcome =
       run_kernel(program, *program.find_kernel(std::string(kernel.name)), launch, *memory, options);
   if (outcome.fault)

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -31,6 +32,9 @@ constexpr VersionFamily special[] = {
     {.name = "stage", .runs = 6, .search = 60, .executed = "_shift"},
     {.name = "cache", .runs = 8, .search = 100, .step_limit = 200'000},
 };
+
+/// Launches that are searched for at first.
+constexpr unsigned first_search = 20;
 
 VersionFamily family_of_traps(std::string_view name) {
   for (const VersionFamily &one : special)
@@ -110,18 +114,48 @@ std::vector<std::string> listed(const std::string &words) {
 }
 
 KernelVerdict compare(const VersionFamily &family, const Module &written, const Proposal &proposal,
-                      unsigned runs) {
+                      unsigned runs, unsigned search) {
   VerifyOptions how;
   how.kernel = "k";
   how.stand_in = stand_in(proposal.sibling);
   how.no_alias = !proposal.promise.empty();
   how.runs = runs != 0 ? runs : family.runs;
-  how.search = family.search;
+  how.search = std::min(search, family.search);
   how.schedules = 1;
   how.small = true;
   how.step_limit = family.step_limit;
   return verify(written, written, how).at(0);
 }
+
+namespace {
+
+/// A line of a version that must run and did not.
+std::optional<std::uint32_t> never_ran(const VersionFamily &family, const std::string &text,
+                                       const KernelVerdict &verdict) {
+  for (const std::uint32_t line : verdict.not_exercised)
+    if (family.to_the_last_line && has(text, line, family.executed))
+      return line;
+  return std::nullopt;
+}
+
+/// What is wrong with one version. Most need few launches until all has run; the family's whole
+/// number is searched for if that does not do, or if so many `runs` are asked for.
+std::string fault_of_version(const VersionFamily &family, const SiblingResult &result,
+                             const Module &written, const Proposal &proposal, unsigned runs) {
+  KernelVerdict verdict =
+      compare(family, written, proposal, runs, runs == 0 ? first_search : family.search);
+  if (verdict.kind == KernelVerdict::Kind::unchecked || never_ran(family, result.text, verdict))
+    verdict = compare(family, written, proposal, runs);
+  if (verdict.kind == KernelVerdict::Kind::differ)
+    return fmt::format("{}: {}", proposal.variant, verdict.counter_example);
+  if (const auto line = never_ran(family, result.text, verdict))
+    return fmt::format("{}: line {} of the version never ran", proposal.variant, *line);
+  if (verdict.kind == KernelVerdict::Kind::unchecked)
+    return fmt::format("{}: only {} launches", proposal.variant, verdict.agreed);
+  return "";
+}
+
+} // namespace
 
 std::string fault_of_written(const VersionFamily &family, const std::string &text,
                              const std::vector<std::string> &variants, unsigned runs) {
@@ -142,18 +176,10 @@ std::string fault_of_written(const VersionFamily &family, const std::string &tex
   const auto written = parse(result.text, "written.ptx");
   if (!written)
     return format(written.error());
-  for (const Proposal &proposal : kernel.written) {
-    const KernelVerdict verdict = compare(family, **written, proposal, runs);
-    if (verdict.kind == KernelVerdict::Kind::differ)
-      return fmt::format("{}: {}", proposal.variant, verdict.counter_example);
-    const auto never =
-        std::find_if(verdict.not_exercised.begin(), verdict.not_exercised.end(),
-                     [&](std::uint32_t line) { return has(result.text, line, family.executed); });
-    if (family.to_the_last_line && never != verdict.not_exercised.end())
-      return fmt::format("{}: line {} of the version never ran", proposal.variant, *never);
-    if (verdict.kind == KernelVerdict::Kind::unchecked)
-      return fmt::format("{}: only {} launches", proposal.variant, verdict.agreed);
-  }
+  for (const Proposal &proposal : kernel.written)
+    if (std::string wrong = fault_of_version(family, result, **written, proposal, runs);
+        !wrong.empty())
+      return wrong;
   return "";
 }
 

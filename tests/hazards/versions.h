@@ -34,10 +34,10 @@ std::string fault_of_written(const VersionFamily &family, const std::string &tex
 std::string fault_of_refused(const VersionFamily &family, const std::string &text,
                              const std::vector<std::string> &variants, const std::string &reasons);
 
-/// What a kernel and the version that stands behind it do, compared on so many launches; 0: the
-/// family's own number.
+/// What a kernel and the version that stands behind it do, compared on so many launches (0: the
+/// family's own number), and on so many that are searched for, but not more than the family's.
 KernelVerdict compare(const VersionFamily &family, const Module &written, const Proposal &proposal,
-                      unsigned runs);
+                      unsigned runs, unsigned search = ~0u);
 
 /// The words of a list with commas.
 std::vector<std::string> listed(const std::string &words);
