@@ -200,7 +200,7 @@ std::string with_whole_blocks(const std::string &text) {
 /// depends on it afterwards. Lanes that the last warp does not have are not asked.
 std::vector<std::string> of_a_warp(WarpRandom &random) {
   const std::string distance = std::to_string(1 + random.below(31));
-  switch (random.below(9)) {
+  switch (random.below(13)) {
   case 0:
     return {"mov.u32 %wm, -1;", "mov.u32 %wu, 0;", "mov.u32 %wv, " + distance + ";",
             "shfl.sync.up.b32 %wv|%wp, %acc, %wv, %wu, %wm;", "@%wp add.u32 %acc, %acc, %wv;"};
@@ -238,6 +238,31 @@ std::vector<std::string> of_a_warp(WarpRandom &random) {
             "@%wp add.u32 %acc, %acc, %wv;",
             label + ":"};
   }
+  case 8: { // the first warp of each row, or every other one of those of the grid, in whole rows
+    const std::string label = fmt::format("ROW{}", random.below(1'000'000'000));
+    std::vector<std::string> lines{"setp.gt.u32 %wp, %wx0, 31;"};
+    if (const auto n = random.below(1'000'000'000); n % 2 == 0)
+      lines = {fmt::format(".reg .b32 %wy{0}, %wz{0};", n),
+               fmt::format("mad.lo.u32 %wy{}, %wrow, %wx3, %wx0;", n),
+               fmt::format("shr.u32 %wz{0}, %wy{0}, 5;", n),
+               fmt::format("and.b32 %wv, %wz{}, 1;", n), "setp.eq.u32 %wp, %wv, 0;"};
+    for (const std::string &line :
+         {"@%wp bra " + label + ";", std::string("mov.u32 %wm, -1;"),
+          std::string("mov.u32 %wu, 0;"), "mov.u32 %wv, " + distance + ";",
+          std::string("shfl.sync.up.b32 %wv|%wp, %acc, %wv, %wu, %wm;"),
+          std::string("@%wp add.u32 %acc, %acc, %wv;"), label + ":"})
+      lines.push_back(line);
+    return lines;
+  }
+  case 9: // in the thread's own place, with a barrier before: lanes may have been out of step
+    return {"bar.sync 0;", "ld.volatile.shared.u32 %wv, [%mine];", "mad.lo.u32 %acc, %acc, 3, %wv;",
+            "st.volatile.shared.u32 [%mine], %acc;"};
+  case 10: // the same wherever lanes are: refused where they may be out of step
+    return {"st.volatile.shared.u32 [%mine+4], %acc;", "ld.volatile.shared.u32 %wv, [%mine+4];",
+            "add.u32 %acc, %acc, %wv;"};
+  case 11:
+    return {"griddepcontrol.wait;", "cp.async.commit_group;", "griddepcontrol.launch_dependents;",
+            "cp.async.wait_group 0;"};
   default: { // some lanes go a way of their own first
     const std::string label = fmt::format("WAY{}", random.below(1'000'000'000));
     return {"mov.u32 %wv, %laneid;",
@@ -270,11 +295,11 @@ std::string with_warps(const std::string &text, std::uint64_t seed) {
       line = "\tmov.u32 %wv, tile;\n\tcvt.u64.u32 %tile64, %wv;";
     kept += line + "\n";
     if (holds(line, ".reg .b64 %tile64;")) {
-      kept += "\t.reg .b32 %wm, %wu, %wv, %wr, %wx<7>, %wnumber;\n\t.reg .pred %wp;\n"
+      kept += "\t.reg .b32 %wm, %wu, %wv, %wr, %wx<7>, %wnumber, %wrow;\n\t.reg .pred %wp;\n"
               "\tmov.u32 %wx0, %tid.x;\n\tmov.u32 %wx1, %tid.y;\n\tmov.u32 %wx2, %tid.z;\n"
               "\tmov.u32 %wx3, %ntid.x;\n\tmov.u32 %wx4, %ntid.y;\n"
               "\tmad.lo.u32 %wx5, %wx4, %wx2, %wx1;\n"
-              "\tmad.lo.u32 %wnumber, %wx5, %wx3, %wx0;\n";
+              "\tmad.lo.u32 %wnumber, %wx5, %wx3, %wx0;\n\tmov.u32 %wrow, %ctaid.x;\n";
       declared = true;
     }
     if (declared && line == "\tbar.sync 0;" && holds(kept, "%mine, %flat, 8, %mine") &&
