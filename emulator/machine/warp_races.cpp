@@ -132,14 +132,15 @@ void RaceDetector::note_cell(History &history, const Access &access, std::option
   }
   if (is_spent)
     std::erase_if(history, [](const Entry &entry) { return entry.lanes == 0; });
-  if (const std::size_t size = history.size(); size >= few && (size & (size - 1)) == 0)
-    forget(history, access);
   const auto same = std::find_if(history.rbegin(), history.rend(),
                                  [&](const Entry &entry) { return entry.joins(access); });
   if (same != history.rend()) {
     same->lanes |= 1u << access.lane;
     return;
   }
+  // Only where it grows: lanes that join an entry would ask for nothing new, each of them.
+  if (const std::size_t size = history.size(); size >= few && (size & (size - 1)) == 0)
+    forget(history, access);
   bytes_in_use_ -= history.capacity() * sizeof(Entry);
   history.push_back({access, 1u << access.lane});
   bytes_in_use_ += history.capacity() * sizeof(Entry);

@@ -17,6 +17,11 @@ PTXASW = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
 DATA = Path(__file__).resolve().parent.parent / "data"
 JACOBI = DATA / "jacobi.ptx"
 
+# The set `all` has more of the same: it says --everything (CMakeLists.txt).
+EVERYTHING = "--everything" in sys.argv
+if EVERYTHING:
+    sys.argv.remove("--everything")
+
 # Settings of whoever runs the tests must not leak into them, nor must a preloaded library.
 for name in [n for n in os.environ if n.startswith("PTXASW_") or n == "LD_PRELOAD"]:
     del os.environ[name]

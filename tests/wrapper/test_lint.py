@@ -524,12 +524,13 @@ L: ld.global.f32 %f1, [%rd1];
         made = run([os.path.join(cuda_home(), "bin/nvcc"), "-arch=sm_90", "-ptx", "-o", "page.ptx", "page.cu"])
         self.assertEqual(made.returncode, 0, made.stderr)
         seen = set()
-        for shape in ("256", "32x32"):
-            said = json.loads(self.lint("page.ptx", "--json", "-W", "all", "-W", "races", "--launch", f"base-align=256,block={shape}").stdout)
+        races = ["-W", "races", "--kernel", "*races*"] # a proof for each kernel
+        for shape, *words in (["256"], ["256", *races], ["32x32"]):
+            said = json.loads(self.lint("page.ptx", "--json", "-W", "all", *words, "--launch", f"base-align=256,block={shape}").stdout)
             for kernel in said["kernels"]:
                 when, code = re.match(r"_ZN\d+(before|after)_(\w+?)1kE", kernel["name"]).groups()
                 code = code.replace("_", "-")
-                if (shape == "32x32") != (code in ("uncoalesced", "bank-conflict")):
+                if (shape == "32x32") != (code in ("uncoalesced", "bank-conflict")) or (code == "races") != bool(words):
                     continue
                 seen.add((when, code))
                 self.assertEqual(code in {w["code"] for w in kernel["warnings"]}, when == "before", (when, code))

@@ -10,7 +10,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from support import JACOBI, PTXASW, Scratch, cuda_home, main, run
+from support import EVERYTHING, JACOBI, PTXASW, Scratch, cuda_home, main, run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/lint-codes/*.md"), *ROOT.glob("docs/internals/*.md"), *ROOT.glob("docs/results/*/README.md"),
@@ -45,6 +45,7 @@ ELSEWHERE = {
     "ptxasw launch --profile": GPU + "; tests/launch has a driver without one",
     "tar xf sm_90.tar.gz": "unpacks what kernelgen-bench/run made",
     "ctest -R conformance": "part of this suite",
+    "tests/synth/address-times --runs 31": "the test synth.address-times, of one run",
     "build/tests/conformance/conformance check": "part of this suite",
     "tests/conformance/record": MINUTES + ", and " + GPU,
     "/tmp/cf/record": GPU,
@@ -247,6 +248,9 @@ class Pages(Scratch):
         for page in PAGES:
             for command, lines in shown(page):
                 if any(command.startswith(prefix) for prefix in ELSEWHERE):
+                    continue
+                # `quick` leaves out the compiling of programs that only a GPU runs, which no user is told of.
+                if not EVERYTHING and command.startswith("nvcc ") and "-ptx" not in command and page not in FOR_USERS:
                     continue
                 count += 1
                 with self.subTest(page=page.name, command=command):

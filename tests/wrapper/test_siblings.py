@@ -9,7 +9,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from support import JACOBI, PTXASW, Scratch, main, run
+from support import EVERYTHING, JACOBI, PTXASW, Scratch, main, run
 
 try:
     import jsonschema
@@ -100,7 +100,7 @@ class Siblings(Scratch):
         self.assertIn("  shuffle all: the same launch\n", result.stdout)
         self.assertNotIn("copies", result.stdout)  # there are none to make
         self.assertIn("shfl.sync", Path("out.ptx").read_text())
-        verdict = run([PTXASW, "verify", JACOBI, "out.ptx"]).stdout
+        verdict = run([PTXASW, "verify", JACOBI, "out.ptx", "--search", "60"]).stdout
         self.assertRegex(verdict, r"__ptxasw_shuffle_all: agree on \d+ launches, \d+ changed instructions, all of them executed")
 
     def test_loads_ahead(self):
@@ -224,7 +224,7 @@ class Siblings(Scratch):
     def test_assembles(self):
         for path in GOLDEN.glob("*.ptx"):
             run([PTXASW, "siblings", path, "-o", "out.ptx", "--retile=x4,y2,z8,y4-rows-r64,y4-neighbours-r64", "--maxnreg=40"])
-            for arch in (75, 80, 90, 100, 120):
+            for arch in (75, 80, 90, 100, 120) if EVERYTHING else (90,):
                 done = run(["ptxas", f"-arch=sm_{arch}", "out.ptx", "-o", "out.cubin"])
                 self.assertEqual(done.returncode, 0, done.stderr)
 
