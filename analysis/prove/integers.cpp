@@ -28,8 +28,6 @@ namespace {
 
 /// Multiples of one number that are compared with each other, and factors of a product.
 constexpr std::size_t most_multiples = 16, most_factors = 8, most_monomials = 200;
-/// Choices of numbers with products in one formula that are told apart.
-constexpr std::size_t most_choices = 4;
 /// Formulas and numbers in each other: their translation, and that to Z3's, calls itself so often.
 constexpr std::size_t most_depth = 500;
 /// The highest bit at which numbers are cut.
@@ -487,10 +485,6 @@ IntegerFormulas::Polynomial IntegerFormulas::bits(Expr whole, unsigned low, unsi
   }
   if (low > largest_cut || width > 62 || (!has_no_more && low + width > largest_cut))
     throw TooLarge();
-  std::set<unsigned> &cuts = cuts_[whole]; // a choice may have brought more
-  const bool begins = low != 0 && cuts.insert(low).second;
-  if ((!has_no_more && cuts.insert(low + width).second) || begins)
-    pieces_.erase(whole);
   Polynomial result;
   for (const Piece &piece : pieces(whole))
     if (piece.at >= low && (has_no_more || piece.at < low + width))
@@ -579,44 +573,6 @@ IntegerFormulas::Formula IntegerFormulas::equal(const Polynomial &a, const Polyn
 IntegerFormulas::Formula IntegerFormulas::compare(const Polynomial &less, const Polynomial &more,
                                                   std::int64_t gap) {
   return comparison(Kind::at_most, linear(plus(plus(less, more, -1), {{Monomial{}, gap}})));
-}
-
-// The first choice in an expression between numbers that differ by products; null: there is none,
-// or too many.
-Expr IntegerFormulas::choice_of_products(Expr expr) {
-  std::vector<Expr> choices;
-  for_each_node(expr, [&](Expr node) {
-    if (node->kind == ExprKind::ite && is_full(node->width))
-      choices.push_back(node);
-  });
-  std::erase_if(choices, [&](Expr choice) {
-    bool has_product = false;
-    for_each_node(pool_.sub(choice->children[1], choice->children[2]),
-                  [&](Expr part) { has_product |= part->kind == ExprKind::product; });
-    return !has_product;
-  });
-  if (choices.empty() || choices.size() > most_choices)
-    return nullptr;
-  return *std::min_element(choices.begin(), choices.end(),
-                           [](Expr a, Expr b) { return a->id < b->id; });
-}
-
-// What a formula is with the one number, or with the other. What is known of numbers in it, as that
-// they do not overflow, is known if that is chosen: nobody computes them otherwise.
-IntegerFormulas::Formula
-IntegerFormulas::by_choice(Expr choice, const std::function<Formula(Substitution &)> &formula_of) {
-  std::vector<Formula> cases;
-  for (const bool first : {true, false}) {
-    Substitution then(pool_);
-    then.map(choice, choice->children[first ? 1 : 2]);
-    const Formula is_first = formula(choice->children[0]);
-    const Formula condition = first ? is_first : negated(is_first);
-    const std::size_t begun = question_.formulas.size();
-    cases.push_back(all_of({condition, formula_of(then)}));
-    for (std::size_t i = begun; i < question_.formulas.size(); ++i)
-      question_.formulas[i] = any_of({negated(condition), question_.formulas[i]});
-  }
-  return any_of(std::move(cases));
 }
 
 // --- places that are one
@@ -746,11 +702,6 @@ IntegerFormulas::Formula IntegerFormulas::translate(Expr expr) {
   const auto differ = [](const Formula &a, const Formula &b) {
     return any_of({all_of({a, negated(b)}), all_of({negated(a), b})});
   };
-  const bool compares =
-      expr->kind == ExprKind::eq0 || expr->kind == ExprKind::slt || expr->kind == ExprKind::ult;
-  if (compares && expr->children[0]->width > 1)
-    if (const Expr choice = choice_of_products(expr))
-      return by_choice(choice, [&](Substitution &then) { return formula(then(expr)); });
   switch (expr->kind) {
   case ExprKind::constant:
     return expr->value.is_zero() ? any_of({}) : all_of({});
@@ -1136,7 +1087,9 @@ std::optional<IntegerQuestion> IntegerFormulas::question(const std::vector<Expr>
       tell(one, true);
     std::vector<Expr> all = formulas;
     for (const Meeting &meeting : meetings)
-      all.push_back(meeting.holds);
+      for (const Expr part : {meeting.holds, meeting.one, meeting.other})
+        if (part)
+          all.push_back(part);
     for (const Expr one : all)
       for_each_node(one, [&](Expr node) {
         if (node->kind != ExprKind::extract)
@@ -1151,9 +1104,8 @@ std::optional<IntegerQuestion> IntegerFormulas::question(const std::vector<Expr>
       question_.formulas.push_back(formula(one));
     std::vector<Formula> places;
     for (const Meeting &meeting : meetings)
-      places.push_back(meeting.one && !choice_of_products(meeting.holds)
-                           ? same_place(value(meeting.one), value(meeting.other), excludes)
-                           : formula(meeting.holds));
+      places.push_back(meeting.one ? same_place(value(meeting.one), value(meeting.other), excludes)
+                                   : formula(meeting.holds));
     if (!meetings.empty())
       question_.formulas.push_back(any_of(std::move(places)));
     const std::vector<Formula> all_axioms = axioms();

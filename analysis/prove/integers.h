@@ -83,8 +83,6 @@ private:
   Polynomial divided(Expr expr);
   Formula formula(Expr expr);
   Formula translate(Expr expr);
-  Formula by_choice(Expr choice, const std::function<Formula(Substitution &)> &formula_of);
-  Expr choice_of_products(Expr expr);
   Formula same_place(const Polynomial &a, const Polynomial &b, const Excludes &excludes);
   Formula same_row(const Polynomial &a, const Polynomial &b, std::uint32_t by,
                    const Excludes &excludes);

@@ -175,7 +175,8 @@ private:
   SolverAnswer ask_whole(const std::vector<Expr> &formulas,
                          const std::vector<AccessMeeting> &meetings = {});
   bool whole_excluded(const IntegerQuestion &question);
-  SolverAnswer ask_choices(const std::vector<Expr> &formulas, unsigned most);
+  SolverAnswer ask_choices(const std::vector<Expr> &formulas,
+                           const std::vector<AccessMeeting> &meetings, unsigned most);
   SolverAnswer ask_bits(const std::vector<Expr> &formulas, PropertyProof &about);
   const Variable *variable(Expr symbol) const;
   std::string place_of(const SharedAccess &access) const;
@@ -379,8 +380,7 @@ SolverAnswer SafetyProof::ask(std::vector<Expr> formulas,
   add_layout_facts(formulas, any);
   std::vector<Expr> whole = formulas;
   whole.insert(whole.begin(), any);
-  if (ask_whole(formulas, meetings) == SolverAnswer::unsat ||
-      ask_choices(whole, most_choices) == SolverAnswer::unsat)
+  if (ask_choices(formulas, meetings, most_choices) == SolverAnswer::unsat)
     return SolverAnswer::unsat;
   unsigned cases = most_cases;
   if (!splits.empty())
@@ -483,31 +483,45 @@ SolverAnswer SafetyProof::ask_whole(const std::vector<Expr> &formulas,
   return answer;
 }
 
-// Each way that numbers with products are chosen, as by `min(begin + i * chunk, n)`: what is chosen
-// is then one product, or another, and multiples can be compared.
-SolverAnswer SafetyProof::ask_choices(const std::vector<Expr> &formulas, unsigned most) {
+// Each way that numbers are chosen that differ by products, as by `min(begin + i * chunk, n)`: what
+// is chosen is then one product, or another, and multiples can be compared.
+SolverAnswer SafetyProof::ask_choices(const std::vector<Expr> &formulas,
+                                      const std::vector<AccessMeeting> &meetings, unsigned most) {
   if (!assumptions_.no_wrap)
     return SolverAnswer::unknown;
   std::set<std::uint32_t> ids;
   Expr choice = nullptr; // one with no other in it: what is in another one came before it
-  for (const Expr formula : formulas)
+  const auto look = [&](Expr formula) {
     for_each_node(formula, [&](Expr node) {
       if (node->kind != ExprKind::ite || node->width < 32)
         return;
       bool has_product = false;
-      for_each_node(node, [&](Expr part) { has_product |= part->kind == ExprKind::product; });
+      for_each_node(pool_.sub(node->children[1], node->children[2]),
+                    [&](Expr part) { has_product |= part->kind == ExprKind::product; });
       if (has_product && ids.insert(node->id).second && (!choice || node->id < choice->id))
         choice = node;
     });
+  };
+  std::for_each(formulas.begin(), formulas.end(), look);
+  for (const AccessMeeting &meeting : meetings) {
+    look(meeting.at_one);
+    look(meeting.at_other);
+  }
   if (!choice || ids.size() > most)
-    return most == most_choices || choice ? SolverAnswer::unknown : ask_whole(formulas);
+    return ask_whole(formulas, meetings);
   for (const bool first : {true, false}) {
     Substitution then(pool_);
     then.map(choice, choice->children[first ? 1 : 2]);
     std::vector<Expr> chosen{first ? choice->children[0] : pool_.bit_not(choice->children[0])};
     for (const Expr formula : formulas)
       chosen.push_back(then(formula));
-    if (const SolverAnswer answer = ask_choices(chosen, most - 1); answer != SolverAnswer::unsat)
+    std::vector<AccessMeeting> there = meetings;
+    for (AccessMeeting &meeting : there) {
+      meeting.at_one = then(meeting.at_one);
+      meeting.at_other = then(meeting.at_other);
+    }
+    if (const SolverAnswer answer = ask_choices(chosen, there, most - 1);
+        answer != SolverAnswer::unsat)
       return answer;
   }
   return SolverAnswer::unsat;
