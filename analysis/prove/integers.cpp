@@ -12,6 +12,8 @@
 // with the larger factor is at least w larger. The parts of a polynomial that belong to one thread,
 // to the other, and to both are factored apart, so that the same index in a difference and in a
 // condition is the same sum of products.
+//
+// Before that two places that may be one are parted into rows and columns (same_place()).
 
 #include "analysis/prove/integers.h"
 
