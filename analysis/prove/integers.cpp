@@ -12,6 +12,8 @@
 // with the larger factor is at least w larger. The parts of a polynomial that belong to one thread,
 // to the other, and to both are factored apart, so that the same index in a difference and in a
 // condition is the same sum of products.
+//
+// Before that two places that may be one are parted into rows and columns (same_place()).
 
 #include "analysis/prove/integers.h"
 
@@ -19,6 +21,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <fmt/core.h>
+#include <iterator>
 #include <numeric>
 
 namespace ptxasw::inline analysis {
@@ -51,14 +55,22 @@ bool mixes(Expr sum) {
   return false;
 }
 
-/// A sum that is no whole number, but one modulo 2^w.
+/// A sum or a product that is no whole number, but one modulo 2^w.
 bool is_modular(Expr expr) {
-  return expr->kind == ExprKind::sum && (!is_full(expr->width) || mixes(expr)) && expr->width <= 62;
+  return (expr->kind == ExprKind::sum || expr->kind == ExprKind::product) &&
+         (!is_full(expr->width) || mixes(expr)) && expr->width <= 62;
 }
 
 /// Bits of a number.
 bool is_part(Expr expr) {
   return expr->kind == ExprKind::extract && !is_full(expr->width) && expr->children[0]->width <= 64;
+}
+
+/// One bit of a number at a place where numbers are cut, or the sum of such bits modulo 2.
+bool has_bits_only(Expr bit) {
+  const auto operands = bit->operands();
+  return bit->kind == ExprKind::sum ? std::all_of(operands.begin(), operands.end(), has_bits_only)
+                                    : is_part(bit) && bit->index < largest_cut;
 }
 
 using Kind = IntegerQuestion::Kind;
@@ -79,6 +91,34 @@ FormulaPtr combined(Kind kind, std::vector<FormulaPtr> parts) {
 FormulaPtr negated(FormulaPtr formula) { return combined(Kind::negation, {std::move(formula)}); }
 FormulaPtr any_of(std::vector<FormulaPtr> parts) { return combined(Kind::any, std::move(parts)); }
 FormulaPtr all_of(std::vector<FormulaPtr> parts) { return combined(Kind::all, std::move(parts)); }
+
+/// The same question of those variables alone that are in its formulas, in the order in which they
+/// come: of two threads that do the same it is the same question.
+IntegerQuestion compact(const IntegerQuestion &question) {
+  IntegerQuestion result;
+  std::map<std::uint32_t, std::uint32_t> variables, truths;
+  std::unordered_map<const IntegerQuestion::Formula *, FormulaPtr> known;
+  const auto renamed = [&](const auto &self, const FormulaPtr &formula) -> FormulaPtr {
+    if (const auto found = known.find(formula.get()); found != known.end())
+      return found->second;
+    IntegerQuestion::Formula copy{formula->kind, {formula->sum.constant, {}}, {}, 0};
+    for (const auto &[index, coefficient] : formula->sum.terms) {
+      const auto [entry, is_new] = variables.try_emplace(index, result.variables.size());
+      if (is_new)
+        result.variables.push_back(question.variables[index]);
+      copy.sum.terms[entry->second] = coefficient;
+    }
+    for (const FormulaPtr &part : formula->parts)
+      copy.parts.push_back(self(self, part));
+    if (formula->kind == Kind::truth)
+      copy.truth = truths.try_emplace(formula->truth, truths.size()).first->second;
+    return known[formula.get()] = std::make_shared<const IntegerQuestion::Formula>(std::move(copy));
+  };
+  for (const FormulaPtr &formula : question.formulas)
+    result.formulas.push_back(renamed(renamed, formula));
+  result.truths = static_cast<std::uint32_t>(truths.size());
+  return result;
+}
 
 } // namespace
 
@@ -212,7 +252,7 @@ IntegerFormulas::Polynomial IntegerFormulas::compute(Expr expr) {
     return result;
   }
   case ExprKind::sext:
-    return expr->children[0]->width == 1 ? atom(expr) : value(expr->children[0]);
+    return expr->children[0]->width == 1 ? plus({}, one_bit(expr), -1) : value(expr->children[0]);
   case ExprKind::zext:
     return expr->children[0]->width == 1 ? one_bit(expr) : unsigned_value(expr->children[0]);
   case ExprKind::extract:
@@ -276,6 +316,13 @@ IntegerFormulas::Polynomial IntegerFormulas::residue(Expr expr) {
   if (!is_modular(expr))
     return value(expr);
   Polynomial result = plus({}, {{Monomial{}, as_signed(expr->value.low, expr->width)}});
+  if (expr->kind == ExprKind::product) { // of the numbers whose lowest bits the factors are
+    result = {{Monomial{}, 1}};
+    for (const Expr factor : expr->operands())
+      result = times(result, is_part(factor) && factor->index == 0 ? value(factor->children[0])
+                                                                   : residue(factor));
+    return result;
+  }
   for (std::uint32_t i = 0; i < expr->child_count; ++i)
     result =
         plus(result, residue(expr->children[i]), as_signed(expr->coefficients[i], expr->width));
@@ -297,15 +344,20 @@ IntegerFormulas::Polynomial IntegerFormulas::reduced(const Polynomial &whole, Ex
   return result;
 }
 
-// A truth value as a number, or a bit of one.
+// A truth value as a number, a bit of one, or the sum of such bits modulo 2.
 IntegerFormulas::Polynomial IntegerFormulas::one_bit(Expr expr) {
   const Expr bit = expr->children[0];
-  if (!is_part(bit))
-    return atom(expr);
-  if (bit->index <= largest_cut)
+  if (is_part(bit) && bit->index > largest_cut) {
+    const Interval known = range_of(bit->children[0], value(bit->children[0]));
+    return known.low >= 0 && known.high >> bit->index == 0 ? Polynomial() : atom(expr);
+  }
+  if (has_bits_only(bit))
     return unsigned_value(bit);
-  const Interval known = range_of(bit->children[0], value(bit->children[0]));
-  return known.low >= 0 && known.high >> bit->index == 0 ? Polynomial() : atom(expr);
+  const Polynomial result = of(variable({0, 1}, threads_in_(expr)));
+  const Formula holds = formula(bit);
+  question_.formulas.push_back(any_of({negated(holds), equal(result, {{Monomial{}, 1}})}));
+  question_.formulas.push_back(any_of({holds, equal(result, {})}));
+  return result;
 }
 
 // Where it is put together by operations that do not overflow, it is in the range of its width;
@@ -444,8 +496,7 @@ IntegerFormulas::Polynomial IntegerFormulas::bits(Expr whole, unsigned low, unsi
 
 IntegerFormulas::Polynomial IntegerFormulas::chosen(Expr expr) {
   const Formula condition = formula(expr->children[0]);
-  const Polynomial yes = value(expr->children[1]), no = value(expr->children[2]);
-  const Interval a = range(yes), b = range(no);
+  Polynomial yes = value(expr->children[1]), no = value(expr->children[2]);
   // Products stay what they are, with a factor of 0 or 1.
   const Polynomial difference = plus(yes, no, -1);
   if (std::any_of(difference.begin(), difference.end(),
@@ -458,13 +509,22 @@ IntegerFormulas::Polynomial IntegerFormulas::chosen(Expr expr) {
         any_of({condition, all_of({equal(is_yes, {}), equal(result, no)})}));
     return result;
   }
+  // Those that both have are in what is chosen, whatever that is.
+  Polynomial common;
+  for (const auto &[monomial, coefficient] : yes)
+    if (const auto same = no.find(monomial);
+        monomial.size() > 1 && same != no.end() && same->second == coefficient)
+      common.emplace(monomial, coefficient);
+  yes = plus(yes, common, -1);
+  no = plus(no, common, -1);
+  const Interval a = range(yes), b = range(no);
   constexpr Wide least = -(Wide{1} << 63), most = (Wide{1} << 63) - 1;
   Polynomial result = of(variable({std::clamp(std::min(a.low, b.low), least, most),
                                    std::clamp(std::max(a.high, b.high), least, most)},
                                   threads_in_(expr)));
   question_.formulas.push_back(any_of({negated(condition), equal(result, yes)}));
   question_.formulas.push_back(any_of({condition, equal(result, no)}));
-  return result;
+  return plus(result, common);
 }
 
 // Where dividend and divisor are not negative all four divisions agree:
@@ -516,6 +576,116 @@ IntegerFormulas::Formula IntegerFormulas::compare(const Polynomial &less, const 
                                                   std::int64_t gap) {
   return comparison(Kind::at_most, linear(plus(plus(less, more, -1), {{Monomial{}, gap}})));
 }
+
+// --- places that are one
+
+// An index as of a matrix, row * by + column. Where 0 <= column < by, two such places are one only
+// if both their rows and their columns are: by > 0 then, and a difference of rows is at least `by`,
+// that of columns less. That a column is one follows from what is known of its thread alone.
+
+unsigned IntegerFormulas::threads_of(const Formula &formula) {
+  const auto [known, is_new] = threads_of_.try_emplace(formula.get(), 0);
+  if (!is_new)
+    return known->second;
+  unsigned threads = 0;
+  for (const auto &[index, coefficient] : formula->sum.terms)
+    threads |= threads_[index];
+  for (const Formula &part : formula->parts)
+    threads |= threads_of(part);
+  return threads_of_[formula.get()] = threads;
+}
+
+// True if 0 <= column < scale * by for a thread.
+bool IntegerFormulas::is_column(const Polynomial &column, std::int64_t scale, std::uint32_t by,
+                                unsigned thread, const Excludes &excludes) {
+  if (!excludes)
+    return false;
+  const auto [known, is_new] = columns_.try_emplace({column, scale, by, thread}, false);
+  if (!is_new)
+    return known->second;
+  const Formula outside =
+      any_of({compare(column, {}, 1), compare({{Monomial{by}, scale}}, column, 0)});
+  IntegerQuestion alone;
+  const std::vector<Formula> all_axioms = axioms();
+  threads_of_.clear(); // of axioms that are no more
+  const auto add_own = [&](const std::vector<Formula> &all) {
+    std::copy_if(all.begin(), all.end(), std::back_inserter(alone.formulas),
+                 [&](const Formula &one) { return (threads_of(one) & ~thread) == 0; });
+  };
+  add_own(question_.formulas);
+  add_own(all_axioms);
+  alone.formulas.push_back(outside);
+  alone.variables = question_.variables;
+  alone.truths = question_.truths;
+  return columns_[{column, scale, by, thread}] = excludes(compact(alone));
+}
+
+// Null: it is not known that this is a row's length.
+IntegerFormulas::Formula IntegerFormulas::same_row(const Polynomial &a, const Polynomial &b,
+                                                   std::uint32_t by, const Excludes &excludes) {
+  Polynomial rows[2], columns[2];
+  std::int64_t scale = 0;
+  for (const unsigned i : {0u, 1u})
+    for (const auto &[monomial, coefficient] : i == 0 ? a : b) {
+      const auto at = std::find(monomial.begin(), monomial.end(), by);
+      if (at == monomial.end()) {
+        columns[i].emplace(monomial, coefficient);
+        continue;
+      }
+      Monomial others = monomial;
+      others.erase(others.begin() + (at - monomial.begin()));
+      rows[i].emplace(std::move(others), coefficient);
+      scale = std::gcd(scale, coefficient);
+    }
+  if (!is_column(columns[0], scale, by, 1, excludes) ||
+      !is_column(columns[1], scale, by, 2, excludes))
+    return nullptr;
+  for (Polynomial &row : rows)
+    for (auto &[monomial, coefficient] : row)
+      coefficient /= scale;
+  return all_of(
+      {same_place(rows[0], rows[1], excludes), same_place(columns[0], columns[1], excludes)});
+}
+
+// a of the first thread is b of the second one.
+IntegerFormulas::Formula IntegerFormulas::same_place(const Polynomial &a, const Polynomial &b,
+                                                     const Excludes &excludes) {
+  constexpr std::size_t most_lengths = 3;
+  std::map<std::uint32_t, std::size_t> uses;
+  for (const Polynomial *const side : {&a, &b})
+    for (const auto &[monomial, coefficient] : *side)
+      if (monomial.size() > 1)
+        for (const std::uint32_t factor : std::set<std::uint32_t>(monomial.begin(), monomial.end()))
+          uses[factor] += threads_[factor] == 0 ? 1 : 0;
+  std::vector<std::pair<std::size_t, std::uint32_t>> lengths;
+  for (const auto &[factor, count] : uses)
+    if (count != 0)
+      lengths.emplace_back(count, factor);
+  std::sort(lengths.rbegin(), lengths.rend());
+  if (lengths.size() > most_lengths)
+    lengths.resize(most_lengths);
+  // What both have in common and no thread has of its own may begin a row outside of it.
+  Polynomial own_a, own_b = plus(b, {});
+  for (const auto &[monomial, coefficient] : a) {
+    const auto same = own_b.find(monomial);
+    const bool is_common = std::all_of(monomial.begin(), monomial.end(),
+                                       [&](std::uint32_t part) { return threads_[part] == 0; });
+    if (is_common && same != own_b.end() && same->second == coefficient)
+      own_b.erase(same);
+    else
+      own_a.emplace(monomial, coefficient);
+  }
+  for (const auto &[count, by] : lengths) {
+    if (const Formula parted = same_row(a, b, by, excludes))
+      return parted;
+    if (own_a.size() != a.size())
+      if (const Formula parted = same_row(own_a, own_b, by, excludes))
+        return parted;
+  }
+  return equal(a, b);
+}
+
+// --- formulas of expressions
 
 IntegerFormulas::Formula IntegerFormulas::formula(Expr expr) {
   const auto known = formulas_.find(expr);
@@ -581,6 +751,10 @@ IntegerFormulas::Formula IntegerFormulas::translate(Expr expr) {
                                      all_of({negated(a_negative), negated(b_negative)})}),
                              less})});
     }
+    break;
+  case ExprKind::extract:
+    if (has_bits_only(expr))
+      return negated(is_zero(unsigned_value(expr)));
     break;
   default:
     break;
@@ -773,7 +947,8 @@ std::uint32_t IntegerFormulas::multiple(const Polynomial &factor, std::uint32_t 
   return result;
 }
 
-void IntegerFormulas::add_axioms() {
+std::vector<IntegerFormulas::Formula> IntegerFormulas::axioms() {
+  std::vector<Formula> result;
   using Sum = IntegerQuestion::Sum;
   const auto at_most = [](Sum sum) { return comparison(Kind::at_most, std::move(sum)); };
   const auto sum_of = [](std::uint32_t variable) {
@@ -794,11 +969,9 @@ void IntegerFormulas::add_axioms() {
       const Formula negative = ranges_[by].low >= 0 ? any_of({}) : less(width, zero, 1);
       Sum both = one.value;
       add(both, width, 1);
-      question_.formulas.push_back(
-          any_of({negative, less(one.factor, zero, 0), less(width, one.value, 0)}));
-      question_.formulas.push_back(
-          any_of({negative, less(zero, one.factor, 0), less(both, zero, 0)}));
-      question_.formulas.push_back(any_of(
+      result.push_back(any_of({negative, less(one.factor, zero, 0), less(width, one.value, 0)}));
+      result.push_back(any_of({negative, less(zero, one.factor, 0), less(both, zero, 0)}));
+      result.push_back(any_of(
           {negated(comparison(Kind::equal, one.factor)), comparison(Kind::equal, one.value)}));
     }
   for (const auto &[by, all] : multiples_) {
@@ -806,7 +979,7 @@ void IntegerFormulas::add_axioms() {
     const bool plain = ranges_[by].low >= 0;
     const Formula negative = plain ? any_of({}) : less(width, zero, 1);
     const auto axiom = [&](const Formula &excluded, const Formula &holds) {
-      question_.formulas.push_back(any_of({negative, excluded, holds}));
+      result.push_back(any_of({negative, excluded, holds}));
     };
     for (std::size_t i = 0; i < all.size() && i < most_multiples; ++i) {
       const Multiple &a = all[i];
@@ -816,7 +989,7 @@ void IntegerFormulas::add_axioms() {
       axiom(less(a.factor, zero, 0), less(width, value, 0)); // factor <= 0, or width <= value
       axiom(less(zero, a.factor, 0), less(both, zero, 0));   // factor >= 0, or value <= -width
       Sum no_factor = a.factor;
-      question_.formulas.push_back(
+      result.push_back(
           any_of({negated(comparison(Kind::equal, no_factor)), comparison(Kind::equal, value)}));
       for (std::size_t j = 0; j < i; ++j) {
         const Multiple &b = all[j];
@@ -830,11 +1003,12 @@ void IntegerFormulas::add_axioms() {
         Sum difference = a.factor, values = value;
         add(difference, b.factor, -1);
         add(values, b.value, -1);
-        question_.formulas.push_back(any_of(
+        result.push_back(any_of(
             {negated(comparison(Kind::equal, difference)), comparison(Kind::equal, values)}));
       }
     }
   }
+  return result;
 }
 
 // Of formulas that compare a number with a constant: in which range it is. That x + c is in a range
@@ -852,6 +1026,8 @@ void IntegerFormulas::tell(Expr expr, Interval known) {
     const Wide constant = as_signed(expr->value.low, expr->width);
     tell(expr->children[0], {known.low - constant, known.high - constant});
   }
+  if (expr->kind == ExprKind::sext && expr->children[0]->width > 1)
+    tell(expr->children[0], known);
 }
 
 void IntegerFormulas::tell(Expr formula, bool holds) {
@@ -887,11 +1063,36 @@ bool IntegerFormulas::is_small(Expr expr) const {
   return told != told_.end() && told->second.low >= 0 && told->second.high < (Wide{1} << 31);
 }
 
-std::optional<IntegerQuestion> IntegerFormulas::question(const std::vector<Expr> &formulas) {
+std::string to_string(const IntegerQuestion &question) {
+  std::string text;
+  for (const auto &variable : question.variables)
+    text += fmt::format("{} {} {};", variable.low, variable.high, variable.is_bounded);
+  const auto add = [&](const auto &self, const IntegerQuestion::Formula &formula) -> void {
+    text += fmt::format("({} {} {}", static_cast<unsigned>(formula.kind), formula.sum.constant,
+                        formula.truth);
+    for (const auto &[index, coefficient] : formula.sum.terms)
+      text += fmt::format(" {}*{}", coefficient, index);
+    for (const auto &part : formula.parts)
+      self(self, *part);
+    text += ')';
+  };
+  for (const auto &formula : question.formulas)
+    add(add, *formula);
+  return text;
+}
+
+std::optional<IntegerQuestion> IntegerFormulas::question(const std::vector<Expr> &formulas,
+                                                         const std::vector<Meeting> &meetings,
+                                                         const Excludes &excludes) {
   try {
     for (const Expr one : formulas)
       tell(one, true);
-    for (const Expr one : formulas)
+    std::vector<Expr> all = formulas;
+    for (const Meeting &meeting : meetings)
+      for (const Expr part : {meeting.holds, meeting.one, meeting.other})
+        if (part)
+          all.push_back(part);
+    for (const Expr one : all)
       for_each_node(one, [&](Expr node) {
         if (node->kind != ExprKind::extract)
           return;
@@ -903,7 +1104,14 @@ std::optional<IntegerQuestion> IntegerFormulas::question(const std::vector<Expr>
       });
     for (const Expr one : formulas)
       question_.formulas.push_back(formula(one));
-    add_axioms();
+    std::vector<Formula> places;
+    for (const Meeting &meeting : meetings)
+      places.push_back(meeting.one ? same_place(value(meeting.one), value(meeting.other), excludes)
+                                   : formula(meeting.holds));
+    if (!meetings.empty())
+      question_.formulas.push_back(any_of(std::move(places)));
+    const std::vector<Formula> all_axioms = axioms();
+    question_.formulas.insert(question_.formulas.end(), all_axioms.begin(), all_axioms.end());
   } catch (const TooLarge &) {
     return std::nullopt;
   }

@@ -7,15 +7,20 @@
 #include "emulator/symbolic/expr.h"
 #include "emulator/symbolic/solver.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
 namespace ptxasw::inline analysis {
+
+/// A text that is the same for questions that are the same.
+std::string to_string(const IntegerQuestion &question);
 
 /// Translates formulas of a ThreadCopy pair. What cannot hold together as whole numbers cannot hold
 /// in any execution in which no operation on indices overflows or loses bits.
@@ -23,8 +28,19 @@ class IntegerFormulas {
 public:
   explicit IntegerFormulas(ExprPool &pool) : pool_(pool), threads_in_(pool) {}
 
-  /// The question if all formulas (width 1) can hold together; nothing: its numbers are too large.
-  std::optional<IntegerQuestion> question(const std::vector<Expr> &formulas);
+  /// That two places are one: `holds`, which is that numbers of the first and of the second thread
+  /// are equal, if they are given.
+  struct Meeting {
+    Expr holds, one = nullptr, other = nullptr;
+  };
+  /// True if a question's formulas cannot hold together.
+  using Excludes = std::function<bool(const IntegerQuestion &)>;
+
+  /// The question if all formulas (width 1) and one of the meetings, if there are any, can hold
+  /// together; nothing: its numbers are too large.
+  std::optional<IntegerQuestion> question(const std::vector<Expr> &formulas,
+                                          const std::vector<Meeting> &meetings = {},
+                                          const Excludes &excludes = {});
 
 private:
   __extension__ typedef __int128 Wide;
@@ -67,6 +83,12 @@ private:
   Polynomial divided(Expr expr);
   Formula formula(Expr expr);
   Formula translate(Expr expr);
+  Formula same_place(const Polynomial &a, const Polynomial &b, const Excludes &excludes);
+  Formula same_row(const Polynomial &a, const Polynomial &b, std::uint32_t by,
+                   const Excludes &excludes);
+  bool is_column(const Polynomial &column, std::int64_t scale, std::uint32_t by, unsigned thread,
+                 const Excludes &excludes);
+  unsigned threads_of(const Formula &formula);
   Formula compare(const Polynomial &less, const Polynomial &more, std::int64_t gap);
   Formula is_zero(const Polynomial &polynomial);
   Formula equal(const Polynomial &a, const Polynomial &b);
@@ -86,7 +108,7 @@ private:
   void tell(Expr expr, Interval known);
   void tell(Expr formula, bool holds);
   bool is_small(Expr expr) const;
-  void add_axioms();
+  std::vector<Formula> axioms();
 
   ExprPool &pool_;
   IntegerQuestion question_;
@@ -99,6 +121,8 @@ private:
   std::unordered_map<Expr, std::set<unsigned>> cuts_; ///< where bits of it begin or end
   std::unordered_map<Expr, std::vector<Piece>> pieces_;
   std::unordered_map<Expr, Interval> told_; ///< by formulas that compare with constants
+  std::map<std::tuple<Polynomial, std::int64_t, std::uint32_t, unsigned>, bool> columns_;
+  std::unordered_map<const IntegerQuestion::Formula *, unsigned> threads_of_;
   std::map<std::pair<Polynomial, std::uint32_t>, std::uint32_t> products_;
   std::map<std::uint32_t, std::vector<Multiple>> multiples_; ///< by what they are of
   /// Sums of multiples in one formula, which are multiples themselves; by what they are of.

@@ -37,6 +37,7 @@
 #include <fmt/core.h>
 #include <set>
 #include <span>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace ptxasw::inline analysis {
@@ -54,6 +55,9 @@ constexpr unsigned most_cases = 200;
 
 /// Choices of numbers with products in one question that are told apart.
 constexpr unsigned most_choices = 4;
+
+/// For what is asked on the way to an answer, in units of whole numbers.
+constexpr std::uint64_t most_of_step = 100'000;
 
 /// Gates of all multipliers and dividers in one question: Z3 makes them before it counts what it
 /// does, which takes longer than all the rest.
@@ -149,6 +153,9 @@ private:
   Expr meet(const AccessMeeting &meeting);
   Expr any_meet(const std::vector<AccessMeeting> &meetings);
   Expr pointer_in(Expr address);
+  Expr base_in(const SharedAccess &access, Expr address) {
+    return access.base ? access.base : pointer_in(address);
+  }
   std::string counter_fault(const SharedAccess &own);
   std::string about_counters(const SharedAccess &one, const SharedAccess &other);
   void add_counters(std::vector<Expr> &formulas, ThreadCopy &one, ThreadCopy &two, bool same_block);
@@ -165,8 +172,11 @@ private:
   SolverAnswer ask_cases(const std::vector<Expr> &formulas,
                          const std::vector<AccessMeeting> &meetings,
                          std::span<const CaseSplit> splits, PropertyProof &about, unsigned &left);
-  SolverAnswer ask_whole(const std::vector<Expr> &formulas);
-  SolverAnswer ask_choices(const std::vector<Expr> &formulas, unsigned most);
+  SolverAnswer ask_whole(const std::vector<Expr> &formulas,
+                         const std::vector<AccessMeeting> &meetings = {});
+  bool whole_excluded(const IntegerQuestion &question);
+  SolverAnswer ask_choices(const std::vector<Expr> &formulas,
+                           const std::vector<AccessMeeting> &meetings, unsigned most);
   SolverAnswer ask_bits(const std::vector<Expr> &formulas, PropertyProof &about);
   const Variable *variable(Expr symbol) const;
   std::string place_of(const SharedAccess &access) const;
@@ -191,6 +201,7 @@ private:
   bool barriers_order_ = false;
   std::map<std::uint32_t, unsigned> tile_lanes_; ///< of barriers of tiles, by instruction
   std::vector<unsigned> tiles_; ///< lanes of those that barriers order, the largest first
+  std::unordered_map<std::string, bool> steps_; ///< what whole_excluded() has said, by question
   bool out_of_effort_ = false;
   unsigned questions_ = 0, unanswered_ = 0; ///< what counts towards the limits
   KernelProof proof_;
@@ -369,8 +380,7 @@ SolverAnswer SafetyProof::ask(std::vector<Expr> formulas,
   add_layout_facts(formulas, any);
   std::vector<Expr> whole = formulas;
   whole.insert(whole.begin(), any);
-  if (ask_whole(whole) == SolverAnswer::unsat ||
-      ask_choices(whole, most_choices) == SolverAnswer::unsat)
+  if (ask_choices(formulas, meetings, most_choices) == SolverAnswer::unsat)
     return SolverAnswer::unsat;
   unsigned cases = most_cases;
   if (!splits.empty())
@@ -389,7 +399,8 @@ SolverAnswer SafetyProof::ask_cases(const std::vector<Expr> &formulas,
       return SolverAnswer::unknown;
     std::vector<Expr> all = formulas;
     all.insert(all.begin(), any_meet(meetings));
-    return ask_whole(all) == SolverAnswer::unsat ? SolverAnswer::unsat : ask_bits(all, about);
+    return ask_whole(formulas, meetings) == SolverAnswer::unsat ? SolverAnswer::unsat
+                                                                : ask_bits(all, about);
   }
   for (const auto &one : splits[0]) {
     Substitution then(pool_);
@@ -432,10 +443,37 @@ SolverAnswer SafetyProof::ask_cases(const std::vector<Expr> &formulas,
   return SolverAnswer::unsat;
 }
 
-SolverAnswer SafetyProof::ask_whole(const std::vector<Expr> &formulas) {
+// A step towards the answer, which may not cost much.
+bool SafetyProof::whole_excluded(const IntegerQuestion &question) {
+  if (out_of_effort_)
+    return false;
+  const auto [known, is_new] = steps_.try_emplace(to_string(question), false);
+  if (!is_new)
+    return known->second;
+  ++questions_;
+  const std::uint64_t most = std::min<std::uint64_t>(most_of_step, effort_left() / whole_weight);
+  const SolverAnswer answer = integer_solver_.check("where an index is", question, most);
+  note_effort();
+  return known->second = answer == SolverAnswer::unsat;
+}
+
+SolverAnswer SafetyProof::ask_whole(const std::vector<Expr> &formulas,
+                                    const std::vector<AccessMeeting> &meetings) {
   if (out_of_effort_ || !assumptions_.no_wrap || gates(formulas, false) > most_gates)
     return SolverAnswer::unknown;
-  const auto question = IntegerFormulas(pool_).question(formulas);
+  std::vector<IntegerFormulas::Meeting> places;
+  for (const AccessMeeting &meeting : meetings) {
+    places.push_back({meet(meeting)});
+    if (meeting.one->bytes != meeting.other->bytes ||
+        places.back().holds->kind == ExprKind::constant)
+      continue;
+    const Expr base_one = base_in(*meeting.one, meeting.at_one);
+    const Expr base = base_one == base_in(*meeting.other, meeting.at_other) ? base_one : nullptr;
+    places.back().one = base ? pool_.sub(meeting.at_one, base) : meeting.at_one;
+    places.back().other = base ? pool_.sub(meeting.at_other, base) : meeting.at_other;
+  }
+  const auto question = IntegerFormulas(pool_).question(
+      formulas, places, [&](const IntegerQuestion &step) { return whole_excluded(step); });
   if (!question)
     return SolverAnswer::unknown;
   ++questions_;
@@ -445,31 +483,45 @@ SolverAnswer SafetyProof::ask_whole(const std::vector<Expr> &formulas) {
   return answer;
 }
 
-// Each way that numbers with products are chosen, as by `min(begin + i * chunk, n)`: what is chosen
-// is then one product, or another, and multiples can be compared.
-SolverAnswer SafetyProof::ask_choices(const std::vector<Expr> &formulas, unsigned most) {
+// Each way that numbers are chosen that differ by products, as by `min(begin + i * chunk, n)`: what
+// is chosen is then one product, or another, and multiples can be compared.
+SolverAnswer SafetyProof::ask_choices(const std::vector<Expr> &formulas,
+                                      const std::vector<AccessMeeting> &meetings, unsigned most) {
   if (!assumptions_.no_wrap)
     return SolverAnswer::unknown;
   std::set<std::uint32_t> ids;
   Expr choice = nullptr; // one with no other in it: what is in another one came before it
-  for (const Expr formula : formulas)
+  const auto look = [&](Expr formula) {
     for_each_node(formula, [&](Expr node) {
       if (node->kind != ExprKind::ite || node->width < 32)
         return;
       bool has_product = false;
-      for_each_node(node, [&](Expr part) { has_product |= part->kind == ExprKind::product; });
+      for_each_node(pool_.sub(node->children[1], node->children[2]),
+                    [&](Expr part) { has_product |= part->kind == ExprKind::product; });
       if (has_product && ids.insert(node->id).second && (!choice || node->id < choice->id))
         choice = node;
     });
+  };
+  std::for_each(formulas.begin(), formulas.end(), look);
+  for (const AccessMeeting &meeting : meetings) {
+    look(meeting.at_one);
+    look(meeting.at_other);
+  }
   if (!choice || ids.size() > most)
-    return most == most_choices || choice ? SolverAnswer::unknown : ask_whole(formulas);
+    return ask_whole(formulas, meetings);
   for (const bool first : {true, false}) {
     Substitution then(pool_);
     then.map(choice, choice->children[first ? 1 : 2]);
     std::vector<Expr> chosen{first ? choice->children[0] : pool_.bit_not(choice->children[0])};
     for (const Expr formula : formulas)
       chosen.push_back(then(formula));
-    if (const SolverAnswer answer = ask_choices(chosen, most - 1); answer != SolverAnswer::unsat)
+    std::vector<AccessMeeting> there = meetings;
+    for (AccessMeeting &meeting : there) {
+      meeting.at_one = then(meeting.at_one);
+      meeting.at_other = then(meeting.at_other);
+    }
+    if (const SolverAnswer answer = ask_choices(chosen, there, most - 1);
+        answer != SolverAnswer::unsat)
       return answer;
   }
   return SolverAnswer::unsat;
@@ -884,8 +936,7 @@ Expr SafetyProof::meet(const AccessMeeting &meeting) {
     const Variable *own = variable(base);
     return own && own->size() == 0;
   };
-  const Expr base_a = a.base ? a.base : pointer_in(at_a);
-  const Expr base_b = b.base ? b.base : pointer_in(at_b);
+  const Expr base_a = base_in(a, at_a), base_b = base_in(b, at_b);
   if (base_a && base_b && base_a != base_b && launch_.disjoint &&
       !(is_dynamic(base_a) && is_dynamic(base_b)))
     return pool_.constant(1, 0);
