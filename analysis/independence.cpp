@@ -21,7 +21,6 @@
 #include "analysis/exchange_loops.h"
 #include "analysis/plain_calls.h"
 #include "analysis/shape_algebra.h"
-#include "emulator/facts/in_step.h"
 #include "emulator/facts/origins.h"
 #include "emulator/facts/unread.h"
 #include "emulator/facts/writers.h"
@@ -742,7 +741,7 @@ void find_ties(const Module &module, const Function &kernel, KernelIndependence 
         (op == Op::barrier && !opcode.has(Modifier::cluster)) ||
         is_one_of(op, {Op::wmma, Op::mma, Op::ldmatrix, Op::stmatrix, Op::movmatrix, Op::suld,
                        Op::sust, Op::suq, Op::griddepcontrol}) ||
-        (op == Op::cp && leaves_global_alone(opcode)) || facts::is_unordered_access(opcode) ||
+        (op == Op::cp && leaves_global_alone(opcode)) ||
         ((op == Op::atom || op == Op::red) && opcode.space == StateSpace::shared);
     blocks &= alone || within_block;
     // A reduction that is one step only for the threads of its block counts on which those are.

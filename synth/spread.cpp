@@ -27,7 +27,6 @@
 #include "synth/spread.h"
 
 #include "analysis/independence.h"
-#include "emulator/facts/in_step.h"
 #include "emulator/facts/unread.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
@@ -48,6 +47,9 @@ namespace refusal {
 constexpr Refusal version{"version", "PTX before 3.0, in which functions may share registers"};
 constexpr Refusal control_flow{"control-flow", "the target of a branch is unknown"};
 constexpr Refusal cluster{"cluster", "the kernel is made for clusters of blocks"};
+constexpr Refusal matrix_in_room{"shared-address",
+                                 "matrices in shared memory may lie at addresses of "
+                                 "32 bytes, and those of copies at 16"};
 constexpr Refusal generic_shared{"shared-address",
                                  "a generic address of shared memory may be of any variable"};
 constexpr Refusal shared_memory{"shared-memory", "each block needs shared memory of its own"};
@@ -154,6 +156,18 @@ struct Ties {
   std::vector<bool> unread;        ///< facts::unread_atomics()
 };
 
+/// Returns true if `wmma` may load or store a matrix in shared memory: it has to be aligned to 32
+/// bytes (PTX ISA 9.7.14.3), and a copy's shared memory begins at a multiple of 16.
+bool may_be_in_room(const Module &module, const Function &kernel, const Opcode &opcode) {
+  const auto is_shared = [](const Variable &variable) {
+    return variable.space == StateSpace::shared;
+  };
+  const bool moves = opcode.text.starts_with("wmma.load") || opcode.text.starts_with("wmma.store");
+  return moves && opcode.space != StateSpace::global &&
+         (std::any_of(kernel.variables.begin(), kernel.variables.end(), is_shared) ||
+          std::any_of(module.variables.begin(), module.variables.end(), is_shared));
+}
+
 std::optional<Refusal> instruction_obstacle(const Module &module, const Function &kernel,
                                             std::uint32_t at, const Ties &ties, Blocks blocks) {
   const Instruction &instruction = kernel.instructions[at];
@@ -161,6 +175,8 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
   const Op op = opcode.op;
   if (blocks == Blocks::whole && facts::is_barrier_of_all(module, instruction))
     return std::nullopt;
+  if (blocks == Blocks::whole && op == Op::wmma && may_be_in_room(module, kernel, opcode))
+    return refusal::matrix_in_room;
   if (blocks == Blocks::whole && ties.meets_in_warp[at])
     return operand_obstacle(module, kernel, module.operands(instruction), blocks);
   if (op == Op::bar || op == Op::barrier)
@@ -192,8 +208,7 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
   if (op == Op::ldu)
     return refusal::agreement;
   const bool access = op == Op::ld || op == Op::st;
-  const bool in_whole = blocks == Blocks::whole && facts::is_unordered_access(opcode);
-  if (access && effect_of(opcode) == Effect::sync && !in_whole)
+  if (access && effect_of(opcode) == Effect::sync)
     return refusal::ordered;
   if (access && op == Op::st && opcode.space == StateSpace::param)
     return call_obstacle(module, kernel);

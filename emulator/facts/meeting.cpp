@@ -32,16 +32,13 @@
 //     goes alone: a detour. Where only those of other warps are, a warp is on it as a whole, and
 //     its lanes may meet on the way of each copy; elsewhere none may (torn()).
 //
-// Sums of the time before `__syncwarp` count on it that lanes of a warp run in step from a barrier
-// on: one stores, and another one loads it by a volatile access. Copies in lockstep run in step as
-// the kernel's lanes do. Lanes of one warp may not be some in lockstep and some not where that
-// matters: what leaves lockstep while such an access may follow does so in whole warps, or on a
-// detour that has none on it and a barrier of all threads behind it before the next such load
-// (torn()).
+// Sums of the time before `__syncwarp` count on it that lanes of a warp run in step: one stores,
+// and another one loads or stores there by a volatile access. A copy that parts, and the next one
+// that begins with lanes that the one before has parted, would lose that; so kernels with such
+// accesses are refused (synth/spread.cpp).
 
 #include "emulator/facts/meeting.h"
 
-#include "emulator/facts/in_step.h"
 #include "emulator/facts/warp_number.h"
 #include "emulator/semantics/one_value.h"
 #include "grammar/dominators.h"
@@ -108,16 +105,12 @@ Meetings::Meetings(const Module &module, const Function &kernel, bool whole_rows
     else if (op == Op::bar || op == Op::barrier)
       block_.any = block_.meets[i] = true;
   }
-  in_step_.is_warp = true;
-  in_step_.meets = accesses_in_step(module, kernel);
-  in_step_.any =
-      std::find(in_step_.meets.begin(), in_step_.meets.end(), true) != in_step_.meets.end();
   if (!any())
     return;
   find_next();
-  if (warp_.any || in_step_.any)
+  if (warp_.any)
     of_warp_ = made_of_warp_number(module, kernel, whole_rows);
-  for (Crowd *crowd : {&block_, &warp_, &in_step_})
+  for (Crowd *crowd : {&block_, &warp_})
     if (crowd->any)
       find_varying(*crowd);
 }
@@ -285,36 +278,12 @@ std::optional<std::uint32_t> Meetings::torn(const std::vector<Detour> &detours) 
     if (warp_.any && !parts_alike(warp_, detour.branch))
       if (const auto found = first_in(warp_.meets, detour.inside))
         return found;
-    if (in_step_.any && !parts_alike(in_step_, detour.branch))
-      if (const auto found = loses_step(detour))
-        return found;
-  }
-  return std::nullopt;
-}
-
-std::optional<std::uint32_t> Meetings::loses_step(const Detour &detour) const {
-  if (const auto found = first_in(in_step_.meets, detour.inside))
-    return found;
-  // Behind it, up to the next barrier of all threads.
-  const auto count = static_cast<std::uint32_t>(kernel_.instructions.size());
-  std::vector<bool> seen(count, false);
-  std::vector<std::uint32_t> open{detour.end};
-  while (!open.empty()) {
-    const std::uint32_t i = open.back();
-    open.pop_back();
-    if (i == count || seen[i] || is_barrier_of_all(module_, kernel_.instructions[i]))
-      continue;
-    if (in_step_.meets[i] && module_.opcode(kernel_.instructions[i]).op == Op::ld)
-      return i;
-    seen[i] = true;
-    open.insert(open.end(), next_[i].begin(), next_[i].end());
   }
   return std::nullopt;
 }
 
 std::optional<Detour> Meetings::detour(std::uint32_t branch) const {
-  if (!any() || !decides(branch) ||
-      (goes_alike(block_, branch) && goes_alike(warp_, branch) && goes_alike(in_step_, branch)))
+  if (!any() || !decides(branch) || (goes_alike(block_, branch) && goes_alike(warp_, branch)))
     return std::nullopt;
   Detour detour{branch, meet_[branch], region(branch)};
   detour.inside[branch] = true;

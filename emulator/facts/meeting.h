@@ -36,19 +36,17 @@ public:
   /// `whole_rows`: of blocks whose extent along x is a multiple of 32 alone (warp_number.h).
   Meetings(const Module &module, const Function &kernel, bool whole_rows = false);
 
-  bool any() const { return block_.any || warp_.any || in_step_.any; }
+  bool any() const { return block_.any || warp_.any; }
   bool of_whole_rows() const { return whole_rows_; }
   /// All lanes of a warp meet at an instruction (meetings_of_warp()).
   bool in_warp(std::uint32_t instruction) const { return warp_.meets[instruction]; }
   /// A meeting to which threads might come by different ways, or some not at all.
   std::optional<std::uint32_t> uneven() const;
   /// Where copies part on these detours: something that lanes of a warp do together, on the way of
-  /// some of them alone; or an access of lanes that may count on running in step (in_step.h),
-  /// before which some may have lost it.
+  /// some of them alone.
   std::optional<std::uint32_t> torn(const std::vector<Detour> &detours) const;
   /// The way of copies that part at a branch; nothing if they may go on alone to their ends, as no
-  /// meeting comes, nor an access of lanes in step, or all threads that meet then go on like this
-  /// one.
+  /// meeting comes, or all threads that meet then go on like this one.
   std::optional<Detour> detour(std::uint32_t branch) const;
 
 private:
@@ -71,7 +69,6 @@ private:
   bool goes_alike(const Crowd &crowd, std::uint32_t branch) const;
   /// All of them take a branch alike, and come to it alike.
   static bool parts_alike(const Crowd &crowd, std::uint32_t branch);
-  std::optional<std::uint32_t> loses_step(const Detour &detour) const;
   void find_next();
   void find_varying(Crowd &crowd) const;
   /// By instruction, the registers that may differ between threads before it.
@@ -91,7 +88,6 @@ private:
   std::vector<std::vector<std::uint32_t>> next_; ///< by instruction; one past the last is the end
   std::vector<std::uint32_t> meet_;              ///< by instruction: the nearest on all ways
   Crowd block_, warp_;
-  Crowd in_step_; ///< lanes of a warp that may count on running in step (in_step.h)
 };
 
 } // namespace ptxasw::facts

@@ -21,7 +21,6 @@ namespace {
 constexpr Refusal unused{"axis-unused", "the kernel does not ask for its block's index"};
 constexpr Refusal no_room{"shared-memory", "several times the shared or local memory is too much"};
 constexpr Refusal too_large{"budget", "the sibling would be too large"};
-constexpr Refusal out_of_step{"ordered-access", "lanes that count on running in step may lose it"};
 constexpr Refusal torn_warp{"warp-collective",
                             "lanes of a warp may part before what they do together"};
 constexpr Refusal nothing{"nothing-adjacent",
@@ -85,10 +84,8 @@ std::size_t detours_size(const Sharing &sharing, unsigned copies) {
 /// What keeps a form from being written whose copies share so much and part so.
 std::optional<Refusal> obstacle_to(const Sharing &sharing, const KernelContext &context,
                                    const CoarsenForm &form) {
-  const facts::Meetings &meetings = sharing.meetings();
-  if (const auto torn = meetings.torn(sharing.detours()))
-    return (meetings.in_warp(*torn) ? torn_warp : out_of_step)
-        .at(context.kernel.instructions[*torn].line);
+  if (const auto torn = sharing.meetings().torn(sharing.detours()))
+    return torn_warp.at(context.kernel.instructions[*torn].line);
   if (size_of(context.kernel, form.copies) + detours_size(sharing, form.copies) > size_budget)
     return too_large;
   return std::nullopt;

@@ -200,7 +200,7 @@ std::string with_whole_blocks(const std::string &text) {
 /// depends on it afterwards. Lanes that the last warp does not have are not asked.
 std::vector<std::string> of_a_warp(WarpRandom &random) {
   const std::string distance = std::to_string(1 + random.below(31));
-  switch (random.below(13)) {
+  switch (random.below(11)) {
   case 0:
     return {"mov.u32 %wm, -1;", "mov.u32 %wu, 0;", "mov.u32 %wv, " + distance + ";",
             "shfl.sync.up.b32 %wv|%wp, %acc, %wv, %wu, %wm;", "@%wp add.u32 %acc, %acc, %wv;"};
@@ -254,13 +254,7 @@ std::vector<std::string> of_a_warp(WarpRandom &random) {
       lines.push_back(line);
     return lines;
   }
-  case 9: // in the thread's own place, with a barrier before: lanes may have been out of step
-    return {"bar.sync 0;", "ld.volatile.shared.u32 %wv, [%mine];", "mad.lo.u32 %acc, %acc, 3, %wv;",
-            "st.volatile.shared.u32 [%mine], %acc;"};
-  case 10: // the same wherever lanes are: refused where they may be out of step
-    return {"st.volatile.shared.u32 [%mine+4], %acc;", "ld.volatile.shared.u32 %wv, [%mine+4];",
-            "add.u32 %acc, %acc, %wv;"};
-  case 11:
+  case 9:
     return {"griddepcontrol.wait;", "cp.async.commit_group;", "griddepcontrol.launch_dependents;",
             "cp.async.wait_group 0;"};
   default: { // some lanes go a way of their own first
