@@ -1,8 +1,7 @@
 // Kernels in which lanes of a warp hand each other values, and kernels whose shared memory has the
 // size that the launch says: norms and softmaxes of rows, sums by shuffles, counts by ballots and
-// by atomics that nobody reads, blocks that reverse their part, sums of the time before
-// `__syncwarp`, a warp for each row of a block, and products by tensor cores. Blocks are whole
-// warps.
+// by atomics that nobody reads, blocks that reverse their part, a warp for each row of a block, and
+// products by tensor cores. Blocks are whole warps.
 
 #include <mma.h>
 
@@ -111,30 +110,6 @@ extern "C" __global__ void dynamic_reverse(float *out, const float *in, int n) {
   __syncthreads();
   if (i < n)
     out[i] = words[blockDim.x - 1 - t];
-}
-
-/// The sum of each block, whose last warp counts on running in step.
-extern "C" __global__ void volatile_sum(float *out, const float *in, int n) {
-  __shared__ float words[1024];
-  const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
-  words[t] = i < n ? in[i] : 0.0f;
-  __syncthreads();
-  for (int distance = blockDim.x / 2; distance > 32; distance /= 2) {
-    if (t < distance)
-      words[t] += words[t + distance];
-    __syncthreads();
-  }
-  if (t < 32) {
-    volatile float *part = words;
-    part[t] += part[t + 32];
-    part[t] += part[t + 16];
-    part[t] += part[t + 8];
-    part[t] += part[t + 4];
-    part[t] += part[t + 2];
-    part[t] += part[t + 1];
-  }
-  if (t == 0)
-    out[blockIdx.x] = words[0];
 }
 
 /// The sum of a short row for each warp of blocks of 32 x 8.
