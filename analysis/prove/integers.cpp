@@ -353,7 +353,7 @@ IntegerFormulas::Polynomial IntegerFormulas::one_bit(Expr expr) {
   }
   if (has_bits_only(bit))
     return unsigned_value(bit);
-  const Polynomial result = of(variable({0, 1}, threads_in_(expr)));
+  Polynomial result = of(variable({0, 1}, threads_in_(expr)));
   const Formula holds = formula(bit);
   question_.formulas.push_back(any_of({negated(holds), equal(result, {{Monomial{}, 1}})}));
   question_.formulas.push_back(any_of({holds, equal(result, {})}));
@@ -676,10 +676,10 @@ IntegerFormulas::Formula IntegerFormulas::same_place(const Polynomial &a, const 
       own_a.emplace(monomial, coefficient);
   }
   for (const auto &[count, by] : lengths) {
-    if (const Formula parted = same_row(a, b, by, excludes))
+    if (Formula parted = same_row(a, b, by, excludes))
       return parted;
     if (own_a.size() != a.size())
-      if (const Formula parted = same_row(own_a, own_b, by, excludes))
+      if (Formula parted = same_row(own_a, own_b, by, excludes))
         return parted;
   }
   return equal(a, b);
@@ -1105,6 +1105,7 @@ std::optional<IntegerQuestion> IntegerFormulas::question(const std::vector<Expr>
     for (const Expr one : formulas)
       question_.formulas.push_back(formula(one));
     std::vector<Formula> places;
+    places.reserve(meetings.size());
     for (const Meeting &meeting : meetings)
       places.push_back(meeting.one ? same_place(value(meeting.one), value(meeting.other), excludes)
                                    : formula(meeting.holds));
