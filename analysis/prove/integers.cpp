@@ -146,6 +146,13 @@ IntegerFormulas::Interval IntegerFormulas::overlap(Interval a, Interval b) {
   return {std::max(a.low, b.low), std::min(a.high, b.high)};
 }
 
+// What a variable may be where it may be no more than it can hold.
+IntegerFormulas::Interval IntegerFormulas::whole_range(Interval range) {
+  if (range.low < largest.low || range.high > largest.high)
+    throw TooLarge();
+  return range;
+}
+
 IntegerFormulas::Polynomial IntegerFormulas::of(std::uint32_t variable) const {
   return {{Monomial{variable}, 1}};
 }
@@ -339,7 +346,7 @@ IntegerFormulas::Polynomial IntegerFormulas::reduced(const Polynomial &whole, Ex
     return plus(whole, {{Monomial{}, number(rounds.low * modulus)}}, -1);
   const unsigned threads = threads_in_(expr);
   Polynomial result = of(variable({low, low + modulus - 1}, threads));
-  const Polynomial times_around = of(variable(overlap(rounds, largest), threads));
+  const Polynomial times_around = of(variable(whole_range(rounds), threads));
   question_.formulas.push_back(equal(whole, plus(result, times_around, modulus)));
   return result;
 }
@@ -450,10 +457,12 @@ const std::vector<IntegerFormulas::Piece> &IntegerFormulas::pieces(Expr whole) {
     const Interval rest{known.low >> *cut, known.high >> *cut};
     if (*cut != 0 && rest.low == 0 && rest.high == 0)
       break;
-    Interval piece = overlap(rest, largest);
+    Interval piece;
     if (next != cuts.end()) { // of a number without a sign the remainder is at most the number
       const Wide most = (Wide{1} << (*next - *cut)) - 1;
       piece = {0, rest.low < 0 ? most : std::min(rest.high, most)};
+    } else {
+      piece = whole_range(rest);
     }
     result.push_back({*cut, variable(piece, threads)});
     sum = plus(sum, of(result.back().variable), one << *cut);
@@ -486,6 +495,10 @@ IntegerFormulas::Polynomial IntegerFormulas::bits(Expr whole, unsigned low, unsi
     }
   }
   if (low > largest_cut || width > 62 || (!has_no_more && low + width > largest_cut))
+    throw TooLarge();
+  // A number that was made since cuts were looked for has none there.
+  const std::set<unsigned> &cuts = cuts_[whole];
+  if ((low != 0 && !cuts.contains(low)) || (!has_no_more && !cuts.contains(low + width)))
     throw TooLarge();
   Polynomial result;
   for (const Piece &piece : pieces(whole))

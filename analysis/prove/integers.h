@@ -63,6 +63,7 @@ private:
   static constexpr Interval largest{-(Wide{1} << 62), Wide{1} << 62};
 
   static Interval overlap(Interval a, Interval b);
+  static Interval whole_range(Interval range);
   std::uint32_t variable(Interval range, unsigned threads);
   Polynomial of(std::uint32_t variable) const;
   Polynomial value(Expr expr);
