@@ -224,7 +224,10 @@ class Siblings(Scratch):
     def test_assembles(self):
         for path in GOLDEN.glob("*.ptx"):
             run([PTXASW, "siblings", path, "-o", "out.ptx", "--retile=x4,y2,z8,y4-rows-r64,y4-neighbours-r64", "--maxnreg=40"])
+            least = int(re.search(r"^\.target sm_(\d+)", path.read_text(), re.MULTILINE)[1])
             for arch in (75, 80, 90, 100, 120) if EVERYTHING else (90,):
+                if arch < least:
+                    continue
                 done = run(["ptxas", f"-arch=sm_{arch}", "out.ptx", "-o", "out.cubin"])
                 self.assertEqual(done.returncode, 0, done.stderr)
 
