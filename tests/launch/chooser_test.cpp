@@ -1,4 +1,5 @@
 #include "wrapper/launch/chooser.h"
+#include "wrapper/launch/measure.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -365,6 +366,13 @@ TEST_CASE("a program that runs ahead of the GPU pays no more") {
     }
     CHECK(total < 1.03 * 300);
   }
+}
+
+TEST_CASE("a wait is long enough for all that is under way") {
+  // What a program sent off before it was known that its launches take 3.2 ms.
+  CHECK(longest_wait(3.2, 16) > 16 * 3.2);
+  CHECK(longest_wait(0.01, 16) == 20);
+  CHECK(longest_wait(1000, 16) == 200);
 }
 
 TEST_CASE("what was not timed after all can be tried again") {

@@ -186,12 +186,11 @@ bool make_room(KernelCode &code, Choice &choice) {
   const bool is_unknown = choice.chooser.time(0) == 0;
   const bool in_a_row =
       Milliseconds(start - choice.returned).count() < (is_unknown ? at_once : each / 4);
-  // Where it is first known how long launches take, many long ones may be under way.
-  const double under_way = static_cast<double>(
-      std::max(choice.turns - choice.pending.front().turn, choice.pending.size()));
+  const std::size_t under_way =
+      std::max<std::size_t>(choice.turns - choice.pending.front().turn, choice.pending.size());
   const double once = eager                    ? 2000
                       : is_unknown && in_a_row ? first_wait
-                                               : std::clamp(2 * each * under_way, 20.0, 200.0),
+                                               : longest_wait(each, under_way),
                in_all = eager ? 60000 : 100;
   const double counts = in_a_row ? 0.1 : 1;
   double waited = 0;

@@ -4,6 +4,8 @@
 
 #include "wrapper/launch/choices.h"
 
+#include <algorithm>
+
 namespace ptxasw::inline wrapper::launch {
 
 /// Two events of the calling thread's context; false if none are available.
@@ -28,6 +30,13 @@ void break_run(Choice &choice);
 /// With the choice's lock held: reports the launches that have ended to its chooser, and settles
 /// the choice if that decides it.
 void collect(KernelCode &code, Choice &choice);
+
+/// How long a launch waits for others, ms, of which so many are under way that take `each` ms:
+/// twice as long as they take, within bounds. Where it is first known how long launches take, many
+/// long ones may be.
+inline double longest_wait(double each, std::size_t under_way) {
+  return std::clamp(2 * each * static_cast<double>(under_way), 20.0, 200.0);
+}
 
 /// With the choice's lock held: the same of launches after the choice.
 void collect_checks(KernelCode &code, Choice &choice);
