@@ -291,6 +291,13 @@ Choice *find_choice(const KernelCode &code, const Shape &shape) {
   return nullptr;
 }
 
+bool all_original(const KernelCode &code) {
+  for (const Choice *one = code.choices.load(std::memory_order_acquire); one; one = one->next)
+    if (one->decided.load(std::memory_order_relaxed) != 0)
+      return false;
+  return true;
+}
+
 const SeenLaunch *find_seen(const KernelCode &code, const LaunchKey &launch) {
   for (const SeenLaunch *one = code.seen.load(std::memory_order_acquire); one; one = one->next)
     if (one->launch == launch)

@@ -133,6 +133,8 @@ Choice *find_choice(const KernelCode &code, const Shape &shape);
 /// The same, made if need be: by the profile, by the mode, or open. `priors`: of the siblings of
 /// the table. Null if the kernel has too many shapes to keep apart.
 Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<Prior> &priors);
+/// Returns true if each choice that there is has been for the original.
+bool all_original(const KernelCode &code);
 /// What was found out about a launch like this one; null if nothing was, or if it is not kept.
 const SeenLaunch *find_seen(const KernelCode &code, const LaunchKey &launch);
 /// Keeps that. Of a kernel with many different launches the first ones are kept.

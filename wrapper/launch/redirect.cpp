@@ -341,6 +341,14 @@ Choice *choice_of(const Redirection &r, Outcome &why) {
   return choice;
 }
 
+/// Why a choice is for the original.
+Outcome why_original(const Choice &choice) {
+  if (choice.starves)
+    return Outcome::few_blocks;
+  return configuration().mode == Mode::profile && !choice.from_profile ? Outcome::not_in_profile
+                                                                       : Outcome::original_chosen;
+}
+
 Result redirect(const Redirection &r) {
   Outcome why = Outcome::sibling;
   Choice *const choice = choice_of(r, why);
@@ -354,11 +362,11 @@ Result redirect(const Redirection &r) {
       return idle(r, *choice);
     return trial(r, *choice);
   }
-  if (decided == 0)
-    return original(r.launch, choice->starves ? Outcome::few_blocks
-                              : configuration().mode == Mode::profile && !choice->from_profile
-                                  ? Outcome::not_in_profile
-                                  : Outcome::original_chosen);
+  if (decided == 0) {
+    if (configuration().mode == Mode::measure && all_original(r.kernel.code))
+      r.kernel.rests_on.store(choice, std::memory_order_release);
+    return original(r.launch, why_original(*choice));
+  }
   const unsigned index = static_cast<unsigned>(decided) - 1;
   bool ran = false;
   // What a graph's node is, nothing but the name of its function tells (graph.cpp).
@@ -403,6 +411,22 @@ bool may_run_here(const Launch &launch, const Kernel &kernel) {
          make_ready_in(kernel, context);
 }
 
+/// A launch of a kernel of which every choice is for the original, unless it is time for a look at
+/// what the launch is: that takes as long as a hundredth of a short kernel.
+bool rests(const Kernel &kernel, Outcome &why) {
+  constexpr std::uint64_t between_looks = 128;
+  Choice *const choice = kernel.rests_on.load(std::memory_order_acquire);
+  if (!choice)
+    return false;
+  if (choice->launches.load(std::memory_order_relaxed) % between_looks == 0) {
+    kernel.rests_on.store(nullptr, std::memory_order_relaxed);
+    return false;
+  }
+  choice->launches.fetch_add(1, std::memory_order_relaxed);
+  why = why_original(*choice);
+  return true;
+}
+
 /// Every launch gets here.
 Result launch(const Launch &launch) {
   if (!at_work())
@@ -418,6 +442,8 @@ Result launch(const Launch &launch) {
   }
   if (!kernel || !kernel->siblings)
     return original(launch, Outcome::no_siblings);
+  if (Outcome why = Outcome::sibling; rests(*kernel, why))
+    return original(launch, why);
   if (kernel->watched && !may_run_here(launch, *kernel))
     return original(launch, Outcome::other_context);
   if (launch.config && !harmless_attributes(*launch.config))

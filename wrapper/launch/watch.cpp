@@ -177,7 +177,7 @@ bool ask(Image &image, const std::string &id, const std::string &name, unsigned 
 const Kernel *without_siblings(Watched &watched, bool settled) {
   std::unique_ptr<const Kernel> &one = settled ? watched.settled : watched.waiting;
   if (!one)
-    one.reset(new Kernel{no_code(), false, {}, nullptr, {}, &watched, settled, {}, nullptr});
+    one.reset(new Kernel{no_code(), false, {}, nullptr, {}, {}, &watched, settled, {}, nullptr});
   return one.get();
 }
 
