@@ -26,8 +26,11 @@ constexpr Refusal torn_warp{"warp-collective",
 constexpr Refusal nothing{"nothing-adjacent",
                           "no accesses of a thread, or of neighbouring ones, lie side by side"};
 
-/// Instructions that one sibling may have.
-constexpr std::size_t size_budget = 100'000, wide_size_budget = 30'000;
+/// Instructions that one sibling of so many copies may have. Of those of eight and more, none that
+/// is larger has won where versions were timed (docs/results), and ptxas takes seconds for each.
+std::size_t size_budget(const CoarsenForm &form) {
+  return form.total() >= 8 ? 10'000 : form.wide ? 30'000 : 100'000;
+}
 
 Proposal proposal_for(const Function &kernel, const CoarsenShape &shape) {
   const CoarsenForm &form = shape.form;
@@ -86,7 +89,7 @@ std::optional<Refusal> obstacle_to(const Sharing &sharing, const KernelContext &
                                    const CoarsenForm &form) {
   if (const auto torn = sharing.meetings().torn(sharing.detours()))
     return torn_warp.at(context.kernel.instructions[*torn].line);
-  if (size_of(context.kernel, form.copies) + detours_size(sharing, form.copies) > size_budget)
+  if (size_of(context.kernel, form.copies) + detours_size(sharing, form.copies) > size_budget(form))
     return too_large;
   return std::nullopt;
 }
@@ -154,7 +157,7 @@ FamilyAnswer propose_vectorise(const KernelContext &context) {
     CoarsenForm form = shape.form;
     if (!form.wide || !may_divide(context, form, spread) || (form.along_x > 1 && !has_points))
       continue;
-    if (size_of(kernel, form.total()) > wide_size_budget) {
+    if (size_of(kernel, form.total()) > size_budget(form)) {
       large = true;
       continue;
     }
