@@ -53,3 +53,40 @@ TEST_CASE("an interval of 95 % holds the truth in 95 of 100 cases") {
   CHECK(inside > 2000 * 0.93);
   CHECK(inside < 2000 * 0.98);
 }
+
+TEST_CASE("what is slower in sum is found, however times vary, and what is faster is not") {
+  // Neighbouring launches of which the size is twice, or half, that of others, by chance.
+  std::mt19937 random(1);
+  std::uniform_int_distribution<int> size(0, 2);
+  std::normal_distribution<double> noise(1, 0.01);
+  const auto pairs_until = [&](double version, int most) {
+    SlowerInSum known;
+    for (int pairs = 1; pairs <= most; ++pairs) {
+      known.add(version * (1 << size(random)) * noise(random) -
+                (1 << size(random)) * noise(random));
+      if (known.certainty() > 4)
+        return pairs;
+    }
+    return most + 1;
+  };
+  constexpr int runs = 60, most = 2000;
+  int thrown_out = 0, found = 0;
+  for (int run = 0; run < runs; ++run) {
+    thrown_out += pairs_until(0.9, most) <= most;
+    found += pairs_until(2, 100) <= 100;
+  }
+  CHECK(thrown_out <= 1);
+  CHECK(found == runs);
+  // One launch that waited for something else is no reason.
+  SlowerInSum one;
+  for (int i = 0; i < 100; ++i)
+    one.add(i == 50 ? 1000 : -1);
+  CHECK(one.certainty() < 1.1);
+  // Times that do not vary say it soon, also after a long time in which all was well.
+  SlowerInSum same;
+  for (int i = 0; i < 1000; ++i)
+    same.add(-1);
+  for (int i = 0; i < 17; ++i)
+    same.add(0.1);
+  CHECK(same.certainty() > 4);
+}

@@ -34,7 +34,10 @@ void add(LaunchFindings &findings, const Json &process) {
         before["launches"].get<std::uint64_t>() + choice.at("launches").get<std::uint64_t>();
     const std::uint64_t redirected =
         before["redirected"].get<std::uint64_t>() + choice.at("redirected").get<std::uint64_t>();
-    if (!before["decided"].get<bool>())
+    // What a process has measured says more than what it was told.
+    if (!before["decided"].get<bool>() ||
+        (choice.at("decided").get<bool>() && before["from_profile"].get<bool>() &&
+         !choice.at("from_profile").get<bool>()))
       before = choice;
     before["launches"] = launches;
     before["redirected"] = redirected;

@@ -14,6 +14,7 @@
 #include <fmt/core.h>
 #include <map>
 #include <memory>
+#include <thread>
 #include <unistd.h>
 
 namespace ptxasw::inline wrapper::launch {
@@ -43,11 +44,16 @@ ChoiceRules rules() {
   return result;
 }
 
-/// Returns true if launches of a version that takes so long, us, are held against the original now
-/// and then. Of short ones a single launch says nothing.
-bool may_be_checked(double chosen_us) {
-  return configuration().mode == Mode::measure && !configuration().verify &&
-         chosen_us >= ChoiceRules().short_kernel * 1000;
+/// How often launches of a version that takes so long, us, are held against the original; what two
+/// pairs of events cost, 0.012 ms, is a thousandth of the time between, or if the version is
+/// `suspect`, a two-hundredth. Primes have no period in common with the program's launches.
+std::uint64_t between_checks(double chosen_us, bool suspect) {
+  if (configuration().mode != Mode::measure || configuration().verify)
+    return 0;
+  if (chosen_us < ChoiceRules().short_kernel * 1000)
+    return 2003;
+  constexpr double longer = 200;
+  return !suspect ? 401 : chosen_us < longer ? 127 : 17;
 }
 
 /// What profiles say of a shape; null: nothing.
@@ -162,7 +168,7 @@ void follow_profile(KernelCode &code, Choice &choice) {
   choice.from_profile = true;
   choice.original_us = entry->original_us;
   choice.chosen_us = entry->chosen_us;
-  choice.may_check = may_be_checked(entry->chosen_us);
+  choice.between_checks = between_checks(entry->chosen_us, false);
   choice.saves = (entry->original_us - entry->chosen_us) / 1000;
   int decided = 0;
   for (const unsigned sibling : choice.siblings) {
@@ -174,7 +180,7 @@ void follow_profile(KernelCode &code, Choice &choice) {
   }
   if (decided == 0 && entry->chosen != original_word && choice.in_graphs != 0) {
     decided = choice.in_graphs; // the module does not have what was chosen; its times are not known
-    choice.may_check = false;
+    choice.between_checks = 0;
     choice.saves = 0;
   }
   choice.decided.store(decided, std::memory_order_relaxed);
@@ -196,15 +202,31 @@ std::string_view name_of_decision(const SiblingTable &table, int decided) {
              : std::string_view(table.siblings[static_cast<std::size_t>(decided) - 1].name);
 }
 
-std::string results_text() {
+/// A lock that is free now, or that is waited for, but not for long.
+std::unique_lock<std::mutex> lock_soon(std::mutex &mutex, bool waits) {
+  std::unique_lock lock(mutex, std::try_to_lock);
+  for (int tries = 0; waits && !lock && tries < 200; ++tries) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    (void)lock.try_lock();
+  }
+  return lock;
+}
+
+/// What is known of each choice, but for those that are being measured just now: of these, unless
+/// it `waits`, the next text tells.
+std::string results_text(bool waits) {
   std::string list;
-  const std::lock_guard lock(codes().mutex);
+  const auto lock = lock_soon(codes().mutex, waits);
+  if (!lock)
+    return list;
   for (const auto &[bytes, code] : codes().all)
     for (Choice *choice = code->choices.load(std::memory_order_acquire); choice;
          choice = choice->next) {
       if (choice->elsewhere || choice->starves)
         continue;
-      const std::lock_guard own(choice->mutex);
+      const auto own = lock_soon(choice->mutex, waits);
+      if (!own)
+        continue;
       const SiblingTable &table = code->table;
       std::string versions;
       for (std::size_t i = 0; i <= choice->siblings.size(); ++i) {
@@ -291,13 +313,6 @@ Choice *find_choice(const KernelCode &code, const Shape &shape) {
   return nullptr;
 }
 
-bool all_original(const KernelCode &code) {
-  for (const Choice *one = code.choices.load(std::memory_order_acquire); one; one = one->next)
-    if (one->decided.load(std::memory_order_relaxed) != 0)
-      return false;
-  return true;
-}
-
 const SeenLaunch *find_seen(const KernelCode &code, const LaunchKey &launch) {
   for (const SeenLaunch *one = code.seen.load(std::memory_order_acquire); one; one = one->next)
     if (one->launch == launch)
@@ -378,7 +393,7 @@ void settle(KernelCode &code, Choice &choice) {
   const int decided = best == 0 ? 0 : static_cast<int>(choice.siblings[best - 1]) + 1;
   if (decided != 0 && only_reshapes(code.table.siblings[choice.siblings[best - 1]]))
     choice.in_graphs = best_for_graphs(code, choice);
-  choice.may_check = may_be_checked(choice.chooser.time(best) * 1000);
+  choice.between_checks = between_checks(choice.chooser.time(best) * 1000, false);
   choice.saves = choice.chooser.time(0) - choice.chooser.time(best);
   choice.decided.store(decided, std::memory_order_release);
   const auto &block = choice.key.block;
@@ -391,14 +406,21 @@ void settle(KernelCode &code, Choice &choice) {
                        choice.chooser.time(0) * 1000, choice.chooser.time(best) * 1000));
 }
 
-void check_again(KernelCode &code, Choice &choice, std::size_t version, double milliseconds) {
-  constexpr std::size_t enough = 8;
-  std::vector<double> &mine = choice.checked[version];
-  mine.push_back(milliseconds);
-  if (mine.size() > enough)
-    mine.erase(mine.begin());
-  const auto &[original, chosen] = choice.checked;
-  if (original.size() < enough || chosen.size() < enough || compare(original, chosen).low <= 1)
+void check_again(KernelCode &code, Choice &choice, const Pending &launch, double milliseconds) {
+  constexpr double suspicion = 1.7, certainty = 4; // of equal versions one in 3,000
+  Recheck &known = choice.recheck;
+  if (known.half.turn != launch.turn || known.half.version == launch.version) {
+    known.half = launch;
+    known.half_ms = milliseconds;
+    return;
+  }
+  known.half.turn = 0;
+  if (std::min(milliseconds, known.half_ms) < ChoiceRules().short_kernel)
+    return; // what events cost hides what it gains
+  known.version.add((milliseconds - known.half_ms) * (launch.version == 1 ? 1 : -1));
+  const double slower = known.version.certainty();
+  choice.between_checks = between_checks(milliseconds * 1000, slower > suspicion);
+  if (slower <= certainty)
     return;
   choice.decided.store(0, std::memory_order_release);
   choice.from_profile = false; // which says something else
@@ -409,20 +431,26 @@ void check_again(KernelCode &code, Choice &choice, std::size_t version, double m
 void lock_choices() { codes().mutex.lock(); }
 void unlock_choices() { codes().mutex.unlock(); }
 
-void write_results() {
+void write_results(bool at_end) {
+  using Clock = std::chrono::steady_clock;
   const std::string &directory = configuration().results;
   if (directory.empty())
     return;
   static std::mutex one_at_a_time;
-  const std::lock_guard lock(one_at_a_time);
+  static Clock::time_point next;
+  const auto lock = lock_soon(one_at_a_time, at_end);
+  const Clock::time_point begin = Clock::now();
+  if (!lock || (!at_end && begin < next))
+    return;
   std::string kept;
   for (unsigned i = 0; i < static_cast<unsigned>(Outcome::count); ++i)
     kept += fmt::format("{}{}:{}", i ? "," : "", json_text(name_of(static_cast<Outcome>(i))),
                         counted(static_cast<Outcome>(i)));
   const std::string text =
       fmt::format("{{\"off\":{},\"outcomes\":{{{}}},\"choices\":[{}],\"kernels\":[{}]}}\n",
-                  json_text(name_of(why_off())), kept, results_text(), watched_text());
+                  json_text(name_of(why_off())), kept, results_text(at_end), watched_text());
   replace_whole(fmt::format("{}/{}.json", directory, ::getpid()), text);
+  next = Clock::now() + 200 * (Clock::now() - begin);
 }
 
 } // namespace ptxasw::wrapper::launch

@@ -51,6 +51,7 @@ struct Pending {
   std::size_t version = 0; ///< of the chooser
   Handle start = nullptr, end = nullptr;
   Handle context = nullptr;
+  std::uint64_t made = 0;   ///< forget_events() so many times before its events were made
   std::uint64_t turn = 0;   ///< of the choice
   std::size_t launches = 1; ///< that are timed together
 };
@@ -61,6 +62,13 @@ struct LaunchRun {
   std::size_t left = 0; ///< launches to come; 0: there is no run
   Handle stream = nullptr;
   std::uint64_t noted = 0; ///< launches of the process, up to its last one
+};
+
+/// What launches after a choice have shown, in pairs of neighbours.
+struct Recheck {
+  Pending half;       ///< of a pair of which the other launch is not known
+  double half_ms = 0; ///< its time
+  SlowerInSum version;
 };
 
 /// What is chosen, or being chosen, for launches of one shape.
@@ -77,7 +85,10 @@ struct Choice {
   std::atomic<std::uint64_t> launches{0}, redirected{0};
   bool from_profile = false; ///< the profile knew it, and these times:
   double original_us = 0, chosen_us = 0;
-  double saves = 0;       ///< a launch of what is chosen, ms; set before `decided`
+  double saves = 0; ///< a launch of what is chosen, ms; set before `decided`
+  /// Of a version that was chosen one launch in so many is timed, and the next one of the original,
+  /// or the other way round; set before `decided`. 0: none.
+  std::atomic<std::uint64_t> between_checks{0};
   bool elsewhere = false; ///< of another part (`tune --shard`): the original, and not reported
   bool starves = false;   ///< all siblings that fit would starve: the same
 
@@ -90,12 +101,10 @@ struct Choice {
   Chooser chooser{1, {}};
   std::vector<Pending> pending; ///< the oldest first
   LaunchRun run;
-  std::uint64_t turns = 0; ///< launches while it was open
-  /// Of a version that was chosen: seldom is a launch of the original, or of it, still timed.
-  bool may_check = false;
-  std::vector<Pending> checks;    ///< the versions are 0 and 1
-  std::vector<double> checked[2]; ///< ms, the newest last
-  double waited = 0;              ///< for launches to end, ms; in a row of launches, a part of that
+  std::uint64_t turns = 0;     ///< launches while it was open
+  std::vector<Pending> checks; ///< after the choice; the versions are 0 and 1
+  Recheck recheck;
+  double waited = 0; ///< for launches to end, ms; in a row of launches, a part of that
   std::chrono::steady_clock::time_point returned; ///< from the last launch while it was open
 
   Choice *next = nullptr;
@@ -133,8 +142,6 @@ Choice *find_choice(const KernelCode &code, const Shape &shape);
 /// The same, made if need be: by the profile, by the mode, or open. `priors`: of the siblings of
 /// the table. Null if the kernel has too many shapes to keep apart.
 Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<Prior> &priors);
-/// Returns true if each choice that there is has been for the original.
-bool all_original(const KernelCode &code);
 /// What was found out about a launch like this one; null if nothing was, or if it is not kept.
 const SeenLaunch *find_seen(const KernelCode &code, const LaunchKey &launch);
 /// Keeps that. Of a kernel with many different launches the first ones are kept.
@@ -148,16 +155,19 @@ std::string_view name_of_version(const Choice &choice, const SiblingTable &table
 /// launched.
 void settle(KernelCode &code, Choice &choice);
 
-/// With the choice's lock held: a time of the original (0) or of what was chosen (1), of a launch
-/// after the choice. If the times say that the original is faster now, it is launched from now on.
-void check_again(KernelCode &code, Choice &choice, std::size_t version, double milliseconds);
+/// With the choice's lock held: the time of a launch after the choice, of the original (0) or of
+/// what was chosen (1); the two of a pair have one turn. If the original is faster by now, it is
+/// launched from now on.
+void check_again(KernelCode &code, Choice &choice, const Pending &launch, double milliseconds);
 
 /// For fork(): no thread may be in the middle of a change.
 void lock_choices();
 void unlock_choices();
 
-/// Writes what was measured into the directory that the tuner gave; nothing without one. At each
-/// choice and at the end, so that the tuner can follow. No choice's lock may be held.
-void write_results();
+/// Writes what was measured into the directory that the tuner gave; nothing without one. After a
+/// choice, so that the tuner can follow, unless that would take more than a two-hundredth of the
+/// time; and at the end of the process, where it waits for nothing for long, as other threads may
+/// hold a lock and never come back. No choice's lock may be held.
+void write_results(bool at_end);
 
 } // namespace ptxasw::wrapper::launch

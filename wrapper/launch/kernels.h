@@ -28,9 +28,9 @@ struct Kernel {
   SiblingLimits limits;                      ///< of its own code
   std::unique_ptr<LoadedSibling[]> siblings; ///< as many as the table has; null: none
   mutable std::atomic<bool> refused{false};  ///< the driver did not want to launch one of them
-  /// One of its choices, when all of them are for the original: launches count as this one's, and
-  /// nothing else is asked until the next look.
-  mutable std::atomic<Choice *> rests_on{nullptr};
+  /// A launch whose choice is for the original. Others of its grid, block and shared memory count
+  /// as this one's, and nothing else is asked of them until the next look.
+  mutable std::atomic<const SeenLaunch *> rests_on{nullptr};
   // Under `ptxasw faster` siblings lie in a module of their own:
   Watched *watched = nullptr; ///< null: the kernel's module has the table
   bool settled = false;       ///< no siblings will come

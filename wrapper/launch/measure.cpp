@@ -29,6 +29,7 @@ std::atomic<std::uint64_t> launches_noted{0};
 struct Pool {
   std::mutex mutex;
   std::vector<Pending> free;
+  std::atomic<std::uint64_t> forgotten{0}; ///< how many times
 };
 Pool &pool() {
   static auto *const value = new Pool;
@@ -42,8 +43,8 @@ bool take_events(Pending &pending) {
   Handle context = nullptr;
   if (d.context_current(&context) != success)
     return false;
+  Pool &all = pool();
   {
-    Pool &all = pool();
     const std::lock_guard lock(all.mutex);
     for (std::size_t i = all.free.size(); i-- > 0;)
       if (all.free[i].context == context) {
@@ -53,18 +54,25 @@ bool take_events(Pending &pending) {
       }
   }
   pending.context = context;
+  pending.made = all.forgotten.load();
   return d.event_create(&pending.start, event_default) == success &&
          d.event_create(&pending.end, event_default) == success;
 }
 
 void give_events(const Pending &pending) {
-  const std::lock_guard lock(pool().mutex);
-  pool().free.push_back(pending);
+  Pool &all = pool();
+  const std::lock_guard lock(all.mutex);
+  if (pending.end && pending.made == all.forgotten.load())
+    all.free.push_back(pending);
 }
 
+bool has_events(const Pending &pending) { return pending.made == pool().forgotten.load(); }
+
 void forget_events() {
-  const std::lock_guard lock(pool().mutex);
-  pool().free.clear();
+  Pool &all = pool();
+  const std::lock_guard lock(all.mutex);
+  ++all.forgotten;
+  all.free.clear();
 }
 
 void note_launch() {
@@ -112,7 +120,7 @@ template <typename Done, typename Failed>
 void take_ended(std::vector<Pending> &pending, const Done &done, const Failed &failed) {
   const Driver &d = driver();
   for (std::size_t i = 0; i < pending.size();) {
-    const Result state = d.event_query(pending[i].end);
+    const Result state = has_events(pending[i]) ? d.event_query(pending[i].end) : invalid_handle;
     if (state == not_ready) {
       ++i;
       continue;
@@ -158,7 +166,7 @@ void collect_checks(KernelCode &code, Choice &choice) {
   take_ended(
       choice.checks,
       [&](const Pending &one, double milliseconds) {
-        check_again(code, choice, one.version, milliseconds);
+        check_again(code, choice, one, milliseconds);
       },
       [](const Pending &) {});
 }

@@ -14,6 +14,8 @@ bool take_events(Pending &pending);
 void give_events(const Pending &pending);
 /// The contexts are going away: no event is valid anymore.
 void forget_events();
+/// False if the events have ended since they were taken.
+bool has_events(const Pending &pending);
 
 /// A launch of any kernel, or of anything that is not seen: it may come between those of a run.
 void note_launch();

@@ -196,11 +196,13 @@ Result try_version(const Redirection &r, Choice &choice, std::size_t version, bo
 /// A launch of a run that is under way; nothing if there is none.
 std::optional<Result> trial_in_run(const Redirection &r, Choice &choice) {
   std::size_t version = 0;
+  std::uint64_t begun = 0;
   {
     const std::lock_guard lock(choice.mutex);
     if (!goes_on(choice, r.launch.stream))
       return std::nullopt;
     version = choice.run.pending.version;
+    begun = choice.run.pending.turn;
     ++choice.turns;
   }
   bool ran = true;
@@ -208,16 +210,19 @@ std::optional<Result> trial_in_run(const Redirection &r, Choice &choice) {
   const std::lock_guard lock(choice.mutex);
   choice.returned = std::chrono::steady_clock::now();
   LaunchRun &run = choice.run;
-  if (run.left == 0) // another thread's launch came between
+  if (run.left == 0 || run.pending.turn != begun) // another thread's launch came between
     return result;
   if (result != success || !ran) {
     break_run(choice);
   } else if (--run.left == 0) {
     end_run(choice);
-    if (driver().event_record[r.launch.per_thread](run.pending.end, r.launch.stream) == success)
+    if (has_events(run.pending) &&
+        driver().event_record[r.launch.per_thread](run.pending.end, r.launch.stream) == success) {
       choice.pending.push_back(run.pending);
-    else
+    } else {
+      give_events(run.pending);
       choice.chooser.cancel(version);
+    }
   }
   return result;
 }
@@ -242,16 +247,20 @@ Result trial(const Redirection &r, Choice &choice) {
     const bool room = make_room(r.kernel.code, choice);
     settled = open && choice.decided.load(std::memory_order_relaxed) >= 0;
     turn = asked = choice.chooser.next(credit.load(std::memory_order_relaxed));
-    if (asked.credit > 0)
-      credit.fetch_sub(asked.credit, std::memory_order_relaxed);
     if (turn.measure && !room)
       turn = {};
+    else if (asked.credit > 0)
+      credit.fetch_sub(asked.credit, std::memory_order_relaxed);
   }
   if (settled)
-    write_results();
+    write_results(false);
   const auto &record = d.event_record[r.launch.per_thread];
-  if (turn.measure && (!take_events(pending) || record(pending.start, r.launch.stream) != success))
+  if (turn.measure &&
+      (!take_events(pending) || record(pending.start, r.launch.stream) != success)) {
+    give_events(pending);
     turn = {};
+    pending = {};
+  }
   bool ran = true;
   const Result result = try_version(r, choice, turn.version, ran);
   const bool in_run = turn.launches > 1;
@@ -272,8 +281,10 @@ Result trial(const Redirection &r, Choice &choice) {
     begin_run(choice, pending, turn.launches, r.launch.stream);
   else if (timed && !in_run)
     choice.pending.push_back(pending);
-  else if (asked.measure)
+  else if (asked.measure) {
+    give_events(pending);
     choice.chooser.cancel(asked.version);
+  }
   choice.returned = std::chrono::steady_clock::now();
   return result;
 }
@@ -289,8 +300,12 @@ Result idle(const Redirection &r, Choice &choice) {
 }
 
 /// A launch of a version that was chosen, or of the original for comparison: what held once need
-/// not hold for later arguments.
-Result check(const Redirection &r, Choice &choice, unsigned index, bool wants_original, bool &ran) {
+/// not hold for later arguments. Which of a pair of launches is which, is by chance.
+Result check(const Redirection &r, Choice &choice, unsigned index, std::uint64_t number,
+             bool is_second, bool &ran) {
+  constexpr std::uint64_t spread = 0x9e3779b97f4a7c15u;
+  const std::uint64_t pair = number - (is_second ? 1 : 0);
+  const bool wants_original = (pair * spread >> 63 != 0) != is_second;
   const Driver &d = driver();
   const RelaxedCapture relaxed;
   const auto &record = d.event_record[r.launch.per_thread];
@@ -303,29 +318,36 @@ Result check(const Redirection &r, Choice &choice, unsigned index, bool wants_or
     if (choice.decided.load(std::memory_order_relaxed) == 0)
       return original(r.launch, Outcome::original_chosen);
   }
-  if (!take_events(pending) || record(pending.start, r.launch.stream) != success)
+  if (!take_events(pending) || record(pending.start, r.launch.stream) != success) {
+    give_events(pending);
     return sibling(r, index, ran);
+  }
   const Result result =
       wants_original ? original(r.launch, Outcome::measuring) : sibling(r, index, ran);
-  if (record(pending.end, r.launch.stream) != success || result != success || ran == wants_original)
+  if (record(pending.end, r.launch.stream) != success || result != success ||
+      ran == wants_original) {
+    give_events(pending);
     return result;
+  }
   pending.version = wants_original ? 0 : 1;
+  pending.turn = pair;
   const std::lock_guard lock(choice.mutex);
   choice.checks.push_back(pending);
   return result;
 }
 
-/// The choice for a launch; null, and why, if there is none.
-Choice *choice_of(const Redirection &r, Outcome &why) {
+/// The choice for a launch; null, and why, if there is none. `kept`: what is kept of it.
+Choice *choice_of(const Redirection &r, Outcome &why, const SeenLaunch *&kept) {
   KernelCode &code = r.kernel.code;
   const int device = current_device();
   const LaunchKey launch{&r.kernel,      r.launch.grid,
                          r.launch.block, r.launch.shared_bytes,
                          device,         met(r.arguments, code.table, code.asked)};
   const bool refused = r.kernel.refused.load(std::memory_order_relaxed);
-  if (const SeenLaunch *const seen = refused ? nullptr : find_seen(code, launch)) {
-    why = seen->why;
-    return seen->choice;
+  kept = refused ? nullptr : find_seen(code, launch);
+  if (kept) {
+    why = kept->why;
+    return kept->choice;
   }
   Choice *choice = nullptr;
   if (const std::uint32_t bits = fitting(r, why); bits != 0) {
@@ -351,7 +373,8 @@ Outcome why_original(const Choice &choice) {
 
 Result redirect(const Redirection &r) {
   Outcome why = Outcome::sibling;
-  Choice *const choice = choice_of(r, why);
+  const SeenLaunch *kept = nullptr;
+  Choice *const choice = choice_of(r, why, kept);
   if (!choice)
     return original(r.launch, why);
   const std::uint64_t number = choice->launches.fetch_add(1, std::memory_order_relaxed);
@@ -363,8 +386,8 @@ Result redirect(const Redirection &r) {
     return trial(r, *choice);
   }
   if (decided == 0) {
-    if (configuration().mode == Mode::measure && all_original(r.kernel.code))
-      r.kernel.rests_on.store(choice, std::memory_order_release);
+    if (kept && configuration().mode == Mode::measure)
+      r.kernel.rests_on.store(kept, std::memory_order_release);
     return original(r.launch, why_original(*choice));
   }
   const unsigned index = static_cast<unsigned>(decided) - 1;
@@ -373,12 +396,10 @@ Result redirect(const Redirection &r) {
   if (only_reshapes(r.table().siblings[index]) && is_captured(r.launch))
     return choice->in_graphs == 0 ? original(r.launch, Outcome::captured)
                                   : sibling(r, static_cast<unsigned>(choice->in_graphs) - 1, ran);
-  // After a while one in so many is timed; which version, has no period in common with the
-  // program's launches.
-  constexpr std::uint64_t first_check = 1000, between_checks = 251, spread = 0x9e3779b97f4a7c15u;
-  const bool checks = choice->may_check && number >= first_check && number % between_checks == 0;
-  const Result result =
-      checks ? check(r, *choice, index, number * spread >> 63 != 0, ran) : sibling(r, index, ran);
+  const std::uint64_t between = choice->between_checks.load(std::memory_order_relaxed);
+  const bool checks = between != 0 && number >= between && number % between < 2;
+  const Result result = checks ? check(r, *choice, index, number, number % between == 1, ran)
+                               : sibling(r, index, ran);
   constexpr std::uint64_t at_once = 16;
   if (ran && choice->redirected.fetch_add(1, std::memory_order_relaxed) % at_once == at_once - 1)
     earn(at_once * choice->saves);
@@ -411,19 +432,21 @@ bool may_run_here(const Launch &launch, const Kernel &kernel) {
          make_ready_in(kernel, context);
 }
 
-/// A launch of a kernel of which every choice is for the original, unless it is time for a look at
-/// what the launch is: that takes as long as a hundredth of a short kernel.
-bool rests(const Kernel &kernel, Outcome &why) {
-  constexpr std::uint64_t between_looks = 128;
-  Choice *const choice = kernel.rests_on.load(std::memory_order_acquire);
-  if (!choice)
+/// A launch like one before whose choice is for the original, unless it is time to look at its
+/// arguments, too: that takes as long as a hundredth of a short kernel.
+bool rests(const Kernel &kernel, const Launch &launch, Outcome &why) {
+  constexpr std::uint64_t between_looks = 127; // no period of a program's launches
+  const SeenLaunch *const seen = kernel.rests_on.load(std::memory_order_acquire);
+  if (!seen || seen->launch.grid != launch.grid || seen->launch.block != launch.block ||
+      seen->launch.shared_bytes != launch.shared_bytes)
     return false;
-  if (choice->launches.load(std::memory_order_relaxed) % between_looks == 0) {
+  Choice &choice = *seen->choice;
+  if (choice.launches.load(std::memory_order_relaxed) % between_looks == 0) {
     kernel.rests_on.store(nullptr, std::memory_order_relaxed);
     return false;
   }
-  choice->launches.fetch_add(1, std::memory_order_relaxed);
-  why = why_original(*choice);
+  choice.launches.fetch_add(1, std::memory_order_relaxed);
+  why = why_original(choice);
   return true;
 }
 
@@ -442,7 +465,7 @@ Result launch(const Launch &launch) {
   }
   if (!kernel || !kernel->siblings)
     return original(launch, Outcome::no_siblings);
-  if (Outcome why = Outcome::sibling; rests(*kernel, why))
+  if (Outcome why = Outcome::sibling; rests(*kernel, launch, why))
     return original(launch, why);
   if (kernel->watched && !may_run_here(launch, *kernel))
     return original(launch, Outcome::other_context);

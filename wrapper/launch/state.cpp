@@ -195,7 +195,7 @@ __attribute__((destructor)) void finish() {
   log_line("end",
            fmt::format("\"launches\":{},\"redirected\":{},\"kept\":{{{}}},\"off\":{}", launches,
                        counted(Outcome::sibling), kept, json_text(name_of(why_off()))));
-  write_results();
+  write_results(true);
 }
 
 } // namespace

@@ -67,6 +67,15 @@ double trimmed_mean(std::vector<double> samples) {
   return middle_mean(samples);
 }
 
+void SlowerInSum::add(double longer) {
+  sum_ += longer;
+  squares_ += longer * longer;
+  if (sum_ <= 0)
+    sum_ = squares_ = 0;
+}
+
+double SlowerInSum::certainty() const { return squares_ > 0 ? sum_ / std::sqrt(squares_) : 0; }
+
 double student_t(double degrees) {
   // Exact for one and two degrees; from three on the expansion of Cornish and Fisher around the
   // normal point is right to 1 %, and never below the true value by more than that.

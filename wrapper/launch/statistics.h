@@ -20,6 +20,23 @@ double trimmed_mean(std::vector<double> samples);
 /// side bound nothing.
 Comparison compare(const std::vector<double> &first, const std::vector<double> &second);
 
+/// Whether one thing takes longer than another in sum, by pairs of times that are asked about as
+/// long as one likes. Begins anew whenever the sums of the pairs so far are equal, so that how long
+/// all was well does not matter.
+class SlowerInSum {
+public:
+  /// By how much longer the one took than the other in a pair, in any unit.
+  void add(double longer);
+  /// The sum of these by the root of the sum of their squares; 0 if all is well. If both took
+  /// equally long, and it is chance which one took longer, more than x is seen with a probability
+  /// of exp(-x * x / 2) at most, whatever times there are (Hoeffding's bound for signs). It takes
+  /// x * x pairs that agree.
+  double certainty() const;
+
+private:
+  double sum_ = 0, squares_ = 0;
+};
+
 /// The 97.5 % point of Student's t distribution, for at least one degree of freedom.
 double student_t(double degrees);
 

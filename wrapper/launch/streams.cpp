@@ -39,7 +39,7 @@ struct Streams {
   std::mutex asking; ///< captures begin, streams end, or all are asked; before `mutex`
   std::mutex mutex;  ///< of what follows; nothing is asked of the driver under it
   std::vector<Stream> all;
-  bool unknown = false;         ///< something runs, or may run, on another
+  std::atomic<bool> unknown{false}; ///< something runs, or may run, on another
   std::uint64_t per_thread = 0; ///< who launches on the default stream of a thread; 0: nobody yet
   std::atomic<unsigned> endings{0};
 };
@@ -144,6 +144,8 @@ void note_stream(Handle stream, bool per_thread) {
   if (!asks_for_versions())
     return;
   Streams &known = streams();
+  if (known.unknown.load(std::memory_order_relaxed)) // for good
+    return;
   if (stream && stream == last && endings == known.endings.load(std::memory_order_relaxed))
     return;
   const auto which = reinterpret_cast<std::uintptr_t>(stream);

@@ -550,6 +550,13 @@ bool is_ready_in(const Kernel &kernel, Handle context) {
 }
 
 bool make_ready_in(const Kernel &kernel, Handle context) {
+  constexpr std::int64_t pause = 1000; // microseconds, after what did not work
+  const std::int64_t now = microseconds_now();
+  std::int64_t next = kernel.watched->next_look.load(std::memory_order_relaxed);
+  if (kernel.ready.back().load(std::memory_order_relaxed) != nullptr || now < next ||
+      !kernel.watched->next_look.compare_exchange_strong(next, now + pause,
+                                                         std::memory_order_relaxed))
+    return false;
   const LookupGuard guard;
   const RelaxedCapture relaxed;
   if (!nothing_runs())
