@@ -48,6 +48,16 @@ Streams &streams() {
   return *value;
 }
 
+/// What launches have waited for altogether.
+struct Waits {
+  std::mutex mutex;             ///< of the one that waits now
+  std::atomic<double> spent{0}; ///< ms
+};
+Waits &waits() {
+  static auto *const value = new Waits;
+  return *value;
+}
+
 /// A handle of a default stream: CU_STREAM_LEGACY is 1, CU_STREAM_PER_THREAD is 2.
 bool is_default(Handle stream) { return reinterpret_cast<std::uintptr_t>(stream) <= 2; }
 Handle default_stream(std::uintptr_t which) { return reinterpret_cast<Handle>(which); }
@@ -214,19 +224,18 @@ bool wait_a_little(bool (*done)(const void *), const void *argument, double long
   using Milliseconds = std::chrono::duration<double, std::milli>;
   const bool eager = configuration().mode == Mode::tune;
   const double at_once = eager ? 120000 : configuration().wait, share = 0.01;
-  static std::mutex mutex;
   static const Clock::time_point begin = Clock::now();
-  static double spent = 0;
   if (done(argument))
     return true;
-  std::unique_lock lock(mutex, std::defer_lock);
+  Waits &all = waits();
+  std::unique_lock lock(all.mutex, std::defer_lock);
   if (eager)
     lock.lock();
   else if (!lock.try_lock())
     return false;
   const Clock::time_point start = Clock::now();
   // One wait leaves something for those of other kernels.
-  const double left = at_once + share * Milliseconds(start - begin).count() - spent;
+  const double left = at_once + share * Milliseconds(start - begin).count() - all.spent.load();
   const double limit = std::min(longest, eager ? left : left / 2);
   constexpr double without_sleep = 0.03; // ms
   bool is_done = false;
@@ -239,8 +248,15 @@ bool wait_a_little(bool (*done)(const void *), const void *argument, double long
     is_done = done(argument);
     waited = Milliseconds(Clock::now() - start).count();
   }
-  spent += waited;
+  add_to_waits(waited);
   return is_done;
+}
+
+void add_to_waits(double milliseconds) {
+  std::atomic<double> &spent = waits().spent;
+  double before = spent.load();
+  while (!spent.compare_exchange_weak(before, before + milliseconds))
+    ;
 }
 
 // Each of the two writes its own and then reads the other's, in one order for all threads.

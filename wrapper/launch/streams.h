@@ -24,6 +24,8 @@ void forget_streams(Handle context, int device);
 /// `done()` said last. A thread does not wait for another one's wait, unless versions are tried as
 /// fast as possible.
 bool wait_a_little(bool (*done)(const void *), const void *argument, double longest = 1e9);
+/// Counts among these waits, ms, what a launch has lost in another way.
+void add_to_waits(double milliseconds);
 
 /// A launch, from before its stream is noted until the driver has it. Begins when no other thread
 /// holds back launches.
