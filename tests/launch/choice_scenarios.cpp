@@ -221,6 +221,30 @@ const Scenario later("measure-later", [] {
   CHECK(siblings_of(f, 1000) == 0);
 });
 
+const Scenario numbers("measure-numbers", [] {
+  // One grid, and a number among the arguments says how much is done: of little the sibling is
+  // faster, of much it is slower. Each has a choice of its own once that is seen.
+  Handle f = function(load(image("", 60)), "add");
+  const auto set = symbol<void(const char *, double)>("fake_set_kernel_time");
+  const auto siblings = [&](bool much, int launches) {
+    set("add", much ? 1000 : 100);
+    set("add__ptxasw_retile_apart_x4", much ? 1500 : 60);
+    Arguments arguments;
+    arguments.n = much ? 1'000'000 : 1000;
+    void *list[] = {&arguments.to, &arguments.from, &arguments.n};
+    history();
+    for (int i = 0; i < launches; ++i)
+      CHECK(symbol<LaunchFunction>("cuLaunchKernel")(f, 64, 1, 1, 256, 1, 1, 0, nullptr, list,
+                                                     nullptr) == 0);
+    return count(history(), sibling);
+  };
+  siblings(false, 700);
+  CHECK(siblings(false, 100) >= 99);
+  siblings(true, 3000); // three pairs of checks and a few trials
+  CHECK(siblings(true, 100) <= 1);
+  CHECK(siblings(false, 100) >= 99);
+});
+
 const Scenario few_blocks("measure-few-blocks", [] {
   // Four blocks on two multiprocessors: one block of four is not tried.
   Handle f = function(load(image("", 60)), "add");

@@ -39,6 +39,19 @@ TEST_CASE("what is written is read back, in an order of its own") {
   CHECK(parse_profile(to_toml({}), "p")->entries.empty());
 }
 
+TEST_CASE("numbers among the arguments keep entries apart") {
+  Profile profile{{entry("k", 20, "a"), entry("k", 20, "b")}};
+  profile.entries[1].shape.numbers = {{2, 11}, {3, 0}};
+  const auto read = parse_profile(to_toml(profile), "p");
+  REQUIRE(read);
+  CHECK(to_toml(*read) == to_toml(profile));
+  for (const ProfileEntry &one : profile.entries) {
+    const ProfileEntry *const found = read->find(one.hash, one.gpu, one.shape, one.shape.among);
+    REQUIRE(found);
+    CHECK(found->chosen == one.chosen);
+  }
+}
+
 TEST_CASE("graphs may run another version") {
   ProfileEntry one = entry("k", 20, "b");
   one.in_graphs = "a";
@@ -118,6 +131,10 @@ TEST_CASE("what is no profile is named with its place") {
         {"[32, 8, 1]", "[0, 8, 1]", "`block` must be three numbers from 1 to 1024"},
         {"threads = 20", "threads = -1", "`threads` must be a number from 0 to 95"},
         {"threads = 20", "threads = 1e99", "`threads` must be a number from 0 to 95"},
+        {"threads = 20", "threads = 20\nnumbers = 3", "`numbers` must hold pairs"},
+        {"threads = 20", "threads = 20\nnumbers = [3]", "`numbers` must hold pairs"},
+        {"threads = 20", "threads = 20\nnumbers = [[3, 65]]", "`numbers` must hold pairs"},
+        {"threads = 20", "threads = 20\nnumbers = [[-1, 6]]", "`numbers` must hold pairs"},
         {"[\"a\", \"b\"]", "[3]", "`among` must be a list of texts"},
         {"[\"a\", \"b\"]", "3", "`among` must be a list of texts"},
         {"chosen = \"a\"", "chosen = \"c\"", "`c` is chosen and not in `among`"},

@@ -90,3 +90,23 @@ TEST_CASE("what is slower in sum is found, however times vary, and what is faste
     same.add(0.1);
   CHECK(same.certainty() > 4);
 }
+
+TEST_CASE("numbers on which times depend are those whose sizes part the times") {
+  TimesByNumbers known;
+  const auto bits = [](unsigned first, unsigned second) {
+    return std::uint64_t{first} | std::uint64_t{second} << 8;
+  };
+  for (unsigned i = 0; i < 3; ++i) {
+    CHECK(known.depend_on() == 0);
+    known.add(bits(10, 5 + i), 1 + 0.01 * i);
+    known.add(bits(12, 5 + i), 1.3 + 0.01 * i);
+  }
+  CHECK(known.depend_on() == 0xff);
+  // One that took no longer than those of the other size, and times that overlap say nothing.
+  known.add(bits(12, 5), 1.02);
+  CHECK(known.depend_on() == 0);
+  TimesByNumbers second;
+  for (unsigned i = 0; i < 100; ++i)
+    second.add(bits(7, 20 + i % 2), i % 2 ? 3 : 1);
+  CHECK(second.depend_on() == 0xff00);
+}

@@ -52,6 +52,8 @@ struct Summary {
   std::vector<std::pair<std::string, std::string>> kept; ///< the others, and why
   double saved = 0, before = 0;                          ///< ms
   std::set<std::string> reasons;                         ///< of `kept`, by their stable names
+  /// What was chosen for launches of one kind, by kernel; a line each.
+  std::map<std::string, std::vector<std::string>> choices;
 };
 
 /// The times of a choice, of one launch in microseconds; false if they are not known.
@@ -76,6 +78,20 @@ std::string kind_of(const std::string &version) {
   return kind;
 }
 
+/// What was chosen for which launches, in one line.
+std::string choice_text(const Json &choice) {
+  const Json &block = choice.at("block");
+  std::string text = fmt::format("in blocks of {}x{}x{}, 2^{} threads", block.at(0).get<unsigned>(),
+                                 block.at(1).get<unsigned>(), block.at(2).get<unsigned>(),
+                                 choice.at("threads").get<unsigned>());
+  for (const Json &number : choice.at("numbers"))
+    text += fmt::format(", argument {} of {} bits", number.at(0).get<unsigned>() + 1,
+                        number.at(1).get<unsigned>());
+  return text + (choice.at("decided").get<bool>()
+                     ? ": " + kind_of(choice.at("chosen").get<std::string>())
+                     : ": not measured to the end");
+}
+
 /// Why there are no versions of a kernel, if an answer says so that came too late for the program.
 std::string late_reason(const std::filesystem::path &answers, const std::string &id) {
   const auto bytes =
@@ -93,6 +109,7 @@ Summary summarize(const LaunchFindings &findings, const std::filesystem::path &a
     const auto kernel = choice.at("kernel").get<std::string>();
     const auto chosen = choice.at("chosen").get<std::string>();
     double before = 0, after = 0;
+    summary.choices[kernel].push_back(choice_text(choice));
     if (!choice.at("decided").get<bool>()) {
       kept.try_emplace(kernel, "its versions are not measured to the end; the next run goes on");
       continue;
@@ -357,9 +374,14 @@ void say(const Summary &summary, const LaunchFindings &findings, const faster::S
                           "PTXASW_FASTER=off switches it off.\n",
                           summary.kept.size(), summary.kept.size() == 1 ? "s" : "");
   }
-  if (request.explain)
+  if (request.explain) {
     for (const auto &[name, why] : summary.kept)
       text += fmt::format("  {}: {}\n", demangled(name), why);
+    for (const auto &[name, choices] : summary.choices)
+      for (const std::string &choice : choices)
+        if (choices.size() > 1) // otherwise all is said
+          text += fmt::format("  {} {}\n", demangled(name), choice);
+  }
   if (served.unfinished > 0)
     text += fmt::format("  versions of {} kernel{} are still being assembled, for the next run\n",
                         served.unfinished, served.unfinished == 1 ? "" : "s");
@@ -443,7 +465,10 @@ int run(const FasterRequest &request, const Invocation &invocation) {
 }
 
 void declare(Words &words, FasterRequest &request) {
-  words.flag("--why", request.explain, "say of each kernel that stays as it is why");
+  words.flag(
+      "--why", request.explain,
+      "say of each kernel that stays as it is why, and what was chosen for launches of which "
+      "size");
   words.text("--profile FILE", request.profile,
              "start with what this file says, and add to it; without it only the cache remembers");
   words.flag("--verify", request.verify,

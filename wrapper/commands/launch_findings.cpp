@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 std::string key_of(const Json &choice) {
   std::string key;
-  for (const char *part : {"kernel", "hash", "gpu", "block", "threads", "among"})
+  for (const char *part : {"kernel", "hash", "gpu", "block", "threads", "numbers", "among"})
     key += choice.at(part).dump() + "\n";
   return key;
 }
@@ -82,6 +82,7 @@ launch::Profile profile_of(const LaunchFindings &findings, bool with_open) {
     entry.gpu = choice.at("gpu").get<std::string>();
     entry.shape.block = choice.at("block").get<std::array<std::uint32_t, 3>>();
     entry.shape.threads = choice.at("threads").get<std::uint32_t>();
+    entry.shape.numbers = choice.at("numbers").get<std::vector<std::array<std::uint32_t, 2>>>();
     entry.shape.among = choice.at("among").get<std::vector<std::string>>();
     entry.chosen = choice.at("chosen").get<std::string>();
     entry.in_graphs = choice.value("in_graphs", std::string(launch::original_word));

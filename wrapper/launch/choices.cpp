@@ -23,6 +23,7 @@ namespace {
 constexpr std::size_t most_shapes = 256; ///< of one kernel
 constexpr std::size_t most_seen = 64;    ///< launches, of one kernel
 constexpr std::size_t most_asked = 64;   ///< as many as a launch's key has bits
+constexpr std::size_t most_numbers = 8;  ///< as many as it has bytes
 
 /// All kernels with siblings by their table's text. Never destroyed: launches may come from other
 /// libraries' destructors.
@@ -186,6 +187,18 @@ void follow_profile(KernelCode &code, Choice &choice) {
   choice.decided.store(decided, std::memory_order_relaxed);
 }
 
+/// The numbers on which times depend by what profiles say; as KernelCode::matter.
+std::uint64_t known_to_matter(const KernelCode &code) {
+  std::uint64_t result = 0;
+  for (const Profile *const profile : {&configuration().profile, &code.known})
+    for (const ProfileEntry &entry : profile->entries)
+      for (const auto &number : entry.shape.numbers)
+        for (std::size_t i = 0; i < code.numbers.size(); ++i)
+          if (entry.hash == code.table.hash && code.numbers[i] == number[0])
+            result |= std::uint64_t{0xff} << (8 * i);
+  return result;
+}
+
 /// If a kernel is of the part that this process measures. By its hash, so that processes need not
 /// know of each other (FNV-1a).
 bool is_of_our_part(std::string_view hash) {
@@ -241,6 +254,9 @@ std::string results_text(bool waits) {
             choice->chooser.time(i) * 1000, found.ratio, found.low, std::min(found.high, 1e9),
             samples);
       }
+      std::string numbers;
+      for (const auto &[parameter, bits] : choice->key.numbers)
+        numbers += fmt::format("{}[{},{}]", numbers.empty() ? "" : ",", parameter, bits);
       const int decided = choice->decided.load(std::memory_order_relaxed);
       const OpenRace race = choice->chooser.state();
       std::string among;
@@ -248,13 +264,14 @@ std::string results_text(bool waits) {
         among += (among.empty() ? "" : ",") + json_text(name);
       list += fmt::format(
           "{}\n{{\"kernel\":{},\"hash\":{},\"gpu\":{},\"block\":[{},{},{}],\"threads\":{},"
-          "\"among\":[{}],\"decided\":{},\"candidate\":{},\"budget_us\":{:.3f},\"in_runs\":{},"
+          "\"numbers\":[{}],\"among\":[{}],\"decided\":{},\"candidate\":{},\"budget_us\":{:.3f},"
+          "\"in_runs\":{},"
           "\"from_profile\":{},"
           "\"chosen\":{},\"in_graphs\":{},\"original_us\":{:.3f},"
           "\"chosen_us\":{:.3f},\"launches\":{},\"redirected\":{},\"versions\":[{}]}}",
           list.empty() ? "" : ",", json_text(table.kernel), json_text(table.hash),
           json_text(choice->gpu), choice->key.block[0], choice->key.block[1], choice->key.block[2],
-          choice->key.threads, among, decided >= 0,
+          choice->key.threads, numbers, among, decided >= 0,
           json_text(name_of_version(*choice, table, race.candidate)), race.budget * 1000,
           race.in_runs, choice->from_profile, json_text(name_of_decision(table, decided)),
           json_text(name_of_decision(table, choice->in_graphs)), choice->original_us,
@@ -293,6 +310,11 @@ KernelCode &code_of(SiblingTable table, Profile known) {
         if (std::find(code->asked.begin(), code->asked.end(), one) == code->asked.end())
           code->asked.push_back(one);
     }
+    for (const std::uint32_t size : {4u, 8u}) // addresses last
+      for (std::uint32_t i = 0; i < code->table.parameters.size(); ++i)
+        if (code->table.parameters[i].bytes == size && code->numbers.size() < most_numbers)
+          code->numbers.push_back(i);
+    code->matter = known_to_matter(*code);
     std::string names;
     for (const Sibling &sibling : code->table.siblings)
       names += (names.empty() ? "" : ",") + json_text(sibling.name);
@@ -321,6 +343,8 @@ const SeenLaunch *find_seen(const KernelCode &code, const LaunchKey &launch) {
 }
 
 void keep_seen(KernelCode &code, const LaunchKey &launch, Choice *choice, Outcome why) {
+  if (code.seen_launches.load(std::memory_order_relaxed) >= most_seen)
+    return;
   const std::lock_guard lock(codes().mutex);
   if (code.asked.size() > most_asked || code.seen_launches >= most_seen || find_seen(code, launch))
     return;
@@ -341,6 +365,11 @@ Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<Prio
   choice->gpu = gpu_name(shape.device);
   choice->key.block = {shape.block.x, shape.block.y, shape.block.z};
   choice->key.threads = shape.threads;
+  for (std::size_t i = 0; i < code.numbers.size(); ++i)
+    if (shape.matter >> (8 * i) & 0xff)
+      choice->key.numbers.push_back(
+          {code.numbers[i], static_cast<std::uint32_t>(shape.numbers >> (8 * i) & 0xff)});
+  std::sort(choice->key.numbers.begin(), choice->key.numbers.end());
   set_siblings(code, *choice, shape.fitting, priors);
   if (shape.starving != 0 && !find_entry(code, *choice)) {
     set_siblings(code, *choice, shape.fitting & ~shape.starving, priors);
@@ -404,6 +433,21 @@ void settle(KernelCode &code, Choice &choice) {
                        json_text(choice.gpu), block[0], block[1], block[2], choice.key.threads,
                        json_text(name_of_decision(code.table, decided)),
                        choice.chooser.time(0) * 1000, choice.chooser.time(best) * 1000));
+}
+
+void learn_numbers(KernelCode &code, Choice &choice, const Pending &launch, double milliseconds) {
+  TimesByNumbers &times = choice.times[launch.version];
+  times.add(launch.numbers, milliseconds);
+  const std::uint64_t found = times.depend_on();
+  if ((code.matter.fetch_or(found) & found) == found)
+    return;
+  std::string parameters;
+  for (std::size_t i = 0; i < code.numbers.size(); ++i)
+    if (found >> (8 * i) & 0xff)
+      parameters += fmt::format("{}{}", parameters.empty() ? "" : ",", code.numbers[i]);
+  log_line("numbers",
+           fmt::format("\"kernel\":{},\"hash\":{},\"parameters\":[{}]",
+                       json_text(code.table.kernel), json_text(code.table.hash), parameters));
 }
 
 void check_again(KernelCode &code, Choice &choice, const Pending &launch, double milliseconds) {

@@ -28,6 +28,8 @@ struct Shape {
   /// times as long: while measuring it runs only if a profile says so.
   std::uint32_t starving = 0;
   int device = 0;
+  std::uint64_t matter = 0;  ///< numbers on which times depend, as in KernelCode
+  std::uint64_t numbers = 0; ///< bits_of() these
   bool operator==(const Shape &) const = default;
 };
 
@@ -40,6 +42,7 @@ struct LaunchKey {
   unsigned shared_bytes = 0;
   int device = 0;
   std::uint64_t met = 0; ///< of what siblings ask of arguments (KernelCode::asked), one bit each
+  std::uint64_t matter = 0, numbers = 0; ///< as in Shape
   bool operator==(const LaunchKey &) const = default;
 };
 
@@ -51,9 +54,10 @@ struct Pending {
   std::size_t version = 0; ///< of the chooser
   Handle start = nullptr, end = nullptr;
   Handle context = nullptr;
-  std::uint64_t made = 0;   ///< forget_events() so many times before its events were made
-  std::uint64_t turn = 0;   ///< of the choice
-  std::size_t launches = 1; ///< that are timed together
+  std::uint64_t made = 0;    ///< forget_events() so many times before its events were made
+  std::uint64_t turn = 0;    ///< of the choice
+  std::uint64_t numbers = 0; ///< bits_of() KernelCode::numbers
+  std::size_t launches = 1;  ///< that are timed together
 };
 
 /// Launches of one version, one behind the other and nothing between, that are timed together.
@@ -102,6 +106,7 @@ struct Choice {
   std::vector<Pending> pending; ///< the oldest first
   LaunchRun run;
   std::uint64_t turns = 0;     ///< launches while it was open
+  TimesByNumbers times[2];     ///< of the original, and of what was chosen
   std::vector<Pending> checks; ///< after the choice; the versions are 0 and 1
   Recheck recheck;
   double waited = 0; ///< for launches to end, ms; in a row of launches, a part of that
@@ -127,8 +132,12 @@ struct KernelCode {
   std::size_t shapes = 0;
   /// What all siblings together ask of arguments, the alignment of addresses among it.
   std::vector<ArgumentDivisor> asked;
+  /// Parameters that may be numbers on which times depend, and 0xff in the byte of each on which
+  /// they were seen to: launches of one grid may do more work or less.
+  std::vector<std::uint32_t> numbers;
+  std::atomic<std::uint64_t> matter{0};
   std::atomic<const SeenLaunch *> seen{nullptr};
-  std::size_t seen_launches = 0;
+  std::atomic<std::size_t> seen_launches{0};
 };
 
 /// At most this many siblings of a table are considered.
@@ -150,6 +159,11 @@ void keep_seen(KernelCode &code, const LaunchKey &launch, Choice *choice, Outcom
 /// The name of a version of the chooser of this choice, which is of a kernel with this table.
 std::string_view name_of_version(const Choice &choice, const SiblingTable &table,
                                  std::size_t version);
+
+/// With the choice's lock held: the time of a launch of the original (0) or of what was chosen (1).
+/// If it says that times depend on numbers among the arguments, launches are kept apart by these
+/// from now on.
+void learn_numbers(KernelCode &code, Choice &choice, const Pending &launch, double milliseconds);
 
 /// With the choice's lock held, after the chooser has decided: from now on that version is
 /// launched.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <fmt/core.h>
 
@@ -246,6 +247,16 @@ std::uint64_t met(const Arguments &arguments, const SiblingTable &table,
                       0}
         << i;
   return bits;
+}
+
+std::uint64_t bits_of(const Arguments &arguments, const SiblingTable &table,
+                      const std::vector<std::uint32_t> &parameters) {
+  std::uint64_t all = 0;
+  for (std::size_t i = 0; i < parameters.size() && i < 8; ++i)
+    all |= std::uint64_t{static_cast<unsigned>(std::bit_width(
+               read(arguments, table, parameters[i], 0, table.parameters[parameters[i]].bytes)))}
+           << (8 * i);
+  return all;
 }
 
 std::string explain(Outcome outcome, const Launch &launch, const Arguments &arguments,

@@ -69,6 +69,11 @@ Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable
 std::uint64_t met(const Arguments &arguments, const SiblingTable &table,
                   const std::vector<ArgumentDivisor> &asked);
 
+/// How many bits each of these parameters, 8 at most, has as an unsigned number: a byte each, the
+/// first one the lowest.
+std::uint64_t bits_of(const Arguments &arguments, const SiblingTable &table,
+                      const std::vector<std::uint32_t> &parameters);
+
 /// The blocks of a sibling's launch, and the threads of one.
 std::uint64_t blocks_of(const Launch &launch, const Sibling &sibling);
 std::uint64_t threads_of_block(const Launch &launch, const Sibling &sibling);

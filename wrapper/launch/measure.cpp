@@ -155,6 +155,8 @@ void collect(KernelCode &code, Choice &choice) {
         const double each = milliseconds / static_cast<double>(one.launches);
         if (!configuration().log.empty())
           log_trial(code, choice, one, each);
+        if (one.version == 0)
+          learn_numbers(code, choice, one, each);
         choice.chooser.record(one.version, each, one.launches);
       },
       [&](const Pending &one) { choice.chooser.cancel(one.version); });
@@ -166,6 +168,7 @@ void collect_checks(KernelCode &code, Choice &choice) {
   take_ended(
       choice.checks,
       [&](const Pending &one, double milliseconds) {
+        learn_numbers(code, choice, one, milliseconds);
         check_again(code, choice, one, milliseconds);
       },
       [](const Pending &) {});

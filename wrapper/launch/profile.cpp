@@ -22,7 +22,7 @@ constexpr std::size_t most_samples = 1000; ///< of a version
 /// What distinguishes entries; the name is only for people, but keeps the file in their order.
 auto key(const ProfileEntry &entry) {
   return std::tie(entry.kernel, entry.hash, entry.gpu, entry.shape.block, entry.shape.threads,
-                  entry.shape.among);
+                  entry.shape.numbers, entry.shape.among);
 }
 
 /// A basic string of TOML.
@@ -111,6 +111,29 @@ struct Reader {
     }
   }
 
+  std::vector<std::array<std::uint32_t, 2>> numbers(const toml::node &node) {
+    constexpr std::int64_t most[] = {4095, 64}; // parameters, bits
+    std::vector<std::array<std::uint32_t, 2>> result;
+    const toml::array *const list = node.as_array();
+    for (std::size_t i = 0; list && i < list->size(); ++i) {
+      const toml::array *const pair = (*list)[i].as_array();
+      result.emplace_back();
+      for (std::size_t k = 0; k < 2; ++k) {
+        const auto value = pair && pair->size() == 2 ? (*pair)[k].value_exact<std::int64_t>()
+                                                     : std::optional<std::int64_t>{};
+        if (!value || *value < 0 || *value > most[k]) {
+          complain(node, "`numbers` must hold pairs of a parameter and its bits");
+          return {};
+        }
+        result.back()[k] = static_cast<std::uint32_t>(*value);
+      }
+    }
+    if (!list)
+      complain(node, "`numbers` must hold pairs of a parameter and its bits");
+    std::sort(result.begin(), result.end());
+    return result;
+  }
+
   std::vector<std::string> names(const toml::table &table, std::string_view name) {
     std::vector<std::string> result;
     const toml::array *list = table[name].as_array();
@@ -133,6 +156,8 @@ struct Reader {
     result.gpu = text(table, "gpu");
     block(table, result.shape.block);
     result.shape.threads = number(table, "threads", 95);
+    if (const toml::node *pairs = table.get("numbers"))
+      result.shape.numbers = numbers(*pairs);
     result.shape.among = names(table, "among");
     result.chosen = text(table, "chosen");
     result.original_us = time(table, "original_us");
@@ -221,11 +246,16 @@ std::string to_toml(const Profile &profile) {
                                  known_version);
   for (const ProfileEntry *entry : sorted) {
     const auto &block = entry->shape.block;
+    std::string numbers;
+    for (const auto &[parameter, bits] : entry->shape.numbers)
+      numbers += fmt::format("{}[{}, {}]", numbers.empty() ? "" : ", ", parameter, bits);
+    if (!numbers.empty())
+      numbers = fmt::format("numbers = [{}]\n", numbers);
     text += fmt::format("\n[[choice]]\nkernel = {}\nhash = {}\ngpu = {}\nblock = [{}, {}, {}]\n"
-                        "threads = {}\namong = {}\nchosen = {}\noriginal_us = {:.3f}\n"
+                        "threads = {}\n{}among = {}\nchosen = {}\noriginal_us = {:.3f}\n"
                         "chosen_us = {:.3f}\n",
                         in_quotes(entry->kernel), in_quotes(entry->hash), in_quotes(entry->gpu),
-                        block[0], block[1], block[2], entry->shape.threads,
+                        block[0], block[1], block[2], entry->shape.threads, numbers,
                         in_quotes(entry->shape.among), in_quotes(entry->chosen), entry->original_us,
                         entry->chosen_us);
     if (entry->chosen != original_word && entry->in_graphs != original_word)

@@ -24,6 +24,9 @@ struct ShapeClass {
   /// Names of the siblings that such a launch may use (its block, its addresses and its numbers
   /// meet their needs), in ascending order.
   std::vector<std::string> among;
+  /// Numbers among the arguments on which times were seen to depend, in ascending order: which
+  /// parameter, and how many bits it has.
+  std::vector<std::array<std::uint32_t, 2>> numbers = {};
   bool operator==(const ShapeClass &) const = default;
 };
 

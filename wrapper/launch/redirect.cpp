@@ -269,6 +269,7 @@ Result trial(const Redirection &r, Choice &choice) {
   const std::lock_guard lock(choice.mutex);
   pending.version = asked.version; // the events come from a pool, and had another
   pending.turn = number;
+  pending.numbers = bits_of(r.arguments, r.table(), r.kernel.code.numbers);
   pending.launches = 1;
   if (!asked.measure) {
     std::size_t version = 0;
@@ -331,6 +332,7 @@ Result check(const Redirection &r, Choice &choice, unsigned index, std::uint64_t
   }
   pending.version = wants_original ? 0 : 1;
   pending.turn = pair;
+  pending.numbers = bits_of(r.arguments, r.table(), r.kernel.code.numbers);
   const std::lock_guard lock(choice.mutex);
   choice.checks.push_back(pending);
   return result;
@@ -340,9 +342,12 @@ Result check(const Redirection &r, Choice &choice, unsigned index, std::uint64_t
 Choice *choice_of(const Redirection &r, Outcome &why, const SeenLaunch *&kept) {
   KernelCode &code = r.kernel.code;
   const int device = current_device();
-  const LaunchKey launch{&r.kernel,      r.launch.grid,
-                         r.launch.block, r.launch.shared_bytes,
-                         device,         met(r.arguments, code.table, code.asked)};
+  const std::uint64_t matter = code.matter.load(std::memory_order_relaxed);
+  const LaunchKey launch{
+      &r.kernel,      r.launch.grid,
+      r.launch.block, r.launch.shared_bytes,
+      device,         met(r.arguments, code.table, code.asked),
+      matter,         matter == 0 ? 0 : matter & bits_of(r.arguments, code.table, code.numbers)};
   const bool refused = r.kernel.refused.load(std::memory_order_relaxed);
   kept = refused ? nullptr : find_seen(code, launch);
   if (kept) {
@@ -351,8 +356,10 @@ Choice *choice_of(const Redirection &r, Outcome &why, const SeenLaunch *&kept) {
   }
   Choice *choice = nullptr;
   if (const std::uint32_t bits = fitting(r, why); bits != 0) {
-    const Shape shape{r.launch.block, size_class(r.launch.grid, r.launch.block), bits,
-                      starving(r, bits, device), device};
+    const Shape shape{r.launch.block, size_class(r.launch.grid, r.launch.block),
+                      bits,           starving(r, bits, device),
+                      device,         matter,
+                      launch.numbers};
     why = Outcome::too_many_shapes;
     choice = find_choice(code, shape);
     if (!choice)

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <map>
 
 namespace ptxasw::inline wrapper::launch {
 namespace {
@@ -75,6 +76,37 @@ void SlowerInSum::add(double longer) {
 }
 
 double SlowerInSum::certainty() const { return squares_ > 0 ? sum_ / std::sqrt(squares_) : 0; }
+
+void TimesByNumbers::add(std::uint64_t bits, double time) {
+  constexpr std::size_t most = 64;
+  if (all_.size() >= most)
+    all_.erase(all_.begin());
+  all_.emplace_back(bits, time);
+}
+
+std::uint64_t TimesByNumbers::depend_on() const {
+  constexpr double apart = 1.25;
+  constexpr std::size_t enough = 3;
+  struct Times {
+    std::size_t count = 0;
+    double least = 0, most = 0;
+  };
+  std::uint64_t result = 0;
+  for (unsigned number = 0; number < 8; ++number) {
+    std::map<unsigned, Times> by_bits;
+    for (const auto &[bits, time] : all_) {
+      Times &one = by_bits[bits >> (8 * number) & 0xff];
+      one.least = one.count == 0 ? time : std::min(one.least, time);
+      one.most = std::max(one.most, time);
+      ++one.count;
+    }
+    for (const auto &[of_one, one] : by_bits)
+      for (const auto &[of_other, other] : by_bits)
+        if (one.count >= enough && other.count >= enough && one.most * apart < other.least)
+          result |= std::uint64_t{0xff} << (8 * number);
+  }
+  return result;
+}
 
 double student_t(double degrees) {
   // Exact for one and two degrees; from three on the expansion of Cornish and Fisher around the

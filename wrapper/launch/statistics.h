@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace ptxasw::inline wrapper::launch {
@@ -35,6 +37,19 @@ public:
 
 private:
   double sum_ = 0, squares_ = 0;
+};
+
+/// Times, and how many bits each of eight numbers had with which they were measured, as by
+/// bits_of(). Keeps the newest ones.
+class TimesByNumbers {
+public:
+  void add(std::uint64_t bits, double time);
+  /// The numbers on which times depend, 0xff in the byte of each: those of which two sizes have
+  /// three times or more, and all of the one are a quarter longer than all of the other.
+  std::uint64_t depend_on() const;
+
+private:
+  std::vector<std::pair<std::uint64_t, double>> all_;
 };
 
 /// The 97.5 % point of Student's t distribution, for at least one degree of freedom.
