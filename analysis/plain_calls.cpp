@@ -40,7 +40,7 @@ bool calls_driver(const Module &module, const Instruction &call) {
     const Symbol &symbol = module.symbol(operand);
     return symbol.kind == Symbol::Kind::function && !module.functions[symbol.index].has_body &&
            module.functions[symbol.index].linkage == Linkage::external &&
-           (symbol.name == "vprintf" || symbol.name == "free" || symbol.name == "__assertfail");
+           (symbol.name == "vprintf" || symbol.name == "__assertfail");
   }
   return false;
 }

@@ -25,7 +25,7 @@ private:
 };
 
 /// Returns true if a `call` is one of a function of the driver for which blocks need not wait for
-/// each other, nor be in any order: `vprintf`, `free` and `__assertfail`.
+/// each other, nor be in any order: `vprintf` and `__assertfail`.
 bool calls_driver(const Module &module, const Instruction &call);
 
 } // namespace ptxasw::analysis

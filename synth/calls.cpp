@@ -6,10 +6,11 @@
 //   - `vprintf`, which reads what it is given and gives a number that its arguments decide (CUDA
 //   C++
 //     Programming Guide, "Formatted Output": nothing orders lines of different threads);
-//   - `free`: the heap's order is nobody's. Not `malloc`: a version has the memory of several
-//   blocks
-//     at a time, and may find none left where the kernel finds some;
 //   - `__assertfail`, which ends the launch. Nothing orders what other blocks do before it.
+//
+// Not `malloc`: a version has the memory of several blocks at a time, and may find none left where
+// the kernel finds some. Nor `free`: who runs kernel and version on one memory, to compare them,
+// would free twice.
 //
 // Arguments lie in variables that the calls of all copies use one after the other, so what belongs
 // to a call stands together: stores of arguments right before it, loads of results right behind it
@@ -179,7 +180,6 @@ private:
       std::size_t arguments, results;
     };
     static constexpr std::array known{Known{"vprintf", CallGroup::Kind::print, 2, 1},
-                                      Known{"free", CallGroup::Kind::release, 1, 0},
                                       Known{"__assertfail", CallGroup::Kind::assertion, 5, 0}};
     for (const Known &one : known)
       if (symbol.name == one.name && parts.arguments.size() == one.arguments &&

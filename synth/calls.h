@@ -17,7 +17,6 @@ struct CallGroup {
   enum class Kind : std::uint8_t {
     plain,     ///< of a function of the module that only computes
     print,     ///< `vprintf`
-    release,   ///< `free`
     assertion, ///< `__assertfail`, which does not come back
   };
   Kind kind = Kind::plain;

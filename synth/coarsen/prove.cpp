@@ -51,6 +51,11 @@
 // branch each goes alone, one after the other, to where all ways meet, with no barrier before it;
 // no register that copies share is written there, so all are together again.
 //
+// What belongs to a call (synth/calls.h) stands for a copy as a whole, so no other copy's arguments
+// come between, and what it gives goes to registers that the copy has for itself. With the same
+// arguments it gives what it gives in the kernel, does nothing that other blocks wait for, and ends
+// the launch where the kernel's would, with other words for the name of the function.
+//
 // So every copy does what its block did, once, up to its end, and nothing else is done: what is
 // neither a copy's instruction nor added code that replay.cpp understands stops the proof. Copies'
 // instructions are compared as texts: the kernel's, with other names for what the copy has of its
@@ -126,6 +131,10 @@ void CoarsenProof::check_rooms() const {
 
 // A variable for each that the kernel passes to calls, from this one on, and what assertions say.
 void CoarsenProof::check_passing(std::size_t next) const {
+  for (const Variable &variable : sibling_.variables)
+    for (const Function &function : module_.functions)
+      if (function.name == variable.name)
+        fail("a variable has the name of a function");
   for (std::size_t i = 0; i < passing_.size(); ++i, ++next) {
     const Variable &variable = sibling_.variables[next], &own = *module_.variable(passing_[i]);
     if (variable.name != CoarsenNames::passing(i) || variable.space != StateSpace::param ||
