@@ -35,7 +35,7 @@
 namespace ptxasw::inline synth {
 namespace {
 
-constexpr std::size_t longest_name = 1024;
+constexpr std::size_t longest_name = 4096;
 
 /// Looks at a kernel's calls.
 class CallFinder {
@@ -275,17 +275,15 @@ private:
     if (!from || from->kind != Operand::Kind::symbol || from->value != 0)
       return false;
     const Variable *const variable = module_.variable(module_.symbol(*from));
-    if (!variable || variable->space != StateSpace::global || bit_width(variable->type) != 8)
+    if (!variable || variable->space != StateSpace::global || bit_width(variable->type) != 8 ||
+        (variable->linkage != Linkage::internal && variable->linkage != Linkage::visible))
       return false;
     for (const InitialValue &value : variable->values) {
-      constexpr std::uint64_t first_printed = 32, last_printed = 126;
-      if (value.symbol != no_index)
-        return false;
-      if (value.bits == 0 || text.size() >= longest_name)
+      if (value.bits == 0 && value.symbol == no_index)
         return true;
-      text += value.bits >= first_printed && value.bits <= last_printed
-                  ? static_cast<char>(value.bits)
-                  : '?';
+      if (value.symbol != no_index || text.size() >= longest_name)
+        return false;
+      text += static_cast<char>(value.bits);
     }
     return text.size() < variable->size(); // what has no value is zero
   }
