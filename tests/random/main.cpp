@@ -618,7 +618,8 @@ struct Plan {
   RewriteOptions options; ///< of a rewrite
 
   std::string text(const Piece &body, std::uint64_t seed) const {
-    return is_wide(task, seed) ? wide_module_text(body) : module_text(body);
+    const std::string all = is_wide(task, seed) ? wide_module_text(body) : module_text(body);
+    return task == Task::blocks ? with_warps(with_whole_blocks(all), seed) : all;
   }
 };
 
@@ -628,7 +629,7 @@ Checked check(const std::string &text, const Plan &plan, unsigned runs, std::uin
   if (plan.task == Task::in_kernel)
     return check_in_kernel(is_wide(plan.task, seed) ? text : without_neighbours(text), runs, seed);
   if (plan.task == Task::blocks)
-    return check_sibling(with_warps(with_whole_blocks(text), seed), runs, seed, false, true);
+    return check_sibling(text, runs, seed, false, true);
   if (plan.task == Task::siblings)
     return seed % 2 == 0
                ? check_sibling(without_neighbours(text), runs, seed, false)
