@@ -276,7 +276,7 @@ private:
       return false;
     const Variable *const variable = module_.variable(module_.symbol(*from));
     if (!variable || variable->space != StateSpace::global || bit_width(variable->type) != 8 ||
-        (variable->linkage != Linkage::internal && variable->linkage != Linkage::visible))
+        variable->linkage != Linkage::internal) // nobody else puts another text there
       return false;
     for (const InitialValue &value : variable->values) {
       if (value.bits == 0 && value.symbol == no_index)
