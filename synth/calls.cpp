@@ -31,11 +31,12 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 namespace ptxasw::inline synth {
 namespace {
 
-constexpr std::size_t longest_name = 4096;
+constexpr std::size_t longest_name = 512; ///< what is told is cut after 1,024
 
 /// Looks at a kernel's calls.
 class CallFinder {
@@ -58,6 +59,9 @@ public:
         else
           calls.unknown = i;
       }
+    for (const auto &[variable, call] : incomplete_)
+      if (!calls.unknown && named_.at(variable).size() > 1)
+        calls.unknown = call;
     for (std::uint32_t i = 0; i < count() && !calls.unknown; ++i)
       if (names_passing(module_.operands(instruction(i))) && !calls.of(i))
         calls.unknown = i;
@@ -163,7 +167,31 @@ private:
     group.end = at + 1;
     while (group.end < count() && !entered_[group.end] && loads(group.end, *parts))
       ++group.end;
+    for (const auto *const list : {&parts->arguments, &parts->results})
+      for (const Variable *const variable : *list)
+        named_[variable].insert(at);
+    for (const Variable *const argument : parts->arguments)
+      if (!is_complete(*argument, group))
+        incomplete_.emplace_back(argument, at);
     return is_known_callee(call, *parts, group);
+  }
+
+  /// The stores of a group give each byte of an argument a value. What they leave out is what an
+  /// earlier call left there, of whichever copy, or where no other call uses the variable, nothing.
+  bool is_complete(const Variable &argument, const CallGroup &group) const {
+    std::vector<bool> given(argument.size(), false);
+    for (std::uint32_t i = group.first; i < group.call; ++i) {
+      const Operand &to = module_.operands(instruction(i))[0];
+      const Opcode &opcode = module_.opcode(instruction(i));
+      if (place(to) != &argument || to.value < 0)
+        continue;
+      const auto begin = static_cast<std::uint64_t>(to.value);
+      const std::uint64_t end =
+          begin + std::uint64_t{bit_width(opcode.type)} / 8 * std::max(opcode.vector, 1u);
+      for (std::uint64_t byte = begin; byte < std::min<std::uint64_t>(end, given.size()); ++byte)
+        given[byte] = true;
+    }
+    return std::find(given.begin(), given.end(), false) == given.end();
   }
 
   bool is_known_callee(const Instruction &call, const Parts &parts, CallGroup &group) {
@@ -276,16 +304,94 @@ private:
       return false;
     const Variable *const variable = module_.variable(module_.symbol(*from));
     if (!variable || variable->space != StateSpace::global || bit_width(variable->type) != 8 ||
-        variable->linkage != Linkage::internal) // nobody else puts another text there
+        variable->values.empty() ||
+        variable->linkage != Linkage::internal || // nobody else puts another text there
+        !is_only_told(module_.symbol(*from).index))
       return false;
     for (const InitialValue &value : variable->values) {
       if (value.bits == 0 && value.symbol == no_index)
         return true;
-      if (value.symbol != no_index || text.size() >= longest_name)
+      // What is printed of other bytes is not they.
+      if (value.symbol != no_index || value.bits < ' ' || value.bits > '~' ||
+          text.size() >= longest_name)
         return false;
       text += static_cast<char>(value.bits);
     }
     return text.size() < variable->size(); // what has no value is zero
+  }
+
+  /// Returns true if where a variable of the module is, nobody learns but `__assertfail` and
+  /// `vprintf`, which only read. So it holds what the module says.
+  bool is_only_told(std::uint32_t variable) const {
+    const auto is_it = [&](const Symbol &symbol) {
+      return symbol.kind == Symbol::Kind::module_variable && symbol.index == variable;
+    };
+    for (const Variable &other : module_.variables)
+      for (const InitialValue &value : other.values)
+        if (value.symbol != no_index && is_it(module_.symbols[value.symbol]))
+          return false;
+    for (const Function &function : module_.functions)
+      for (const Instruction &one : function.instructions) {
+        const auto operands = module_.operands(one);
+        const bool moves = copies_address(one) && operands[1].kind == Operand::Kind::symbol &&
+                           operands[1].value == 0 && is_it(module_.symbol(operands[1]));
+        if (moves ? !is_only_passed(function, operands[0].reg, 0) : names(operands, is_it))
+          return false;
+      }
+    return true;
+  }
+
+  template <typename Is> bool names(std::span<const Operand> operands, const Is &is_it) const {
+    return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
+      return (operand.kind == Operand::Kind::symbol && is_it(module_.symbol(operand))) ||
+             names(module_.children(operand), is_it);
+    });
+  }
+
+  /// All that reads a register of a function passes it to those two, or a copy of it.
+  bool is_only_passed(const Function &function, RegisterId reg, unsigned steps) const {
+    constexpr unsigned most_steps = 4;
+    for (std::uint32_t i = 0; i < function.instructions.size(); ++i) {
+      const Instruction &one = function.instructions[i];
+      bool reads = false;
+      for_each_register(module_, one, [&](RegisterId other, RegisterUse use) {
+        reads = reads || (other == reg && use != RegisterUse::written);
+      });
+      if (reads && !is_passed_at(function, i) &&
+          (steps == most_steps || !copies_address(one) ||
+           !is_only_passed(function, module_.operands(one)[0].reg, steps + 1)))
+        return false;
+    }
+    return true;
+  }
+
+  /// An instruction stores an argument of one of those two.
+  bool is_passed_at(const Function &function, std::uint32_t at) const {
+    const auto is_store = [&](std::uint32_t i) {
+      const Opcode &opcode = module_.opcode(function.instructions[i]);
+      return opcode.op == Op::st && opcode.space == StateSpace::param;
+    };
+    if (!is_store(at))
+      return false;
+    while (at < function.instructions.size() && is_store(at))
+      ++at;
+    if (at == function.instructions.size() ||
+        module_.opcode(function.instructions[at]).op != Op::call)
+      return false;
+    for (const Operand &operand : module_.operands(function.instructions[at]))
+      if (operand.kind == Operand::Kind::symbol) {
+        const Symbol &callee = module_.symbol(operand);
+        return callee.kind == Symbol::Kind::function && !module_.functions[callee.index].has_body &&
+               (callee.name == "__assertfail" || callee.name == "vprintf");
+      }
+    return false;
+  }
+
+  bool copies_address(const Instruction &one) const {
+    const std::string_view opcode = module_.opcode(one).text;
+    return (opcode == "mov.u64" || opcode == "mov.b64" || opcode == "cvta.global.u64") &&
+           one.well_formed && module_.operands(one).size() == 2 &&
+           module_.operands(one)[0].kind == Operand::Kind::reg;
   }
 
   /// What a register is a copy of, or the generic address of, by the one instruction that writes
@@ -303,16 +409,17 @@ private:
     }
     if (!writer || !writer->well_formed || writer->guard != no_register)
       return nullptr;
-    const std::string_view opcode = module_.opcode(*writer).text;
-    const auto operands = module_.operands(*writer);
-    const bool copies = opcode == "mov.u64" || opcode == "mov.b64" || opcode == "cvta.global.u64";
-    return copies && operands.size() == 2 ? &operands[1] : nullptr;
+    return copies_address(*writer) ? &module_.operands(*writer)[1] : nullptr;
   }
 
   const Module &module_;
   const Function &kernel_;
   PlainCalls plain_;
   std::vector<bool> entered_; ///< by instruction: a branch leads to it
+  std::map<const Variable *, std::set<std::uint32_t>>
+      named_; ///< variables by the calls they are of
+  /// Arguments that do not get a value as a whole, and the call.
+  std::vector<std::pair<const Variable *, std::uint32_t>> incomplete_;
 };
 
 } // namespace

@@ -192,7 +192,9 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
   const bool reduces = op == Op::red || ties.unread[at];
   if (op == Op::atom && !reduces)
     return refusal::atomic;
-  if (op == Op::red && opcode.has(Modifier::volatile_))
+  if ((op == Op::red || op == Op::atom) &&
+      (opcode.has(Modifier::volatile_) || opcode.has(Modifier::acquire) ||
+       opcode.has(Modifier::release) || opcode.has(Modifier::acq_rel)))
     return refusal::ordered;
   if (op == Op::fence || op == Op::membar)
     return refusal::ordered;
