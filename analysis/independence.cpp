@@ -742,7 +742,8 @@ void find_ties(const Module &module, const Function &kernel, KernelIndependence 
         is_one_of(op, {Op::wmma, Op::mma, Op::ldmatrix, Op::stmatrix, Op::movmatrix, Op::suld,
                        Op::sust, Op::suq, Op::griddepcontrol}) ||
         (op == Op::cp && leaves_global_alone(opcode)) ||
-        ((op == Op::atom || op == Op::red) && opcode.space == StateSpace::shared);
+        ((op == Op::atom || op == Op::red) && opcode.space == StateSpace::shared) ||
+        (op == Op::call && calls_driver(module, instruction));
     blocks &= alone || within_block;
     // A reduction that is one step only for the threads of its block counts on which those are.
     const auto &words = opcode.modifiers;

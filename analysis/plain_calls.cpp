@@ -31,6 +31,20 @@ bool name_place(const Module &module, std::span<const Operand> operands) {
 
 } // namespace
 
+bool calls_driver(const Module &module, const Instruction &call) {
+  for (const Operand &operand : module.operands(call)) {
+    if (operand.kind == Operand::Kind::group)
+      continue;
+    if (!call.well_formed || operand.kind != Operand::Kind::symbol)
+      return false;
+    const Symbol &symbol = module.symbol(operand);
+    return symbol.kind == Symbol::Kind::function && !module.functions[symbol.index].has_body &&
+           module.functions[symbol.index].linkage == Linkage::external &&
+           (symbol.name == "vprintf" || symbol.name == "__assertfail");
+  }
+  return false;
+}
+
 bool PlainCalls::is_plain(const Instruction &call) {
   const Function *const callee = CallTargets(module_).of(call);
   return callee && only_computes(*callee, 0);

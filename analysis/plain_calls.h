@@ -24,4 +24,8 @@ private:
   std::map<const Function *, bool> known_;
 };
 
+/// Returns true if a `call` is one of a function of the driver for which blocks need not wait for
+/// each other, nor be in any order: `vprintf` and `__assertfail`.
+bool calls_driver(const Module &module, const Instruction &call);
+
 } // namespace ptxasw::analysis

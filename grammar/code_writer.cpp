@@ -82,6 +82,21 @@ void CodeWriter::declare_variable(std::string_view space, std::string_view name,
   declarations_ += fmt::format("\t.{} .align {} .b8 {}[{}];\n", space, alignment, name, bytes);
 }
 
+void CodeWriter::declare_like(const Variable &variable, std::string_view name) {
+  const std::string alignment =
+      variable.alignment == 0 ? "" : fmt::format(" .align {}", variable.alignment);
+  declarations_ += fmt::format("\t.{}{} .{} {}", to_string(variable.space), alignment,
+                               to_string(variable.type), name);
+  declarations_ += variable.is_array ? fmt::format("[{}];\n", variable.count) : ";\n";
+}
+
+void CodeWriter::declare_text(std::string_view name, std::string_view text) {
+  declarations_ += fmt::format("\t.global .align 1 .b8 {}[{}] = {{", name, text.size() + 1);
+  for (const char one : text)
+    declarations_ += fmt::format("{}, ", static_cast<unsigned>(static_cast<unsigned char>(one)));
+  declarations_ += "0};\n";
+}
+
 WrittenLabel CodeWriter::label(std::string name) {
   labels_.push_back(std::move(name));
   return {static_cast<std::uint32_t>(labels_.size() - 1)};

@@ -54,6 +54,10 @@ public:
   /// Declares so many bytes in a state space, "shared"; `alignment` is a power of two.
   void declare_variable(std::string_view space, std::string_view name, std::uint64_t bytes,
                         unsigned alignment);
+  /// Declares a variable like another one, but of this name and without what it holds at first.
+  void declare_like(const Variable &variable, std::string_view name);
+  /// Declares a text in global memory, with a zero behind it.
+  void declare_text(std::string_view name, std::string_view text);
   /// A label to be placed later; `name` must be new in the function.
   WrittenLabel label(std::string name);
   /// The label stands before the next instruction.

@@ -9,7 +9,8 @@
 //   - the copies need no room of their own: no shared or local memory, no parameters of calls;
 //   - all state is in registers that can be renamed: no carry flag, no vector registers;
 //   - no thread waits in a loop for another one, which might be the same one then
-//     (waiting_obstacle()).
+//     (waiting_obstacle());
+//   - nothing is called. Where blocks stay whole, what calls.h understands may be.
 //
 // What is read through a texture or a surface is not written while the kernel runs (CUDA C++
 // Programming Guide, "Texture and Surface Memory": the cache is not kept coherent with stores to
@@ -31,6 +32,7 @@
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
 #include "grammar/next.h"
+#include "synth/calls.h"
 
 #include <algorithm>
 #include <span>
@@ -154,6 +156,7 @@ std::optional<Refusal> texture_obstacle(const Module &module, const Function &ke
 struct Ties {
   std::vector<bool> meets_in_warp; ///< facts::meetings_of_warp()
   std::vector<bool> unread;        ///< facts::unread_atomics()
+  const Calls *calls;              ///< null: none may be
 };
 
 /// Returns true if `wmma` may load or store a matrix in shared memory: it has to be aligned to 32
@@ -177,6 +180,8 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
     return std::nullopt;
   if (blocks == Blocks::whole && op == Op::wmma && may_be_in_room(module, kernel, opcode))
     return refusal::matrix_in_room;
+  if (ties.calls && ties.calls->of(at))
+    return std::nullopt;
   if (blocks == Blocks::whole && ties.meets_in_warp[at])
     return operand_obstacle(module, kernel, module.operands(instruction), blocks);
   if (op == Op::bar || op == Op::barrier)
@@ -187,6 +192,10 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
   const bool reduces = op == Op::red || ties.unread[at];
   if (op == Op::atom && !reduces)
     return refusal::atomic;
+  if ((op == Op::red || op == Op::atom) &&
+      (opcode.has(Modifier::volatile_) || opcode.has(Modifier::acquire) ||
+       opcode.has(Modifier::release) || opcode.has(Modifier::acq_rel)))
+    return refusal::ordered;
   if (op == Op::fence || op == Op::membar)
     return refusal::ordered;
   if (op == Op::call)
@@ -228,8 +237,16 @@ std::optional<Refusal> instruction_obstacle(const Module &module, const Function
   return operand_obstacle(module, kernel, module.operands(instruction), blocks);
 }
 
+/// Returns true if each copy may have a kernel's variable for itself.
+bool may_be_own(const Variable &variable, Blocks blocks, const Calls *calls) {
+  if (variable.space == StateSpace::param)
+    return calls && variable.vector == 1;
+  return blocks == Blocks::whole &&
+         (variable.space == StateSpace::shared || variable.space == StateSpace::local);
+}
+
 void header_obstacles(const Module &module, const Function &kernel, Blocks blocks,
-                      std::vector<Refusal> &all) {
+                      const Calls *calls, std::vector<Refusal> &all) {
   if (module.address_size != 64)
     add_kind(all, refusals::address_size);
   if (module.version_major < 3)
@@ -243,8 +260,7 @@ void header_obstacles(const Module &module, const Function &kernel, Blocks block
   if (bytes > parameter_bytes)
     add_kind(all, refusal::parameters);
   for (const Variable &variable : kernel.variables)
-    if ((variable.space != StateSpace::shared && variable.space != StateSpace::local) ||
-        blocks != Blocks::whole)
+    if (!may_be_own(variable, blocks, calls))
       add_kind(all, variable.space == StateSpace::shared  ? refusal::shared_memory
                     : variable.space == StateSpace::local ? refusal::local_memory
                     : variable.space == StateSpace::param ? call_obstacle(module, kernel)
@@ -266,8 +282,11 @@ std::vector<Refusal> find_obstacles(const KernelContext &context, Blocks blocks)
   if (kernel.instructions.size() > most_instructions)
     return {refusals::too_large};
   std::vector<Refusal> all;
-  header_obstacles(module, kernel, blocks, all);
-  const Ties ties{facts::meetings_of_warp(module, kernel), facts::unread_atomics(module, kernel)};
+  const Calls *const calls =
+      blocks == Blocks::whole && !calls_of(context).unknown ? &calls_of(context) : nullptr;
+  header_obstacles(module, kernel, blocks, calls, all);
+  const Ties ties{facts::meetings_of_warp(module, kernel), facts::unread_atomics(module, kernel),
+                  calls};
   for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i)
     if (const auto obstacle = instruction_obstacle(module, kernel, i, ties, blocks))
       add_kind(all, obstacle->line == 0 ? obstacle->at(kernel.instructions[i].line) : *obstacle);

@@ -254,9 +254,10 @@ private:
 };
 
 Callee Callees::external(std::string_view name) {
-  if (name == "vprintf" || name == "__assertfail" || name == "free")
+  if (name == "__assertfail" || name == "free")
     return {Memory::own, Memory::own, false};
-  if (name == "malloc") // what it returns depends on what others gave back
+  // What they return depends on what others gave back, or on a format that others may write.
+  if (name == "malloc" || name == "vprintf")
     return {Memory::anywhere, Memory::own, false};
   return {};
 }

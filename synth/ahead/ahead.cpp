@@ -11,6 +11,8 @@
 namespace ptxasw::inline synth {
 namespace {
 
+constexpr Refusal many_tests{"budget", "so many iterations need too many tests of where stores go"};
+
 std::optional<Refusal> obstacle_of(const Module &module, const Function &kernel) {
   if (kernel.instructions.size() > changed_instructions_budget)
     return refusals::too_large;
@@ -47,12 +49,13 @@ FamilyAnswer propose_ahead(const KernelContext &context) {
   if (const auto obstacle = obstacle_of(context.module, context.kernel))
     return {{}, {*obstacle}};
   const Sites<ahead::AheadLoop> &found = ahead::ahead_loops(context);
-  answer.refusals = found.refusals;
   for (const std::string &variant : ahead_variants())
     if (!loops_for(context, iterations_of(variant)).empty())
       answer.proposals.push_back(same_launch_proposal(context.kernel, "ahead", variant));
-  if (answer.proposals.empty() && answer.refusals.empty())
-    answer.refusals.push_back(refusals::too_large);
+    else if (!found.sites.empty()) // why there is not this one, before what is of other loops
+      add_refusal(answer.refusals, many_tests);
+  for (const Refusal &one : found.refusals)
+    add_refusal(answer.refusals, one);
   return answer;
 }
 

@@ -101,6 +101,14 @@ bool may_divide(const KernelContext &context, const CoarsenForm &form, bool spre
                               (spread || !form.within_block()));
 }
 
+/// Returns true if the kernel may be launched in a block that a version asks for.
+bool may_be_launched(const Function &kernel, const Sibling &sibling) {
+  const PerformanceDirective *const block = kernel.directive("reqntid");
+  const auto &blocks = sibling.needs.blocks;
+  return !block || blocks.empty() ||
+         std::find(blocks.begin(), blocks.end(), std::to_array(block->values)) != blocks.end();
+}
+
 FamilyAnswer propose_retile(const KernelContext &context) {
   const Function &kernel = context.kernel;
   FamilyAnswer answer;
@@ -131,7 +139,10 @@ FamilyAnswer propose_retile(const KernelContext &context) {
     }
     if (form.merges() && merged_loads(context, form).empty())
       continue;
-    answer.proposals.push_back(proposal_for(kernel, shape));
+    Proposal proposal = proposal_for(kernel, shape);
+    if (!may_be_launched(kernel, proposal.sibling))
+      continue;
+    answer.proposals.push_back(std::move(proposal));
     if (asks_for_whole_rows(context))
       answer.proposals.back().sibling.needs.blocks = whole_row_blocks();
     if (has_dynamic)
@@ -165,7 +176,10 @@ FamilyAnswer propose_vectorise(const KernelContext &context) {
     const BestPlan &best = best_plan(context, form);
     if (!best.plan.is_wide())
       continue;
-    answer.proposals.push_back(proposal_for(kernel, shape));
+    Proposal proposal = proposal_for(kernel, shape);
+    if (!may_be_launched(kernel, proposal.sibling))
+      continue;
+    answer.proposals.push_back(std::move(proposal));
     SiblingNeeds &needs = answer.proposals.back().sibling.needs;
     needs.aligned = best.needs.aligned;
     needs.divisible = best.needs.divisible;
@@ -193,7 +207,7 @@ template <bool wide> const std::vector<std::string> &variants() {
 std::vector<Refusal> coarsen_obstacles(const KernelContext &context, Blocks blocks) {
   std::vector<Refusal> all = spread_obstacles(context, blocks);
   if (blocks == Blocks::whole)
-    for (const Refusal &one : rooms_obstacles(context.module, context.kernel))
+    for (const Refusal &one : rooms_obstacles(context.module, context.kernel, calls_of(context)))
       add_kind(all, one);
   return all;
 }

@@ -176,6 +176,9 @@ public:
   static constexpr const char *points = "%points", *one = "%one", *zero = "%zero";
   /// Where a copy's part begins of memory whose size the launch says.
   static std::string begin(std::size_t room, unsigned k);
+  /// A variable for arguments or results of calls.
+  static std::string passing(std::size_t variable);
+  static constexpr const char *said = "%said"; ///< where it is what an assertion says
   static constexpr const char *next = "%next";
   static constexpr const char *distance = "%distance";
   /// Element of a wide load.

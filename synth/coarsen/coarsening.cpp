@@ -26,6 +26,8 @@ Renaming Coarsening::renaming(unsigned k, bool alone) const {
     result.symbols.emplace_back(rooms_[room].symbol, room_name(room, k));
   for (std::size_t room = 0; k > 0 && room < dynamic_.size(); ++room)
     result.symbols.emplace_back(dynamic_[room], CoarsenNames::begin(room, k));
+  for (std::size_t i = 0; i < passing_.size(); ++i)
+    result.symbols.emplace_back(passing_[i], CoarsenNames::passing(i));
   return result;
 }
 
@@ -68,6 +70,32 @@ Coarsening::Lines Coarsening::lines_of(std::uint32_t instruction, unsigned k) co
     lines.text.back().pop_back(); // its semicolon
   }
   return lines;
+}
+
+std::vector<std::string> Coarsening::lines_of(const CallGroup &group, unsigned k,
+                                              const Renaming &names) const {
+  std::vector<std::string> lines;
+  Renaming saying = names;
+  if (group.kind == CallGroup::Kind::assertion) {
+    const Operand &name = module_.operands(kernel_.instructions[group.special])[1];
+    saying.registers[name.reg] = CoarsenNames::said;
+    lines.push_back(fmt::format("mov.u64 {}, {}", CoarsenNames::said, said_name(group, k)));
+    lines.push_back(fmt::format("cvta.global.u64 {0}, {0}", CoarsenNames::said));
+  }
+  for (std::uint32_t i = group.first; i < group.end; ++i) {
+    lines.push_back(renamed(module_, kernel_.instructions[i], i == group.special ? saying : names));
+    lines.back().pop_back(); // its semicolon
+  }
+  return lines;
+}
+
+std::string Coarsening::said(const CallGroup &group, unsigned k) const {
+  return fmt::format("{} [ptxasw: the kernel's block {} is {} * that of this version + {}]",
+                     group.text, "xyz"[form_.axis], form_.copies, form_.row_of(k));
+}
+
+std::string Coarsening::said_name(const CallGroup &group, unsigned k) const {
+  return fmt::format("__ptxasw_said{}_{}", group.call, k);
 }
 
 /// A load or store of several values, like an instance's own of one.

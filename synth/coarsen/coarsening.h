@@ -3,6 +3,7 @@
 // What writer and proof of a coarsened version both know of a kernel.
 
 #include "grammar/code_writer.h"
+#include "synth/calls.h"
 #include "synth/coarsen/merge.h"
 #include "synth/coarsen/recompute.h"
 #include "synth/coarsen/rooms.h"
@@ -23,7 +24,8 @@ protected:
         sharing_(context, form), shared_(sharing_.by_all()), first_(done_first(context, shared_)),
         recomputation_(context, sharing_.by_some()), merged_(merged_loads(context, form)),
         plan_(std::move(plan)), rooms_(rooms_of(module_, kernel_)),
-        dynamic_(dynamic_rooms_of(module_, kernel_)), names_(kernel_),
+        dynamic_(dynamic_rooms_of(module_, kernel_)), calls_(calls_of(context)),
+        passing_(passing_variables(module_, kernel_)), names_(kernel_),
         has_own_(kernel_.registers.size(), false) {
     for (unsigned k = 0; k < copies_; ++k)
       together_.push_back(renaming(k, false));
@@ -45,6 +47,19 @@ protected:
     unsigned copies = 1;
   };
   Lines lines_of(std::uint32_t instruction, unsigned k) const;
+  /// What stands for all instructions of a call for a copy, which has these names.
+  std::vector<std::string> lines_of(const CallGroup &group, unsigned k,
+                                    const Renaming &names) const;
+  /// What a copy says in place of the name of its function if an assertion fails: the GPU names the
+  /// version's block beside it.
+  std::string said(const CallGroup &group, unsigned k) const;
+  std::string said_name(const CallGroup &group, unsigned k) const;
+  /// Calls `visit(group, k)` for each copy of each assertion.
+  template <typename Visit> void for_each_said(Visit visit) const {
+    for (const CallGroup &group : calls_.groups)
+      for (unsigned k = 0; group.kind == CallGroup::Kind::assertion && k < copies_; ++k)
+        visit(group, k);
+  }
   /// How far apart two copies' addresses are.
   std::string difference(const WideTest &test) const;
 
@@ -60,6 +75,8 @@ protected:
   const WidePlan plan_;
   const std::vector<Room> rooms_;
   const std::vector<Symbol> dynamic_; ///< names of memory whose size the launch says
+  const Calls &calls_;
+  const std::vector<Symbol> passing_; ///< variables for arguments and results
   const CoarsenNames names_;
   std::vector<bool> has_own_;      ///< by register: a copy that goes on alone has a stand-in
   std::vector<Renaming> together_; ///< by copy

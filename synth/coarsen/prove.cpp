@@ -51,6 +51,11 @@
 // branch each goes alone, one after the other, to where all ways meet, with no barrier before it;
 // no register that copies share is written there, so all are together again.
 //
+// What belongs to a call (synth/calls.h) stands for a copy as a whole, so no other copy's arguments
+// come between, and what it gives goes to registers that the copy has for itself. With the same
+// arguments it gives what it gives in the kernel, does nothing that other blocks wait for, and ends
+// the launch where the kernel's would, with other words for the name of the function.
+//
 // So every copy does what its block did, once, up to its end, and nothing else is done: what is
 // neither a copy's instruction nor added code that replay.cpp understands stops the proof. Copies'
 // instructions are compared as texts: the kernel's, with other names for what the copy has of its
@@ -106,11 +111,13 @@ void CoarsenProof::check_header() const {
 
 // A variable for each copy in place of each of the kernel's.
 void CoarsenProof::check_rooms() const {
-  if (sibling_.variables.size() != rooms_.size() * copies_)
+  std::size_t next = rooms_.size() * copies_ + passing_.size();
+  for_each_said([&](const CallGroup &, unsigned) { ++next; });
+  if (sibling_.variables.size() != next)
     fail("it has not one variable for each copy");
   if (!rooms_fit(rooms_, copies_))
     fail("it has too much shared or local memory");
-  for (std::size_t i = 0; i < sibling_.variables.size(); ++i) {
+  for (std::size_t i = 0; i < rooms_.size() * copies_; ++i) {
     const Variable &variable = sibling_.variables[i];
     const Room &room = rooms_[i / copies_];
     if (variable.name != room_name(i / copies_, static_cast<unsigned>(i % copies_)) ||
@@ -119,6 +126,37 @@ void CoarsenProof::check_rooms() const {
         variable.alignment % room.alignment != 0 || variable.alignment == 0)
       fail("a variable is not like the kernel's");
   }
+  check_passing(rooms_.size() * copies_);
+}
+
+// A variable for each that the kernel passes to calls, from this one on, and what assertions say.
+void CoarsenProof::check_passing(std::size_t next) const {
+  for (const Variable &variable : sibling_.variables)
+    for (const Function &function : module_.functions)
+      if (function.name == variable.name)
+        fail("a variable has the name of a function");
+  for (std::size_t i = 0; i < passing_.size(); ++i, ++next) {
+    const Variable &variable = sibling_.variables[next], &own = *module_.variable(passing_[i]);
+    if (variable.name != CoarsenNames::passing(i) || variable.space != StateSpace::param ||
+        variable.type != own.type || variable.vector != own.vector || own.vector != 1 ||
+        variable.count != own.count || variable.is_array != own.is_array ||
+        variable.alignment != own.alignment || variable.linkage != Linkage::internal ||
+        variable.initializer.size() != 0)
+      fail("a variable for arguments is not like the kernel's");
+  }
+  for_each_said([&](const CallGroup &group, unsigned k) {
+    const Variable &variable = sibling_.variables[next++];
+    const std::string text = said(group, k) + '\0';
+    const auto is_one = [](const InitialValue &value, char one) {
+      return value.symbol == no_index && value.bits == static_cast<unsigned char>(one);
+    };
+    if (variable.name != said_name(group, k) || variable.space != StateSpace::global ||
+        variable.type != ScalarType::b8 || variable.vector != 1 || variable.has_rows ||
+        variable.count != text.size() || variable.linkage != Linkage::internal ||
+        !std::equal(variable.values.begin(), variable.values.end(), text.begin(), text.end(),
+                    is_one))
+      fail("not what an assertion says");
+  });
 }
 
 void CoarsenProof::assign_roles() {

@@ -3,6 +3,8 @@
 
 #include "synth/coarsen/prove_implementation.h"
 
+#include "grammar/roles.h"
+
 #include <algorithm>
 #include <bit>
 #include <fmt/core.h>
@@ -67,6 +69,20 @@ void CoarsenProof::require_clone(Position theirs, Position mine, const Renaming 
   require_text(mine, renamed(module_, own, names), "not what the kernel does there");
 }
 
+// All that belongs to a call, which no other copy's comes between; the position behind it. What it
+// gives, a copy has for itself.
+CoarsenProof::Position CoarsenProof::require_call(Position mine, const CallGroup &group, unsigned k,
+                                                  const Renaming &names) const {
+  for (Position i = group.first; i < group.end; ++i)
+    for_each_register(module_, kernel_.instructions[i], [&](RegisterId reg, RegisterUse use) {
+      require(use == RegisterUse::read || !sharing_.by_some()[reg], mine,
+              "copies share what a call gives");
+    });
+  for (const std::string &line : lines_of(group, k, names))
+    require_text(mine++, line, "not the call that the kernel has there");
+  return mine;
+}
+
 // A branch by a copy's own predicate; where it leads.
 CoarsenProof::Position CoarsenProof::require_branch(Position theirs, Position mine,
                                                     const Renaming &names) const {
@@ -100,7 +116,7 @@ void CoarsenProof::one_by_one(ReplayEnd end, ReplayState state, Position theirs,
     require(!end.exit, end.position, "a copy is not finished");
     const auto next = state.find(next_);
     require(next != state.end(), end.position, "what comes after a copy is not known");
-    one_copy(end.position, theirs, alone_[k], nullptr, seen_alone_[k], after_[k]);
+    one_copy(end.position, theirs, k, alone_[k], nullptr, seen_alone_[k], after_[k]);
     require(after_[k].has_value(), end.position, "a copy never ends");
     ReplayState later = known_;
     later[next_] = next->second;
@@ -117,7 +133,7 @@ bool CoarsenProof::is_taken_over(const ReplayState &state, RegisterId reg, unsig
 }
 
 // One copy from a pair of positions to the end of a detour, or without one to its own end.
-void CoarsenProof::one_copy(Position mine, Position theirs, const Renaming &names,
+void CoarsenProof::one_copy(Position mine, Position theirs, unsigned k, const Renaming &names,
                             const Detour *detour, Pairs &seen,
                             std::optional<Position> &after) const {
   std::vector<std::pair<Position, Position>> open;
@@ -143,6 +159,12 @@ void CoarsenProof::one_copy(Position mine, Position theirs, const Renaming &name
     open.pop_back();
     const Instruction &instruction = kernel_.instructions[t];
     require(!detour || !is_barrier(t), m, "a barrier on the way of one copy");
+    if (const CallGroup *group = calls_.of(t)) {
+      require(t == group->first && (!detour || detour->inside[group->end - 1]), m,
+              "the midst of a call");
+      add(require_call(m, *group, k, names), group->end);
+      continue;
+    }
     if (is_jump(instruction))
       add(require_branch(t, m, names), target_of(instruction));
     else

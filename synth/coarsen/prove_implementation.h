@@ -86,6 +86,7 @@ private:
   // What surrounds the code.
   void check_header() const;
   void check_rooms() const;
+  void check_passing(std::size_t next) const;
   void assign_roles();
   /// The sibling's register of a name; no_register: nothing mentions it.
   RegisterId named(std::string_view name) const {
@@ -123,10 +124,12 @@ private:
   // Alone.
   void one_by_one(ReplayEnd end, ReplayState state, Position theirs, unsigned count,
                   const Known &known);
+  Position require_call(Position mine, const CallGroup &group, unsigned k,
+                        const Renaming &names) const;
   bool is_taken_over(const ReplayState &state, RegisterId reg, unsigned k) const;
   using Pairs = std::set<std::pair<Position, Position>>;
-  void one_copy(Position mine, Position theirs, const Renaming &names, const Detour *detour,
-                Pairs &seen, std::optional<Position> &after) const;
+  void one_copy(Position mine, Position theirs, unsigned k, const Renaming &names,
+                const Detour *detour, Pairs &seen, std::optional<Position> &after) const;
   // The entry.
   void enter();
   Known known_inside(unsigned count);

@@ -38,6 +38,13 @@ void CoarsenProof::step_together(Position mine, Position theirs) {
       branch_by_all(mine, theirs);
     return;
   }
+  if (const CallGroup *group = calls_.of(theirs)) {
+    require(theirs == group->first, mine, "the midst of a call");
+    for (unsigned k = 0; k < copies_; ++k)
+      mine = require_call(mine, *group, k, together_[k]);
+    go_on_together(mine, group->end);
+    return;
+  }
   go_on_together(by_each(mine, theirs), theirs + 1);
 }
 
@@ -140,7 +147,7 @@ void CoarsenProof::meet_again(const ReplayEnd &end, const Detour &detour) {
   for (unsigned k = 0; k < copies_; ++k) {
     Pairs seen;
     std::optional<Position> after;
-    one_copy(mine, detour.branch, together_[k], &detour, seen, after);
+    one_copy(mine, detour.branch, k, together_[k], &detour, seen, after);
     require(after.has_value(), mine, "a copy never meets the others");
     mine = *after;
   }

@@ -24,6 +24,9 @@
 // access has. A generic address of local memory may also be made what it was again
 // (`cvta.to.local`), and nothing else.
 //
+// Where a local variable is, `vprintf` may be told as well: it reads what it is to print, and is
+// done with it when it comes back.
+//
 // What is refused: such names in 64 bits or with a number beside them, and, with all atomics, those
 // whose result is read: a copy that waits for another thread's could wait for what that thread does
 // for a later copy.
@@ -114,6 +117,15 @@ public:
     }
     return makes_address(instruction) || makes_generic(instruction) ||
            !concerns_address(operands) || is_of_no_use(instruction);
+  }
+
+  /// Returns true if an instruction tells `vprintf` where that is what it prints, and nothing else.
+  bool is_printed(const Instruction &instruction, const Calls &calls) const {
+    const auto at = static_cast<std::uint32_t>(&instruction - kernel_.instructions.data());
+    const CallGroup *const group = calls.of(at);
+    const auto operands = module_.operands(instruction);
+    return group && group->kind == CallGroup::Kind::print && group->special == at &&
+           is_generic(operands[1]) && !concerns_address(operands.first(1));
   }
 
   /// Returns true if a register of 32 bits may stand in the place of each name of memory whose size
@@ -312,7 +324,8 @@ std::string room_name(std::size_t room, unsigned copy) {
   return fmt::format("__ptxasw_room{}_{}", room, copy);
 }
 
-std::vector<Refusal> rooms_obstacles(const Module &module, const Function &kernel) {
+std::vector<Refusal> rooms_obstacles(const Module &module, const Function &kernel,
+                                     const Calls &calls) {
   std::vector<Refusal> all;
   for (const Room &room : rooms_of(module, kernel)) {
     const Variable *const variable = module.variable(room.symbol);
@@ -347,7 +360,7 @@ std::vector<Refusal> rooms_obstacles(const Module &module, const Function &kerne
   if (!addresses.all_written_are())
     add_kind(all, no_place);
   for (const Instruction &instruction : kernel.instructions)
-    if (!local.is_good(instruction))
+    if (!local.is_good(instruction) && !local.is_printed(instruction, calls))
       add_kind(all, no_local_place.at(instruction.line));
   if (!local.all_written_are())
     add_kind(all, no_local_place);

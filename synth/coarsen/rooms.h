@@ -1,5 +1,6 @@
 #pragma once
 
+#include "synth/calls.h"
 #include "synth/family.h"
 
 #include <cstdint>
@@ -42,7 +43,8 @@ std::string room_name(std::size_t room, unsigned copy);
 
 /// Why the shared or local memory of a kernel cannot be in other places, each kind of obstacle
 /// once; if there is none, it is known of each access that it goes to a variable that the kernel
-/// names.
-std::vector<Refusal> rooms_obstacles(const Module &module, const Function &kernel);
+/// names. `vprintf` may have the generic address of what it prints.
+std::vector<Refusal> rooms_obstacles(const Module &module, const Function &kernel,
+                                     const Calls &calls);
 
 } // namespace ptxasw::synth

@@ -228,6 +228,9 @@ std::string CoarsenNames::point(unsigned column) { return fmt::format("%point{}"
 std::string CoarsenNames::begin(std::size_t room, unsigned k) {
   return fmt::format("%begin{}_{}", room, k);
 }
+std::string CoarsenNames::passing(std::size_t variable) {
+  return fmt::format("__ptxasw_passed{}", variable);
+}
 std::string CoarsenNames::wide(std::size_t load, unsigned element) {
   return fmt::format("%w{}_{}", load, element);
 }

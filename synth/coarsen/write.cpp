@@ -35,6 +35,10 @@
 // Of memory whose size the launch says there is K times as much (%dynamic_smem_size); copy k has
 // what begins k parts of it behind the beginning, at %begin0_k in place of the variable's name.
 //
+// What belongs to a call stands together for each copy (synth/calls.h), and all use the same
+// variables for arguments. What an assertion of a copy says names the function, and how the
+// kernel's block is found (said()).
+//
 // A copy's own instructions keep their order, all of them; only those of different copies, of
 // different blocks that is, move past each other.
 
@@ -241,6 +245,15 @@ private:
       for (unsigned k = 0; k < copies_; ++k)
         out_.declare_variable(rooms_[room].space == StateSpace::shared ? "shared" : "local",
                               room_name(room, k), rooms_[room].bytes, rooms_[room].alignment);
+    for (std::size_t i = 0; i < passing_.size(); ++i)
+      out_.declare_like(*module_.variable(passing_[i]), CoarsenNames::passing(i));
+    bool says = false;
+    for_each_said([&](const CallGroup &group, unsigned k) {
+      out_.declare_text(said_name(group, k), said(group, k));
+      says = true;
+    });
+    if (says)
+      out_.declare(CoarsenNames::said, ScalarType::b64);
   }
 
   /// Shared registers that one copy, alone, may write while another one waits for what they held.
@@ -324,6 +337,11 @@ private:
       pragmas(i);
       if (first_[i])
         continue;
+      if (calls_.of(i)) {
+        for (unsigned k = 0; k < copies_; ++k)
+          call(i, k, together_[k]);
+        continue;
+      }
       const Instruction &one = instruction(i);
       const Opcode &opcode = module_.opcode(one);
       if (is_way(opcode)) {
@@ -354,6 +372,14 @@ private:
     for (const std::string &line : lines.text)
       out_.write(line, {});
     return lines.copies;
+  }
+
+  /// All that belongs to a call, for a copy, where its first instruction stands.
+  void call(std::uint32_t i, unsigned k, const Renaming &names) {
+    const CallGroup &group = *calls_.of(i);
+    if (i == group.first)
+      for (const std::string &line : lines_of(group, k, names))
+        out_.write(line, {});
   }
 
   void leave_unless_apart(const WideTest &test) {
@@ -432,7 +458,7 @@ private:
         continue;
       if (labels.contains(i))
         out_.place(labels[i]);
-      by_itself(i, together_[k], label_of);
+      by_itself(i, k, together_[k], label_of);
       const bool goes_on =
           instruction(i).guard != no_register || !is_way(module_.opcode(instruction(i)));
       if (goes_on && i + 1 == detour.end &&
@@ -445,10 +471,14 @@ private:
 
   /// An instruction for one copy alone; `label_of` says where a branch leads, or what ends it.
   template <typename LabelOf>
-  void by_itself(std::uint32_t i, const Renaming &names, const LabelOf &label_of) {
+  void by_itself(std::uint32_t i, unsigned k, const Renaming &names, const LabelOf &label_of) {
     const Instruction &one = instruction(i);
     if (first_[i] || lets_others_launch(module_.opcode(one)))
       return;
+    if (calls_.of(i)) {
+      call(i, k, names);
+      return;
+    }
     if (!is_way(module_.opcode(one))) {
       out_.clone(module_, one, names);
       return;
@@ -518,7 +548,7 @@ private:
       if (is_target[i] || alone_labels_[k].contains(i))
         out_.place(alone_at(k, i));
       pragmas(i);
-      by_itself(i, names, [&](std::optional<std::uint32_t> target) {
+      by_itself(i, k, names, [&](std::optional<std::uint32_t> target) {
         return target ? alone_at(k, *target) : after_[k];
       });
     }

@@ -95,6 +95,9 @@ std::optional<Refusal> in_kernel_obstacle(const Module &module, const Function &
   for (const ArgumentDivisor &one : needs.divisible)
     if (!testable(one.parameter, one.bytes, one.divisor))
       return in_kernel_refusal::needs;
+  for (const Instruction &instruction : kernel.instructions)
+    if (module.opcode(instruction).op == Op::call)
+      return refusals::call;
   if (needs.dynamic_shared != 1 || needs.min_grid != SiblingNeeds{}.min_grid)
     return in_kernel_refusal::needs;
   if (module.text(kernel.span).find("ptxasw_") != std::string_view::npos)

@@ -286,6 +286,9 @@ TEST_CASE("what ties threads and blocks together") {
   CHECK_FALSE(found("chosen-by-the-lane").threads_independent);
   CHECK_FALSE(found("exchanged").blocks_independent);
   CHECK_FALSE(found("called").blocks_independent);
+  CHECK_FALSE(found("called-elsewhere").blocks_independent);
+  CHECK(found("printing").blocks_independent);
+  CHECK_FALSE(found("printing").threads_independent);
   CHECK_FALSE(found("warp-vote").threads_independent);
   CHECK(found("warp-vote").blocks_independent);
   CHECK_FALSE(found("lane-in-a-vector").threads_independent);

@@ -110,13 +110,17 @@ std::optional<std::string> for_a_thread_alone(std::string_view line) {
 
 /// With shared memory and barriers as whole blocks may have them.
 std::optional<std::string> for_a_whole_block(std::string_view line) {
-  for (const std::string_view part :
-       {"bar.warp", "membar", "cvta.shared", "cvt.u64.u32 %e, %mine", "st.u32 [%e]",
-        "param.b32 [x]", "param.b64 [x]", "param.b32 [y]", "%acc, [y]", "call.uni"})
+  for (const std::string_view part : {"bar.warp", "membar", "cvta.shared", "cvt.u64.u32 %e, %mine",
+                                      "st.u32 [%e]", "param.b32 [y]", "%acc, [y]"})
     if (holds(line, part))
       return "";
+  // All calls are of what only computes.
   if (holds(line, "\t{ .param"))
-    return "\t{";
+    return "\t{ .param .b32 x; .param .b32 y;";
+  if (holds(line, "st.param") && holds(line, "[x]"))
+    return "\tst.param.b32 [x], %acc;";
+  if (holds(line, "call.uni"))
+    return "\tcall.uni (y), mix, (x);\n\tld.param.b32 %acc, [y];";
   if (holds(line, "atom.shared"))
     return fmt::format("\tmov.b32 {}, %acc;", result_of(line));
   if (const std::size_t at = line.find("ld.volatile.shared"); at != line.npos)
@@ -196,11 +200,42 @@ std::string with_whole_blocks(const std::string &text) {
   return result;
 }
 
+/// What all threads, or some, print, and what they are sure of.
+std::vector<std::string> tells(WarpRandom &random) {
+  const std::string n = std::to_string(random.below(1'000'000'000));
+  std::vector<std::string> lines{"{", ".reg .b64 %wl<5>;", "mov.u64 %wl0, told;",
+                                 "cvta.global.u64 %wl1, %wl0;"};
+  const auto add = [&](std::initializer_list<std::string> more) {
+    lines.insert(lines.end(), more);
+  };
+  if (random.one_in(2)) {
+    add({"and.b32 %wv, %acc, 1;", "setp.lt.u32 %wp, %wv, 2;", "@%wp bra SURE" + n + ";",
+         ".param .b64 a" + n + "; .param .b64 b" + n + "; .param .b32 c" + n + "; .param .b64 d" +
+             n + "; .param .b64 e" + n + ";",
+         "st.param.b64 [a" + n + "], %wl1;", "st.param.b64 [b" + n + "], %wl1;",
+         "st.param.b32 [c" + n + "], 7;", "st.param.b64 [d" + n + "], %wl1;",
+         "st.param.b64 [e" + n + "], 1;",
+         "call.uni __assertfail, (a" + n + ", b" + n + ", c" + n + ", d" + n + ", e" + n + ");"});
+  } else {
+    if (random.one_in(2))
+      add({"and.b32 %wv, %acc, 3;", "setp.ne.u32 %wp, %wv, 1;", "@%wp bra SURE" + n + ";"});
+    add({".local .align 8 .b8 words" + n + "[8];", "mov.u64 %wl2, words" + n + ";",
+         "cvta.local.u64 %wl3, %wl2;", "st.local.u32 [%wl2], %acc;",
+         "st.local.u32 [%wl2+4], %flat;",
+         ".param .b64 a" + n + "; .param .b64 b" + n + "; .param .b32 c" + n + ";",
+         "st.param.b64 [a" + n + "], %wl1;", "st.param.b64 [b" + n + "], %wl3;",
+         "call.uni (c" + n + "), vprintf, (a" + n + ", b" + n + ");",
+         "ld.param.b32 %wv, [c" + n + "];", "mad.lo.u32 %acc, %acc, 5, %wv;"});
+  }
+  add({"}", "SURE" + n + ":"});
+  return lines;
+}
+
 /// What lanes of a warp do together, or ask, where all threads of a block come alike; `%acc`
 /// depends on it afterwards. Lanes that the last warp does not have are not asked.
 std::vector<std::string> of_a_warp(WarpRandom &random) {
   const std::string distance = std::to_string(1 + random.below(31));
-  switch (random.below(11)) {
+  switch (random.below(13)) {
   case 0:
     return {"mov.u32 %wm, -1;", "mov.u32 %wu, 0;", "mov.u32 %wv, " + distance + ";",
             "shfl.sync.up.b32 %wv|%wp, %acc, %wv, %wu, %wm;", "@%wp add.u32 %acc, %acc, %wv;"};
@@ -257,6 +292,9 @@ std::vector<std::string> of_a_warp(WarpRandom &random) {
   case 9:
     return {"griddepcontrol.wait;", "cp.async.commit_group;", "griddepcontrol.launch_dependents;",
             "cp.async.wait_group 0;"};
+  case 10:
+  case 11:
+    return tells(random);
   default: { // some lanes go a way of their own first
     const std::string label = fmt::format("WAY{}", random.below(1'000'000'000));
     return {"mov.u32 %wv, %laneid;",
@@ -283,6 +321,11 @@ std::string with_warps(const std::string &text, std::uint64_t seed) {
   for (std::string line; std::getline(lines, line);) {
     if (dynamic && holds(line, ".shared .align 4 .b8 tile[4224];"))
       continue;
+    if (holds(line, ".entry"))
+      kept += ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n"
+              ".extern .func __assertfail (.param .b64 a, .param .b64 b, .param .b32 c, "
+              ".param .b64 d, .param .b64 e);\n"
+              ".global .align 1 .b8 told[9] = {107, 40, 41, 58, 37, 117, 32, 10, 0};\n";
     if (dynamic && holds(line, ".entry"))
       kept += ".extern .shared .align 16 .b8 tile[];\n";
     if (dynamic && holds(line, "mov.u64 %tile64, tile;"))
@@ -575,7 +618,8 @@ struct Plan {
   RewriteOptions options; ///< of a rewrite
 
   std::string text(const Piece &body, std::uint64_t seed) const {
-    return is_wide(task, seed) ? wide_module_text(body) : module_text(body);
+    const std::string all = is_wide(task, seed) ? wide_module_text(body) : module_text(body);
+    return task == Task::blocks ? with_warps(with_whole_blocks(all), seed) : all;
   }
 };
 
@@ -585,7 +629,7 @@ Checked check(const std::string &text, const Plan &plan, unsigned runs, std::uin
   if (plan.task == Task::in_kernel)
     return check_in_kernel(is_wide(plan.task, seed) ? text : without_neighbours(text), runs, seed);
   if (plan.task == Task::blocks)
-    return check_sibling(with_warps(with_whole_blocks(text), seed), runs, seed, false, true);
+    return check_sibling(text, runs, seed, false, true);
   if (plan.task == Task::siblings)
     return seed % 2 == 0
                ? check_sibling(without_neighbours(text), runs, seed, false)

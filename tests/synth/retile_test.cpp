@@ -255,6 +255,14 @@ Mutants mutants_of(const std::string &line) {
     add("commit_group", "wait_all");
     add("launch_dependents", "wait");
     add("\\bwait;", "launch_dependents;");
+    add("passed0", "passed1");
+    add("passed1", "passed0");
+    add("said([0-9]+)_0", "said$1_1");
+    add("said([0-9]+)_1", "said$1_0");
+    add("%said", "%u_d1");
+    add("\\btwice", "thrice");
+    add("\\bthrice", "twice");
+    add("\\], 7", "], 8");
     return list;
   }();
   Mutants result{"", line + "\n" + line};
@@ -357,6 +365,8 @@ TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
   run("warps.ptx", "rows", "x2");
   run("textured.ptx", "sampled", "x2");
   run("local.ptx", "stacked", "x2");
+  run("calls.ptx", "called", "x2");
+  run("calls.ptx", "sure", "x2");
   run("dynamic.ptx", "sums", "x2");
   run("steps.ptx", "columns", "x2");
   run("steps.ptx", "staged", "x2");
@@ -631,6 +641,54 @@ TEST_CASE("local memory is each copy's own, and no more than a thread has") {
   // The second copy in the first one's place.
   CHECK_FALSE(proved("mov.u64 %c1_spl, __ptxasw_room0_1;", "mov.u64 %c1_spl, __ptxasw_room0_0;"));
   CHECK_FALSE(proved("[__ptxasw_room1_1]", "[__ptxasw_room1_0]"));
+}
+
+TEST_CASE("what belongs to a call is each copy's own, and an assertion names the kernel's block") {
+  const std::string text =
+      file_text(std::filesystem::path(SOURCE_DIR "/tests/synth/retile") / "calls.ptx");
+  const Written one = write_one(text, "sure", "x2");
+  const auto proved = [&](const std::string &from, const std::string &to) {
+    std::string changed = one.sibling;
+    const std::size_t at = changed.find(from);
+    REQUIRE(at != std::string::npos);
+    changed.replace(at, from.size(), to);
+    const auto module = parsed(one.before + changed + one.after);
+    return prove_coarsen({*module, function(*module, "sure")},
+                         function(*module, one.proposal.sibling.name), one.proposal)
+        .empty();
+  };
+  const auto bytes = [](std::string_view name) {
+    std::string list;
+    for (const char byte : name)
+      list += fmt::format("{}, ", static_cast<unsigned>(byte));
+    return list;
+  };
+  const std::string second =
+      "{" + bytes("called() [ptxasw: the kernel's block x is 2 * that of this version + 1]") +
+      "0};";
+  CHECK(proved(second, second));
+  CHECK_FALSE(proved(second, "{" + bytes("called()") + "0};"));
+  CHECK_FALSE(proved(second, "{};"));
+  CHECK_FALSE(proved(bytes("+ 1]"), bytes("+ 0]")));
+  CHECK_FALSE(proved(bytes("+ 0]"), bytes("+ 1]")));
+  CHECK_FALSE(proved(bytes("2 *"), bytes("4 *")));
+  CHECK_FALSE(proved(".global .align 1 .b8 __ptxasw_said", ".const .align 1 .b8 __ptxasw_said"));
+  CHECK_FALSE(proved(".param .b64 __ptxasw_passed0;", ".param .b32 __ptxasw_passed0;"));
+  CHECK_FALSE(proved(".param .b64 __ptxasw_passed0;", ".param .b8 __ptxasw_passed0[8];"));
+  CHECK_FALSE(proved(".param .b64 __ptxasw_passed0;", ".local .b64 __ptxasw_passed0;"));
+  CHECK_FALSE(
+      proved(".param .b64 __ptxasw_passed0;", ".param .b64 __ptxasw_passed0; .param .b64 more;"));
+  // Two copies' calls, one within the other.
+  const Written both = write_one(text, "called", "x2");
+  const std::string given = "st.param.b32 [__ptxasw_passed0], %c0_i;\n";
+  const std::size_t at = both.sibling.find(given);
+  REQUIRE(at != std::string::npos);
+  std::string mixed = both.sibling;
+  mixed.insert(at + given.size(), "\tst.param.b32 [__ptxasw_passed0], %c1_i;\n");
+  const auto module = parsed(both.before + mixed + both.after);
+  CHECK_FALSE(prove_coarsen({*module, function(*module, "called")},
+                            function(*module, both.proposal.sibling.name), both.proposal)
+                  .empty());
 }
 
 TEST_CASE("each copy's part of dynamic memory is as large as the kernel's") {

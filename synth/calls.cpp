@@ -1,0 +1,447 @@
+// Copies that one thread runs call one after the other, each with its own arguments. What may be
+// called:
+//
+//   - a function of the module that only computes (analysis/plain_calls.h), reads no memory that
+//     anybody writes and writes none but its own: each call gives what it gives in the kernel;
+//   - `vprintf`, which reads what it is given and gives a number that its arguments decide (CUDA
+//   C++
+//     Programming Guide, "Formatted Output": nothing orders lines of different threads);
+//   - `__assertfail`, which ends the launch. Nothing orders what other blocks do before it.
+//
+// Not `malloc`: a version has the memory of several blocks at a time, and may find none left where
+// the kernel finds some. Nor `free`: who runs kernel and version on one memory, to compare them,
+// would free twice.
+//
+// Arguments lie in variables that the calls of all copies use one after the other, so what belongs
+// to a call stands together: stores of arguments right before it, loads of results right behind it
+// (PTX ISA 7.1), with no other way into their midst. All else that such variables could be used for
+// is not understood.
+//
+// An assertion tells the block that the GPU runs. A version adds to the function's name how the
+// kernel's block is found from that; so the name must be known.
+
+#include "synth/calls.h"
+
+#include "analysis/plain_calls.h"
+#include "emulator/semantics/effects.h"
+#include "emulator/symbolic/calls.h"
+#include "grammar/next.h"
+#include "grammar/roles.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+namespace ptxasw::inline synth {
+namespace {
+
+constexpr std::size_t longest_name = 512; ///< what is told is cut after 1,024
+
+/// Looks at a kernel's calls.
+class CallFinder {
+public:
+  CallFinder(const Module &module, const Function &kernel)
+      : module_(module), kernel_(kernel), plain_(module),
+        entered_(kernel.instructions.size() + 1, false) {
+    for (const Instruction &instruction : kernel.instructions)
+      if (const auto target = branch_target(module, kernel, instruction))
+        entered_[*target] = true;
+  }
+
+  Calls find() {
+    Calls calls;
+    for (std::uint32_t i = 0; i < count() && !calls.unknown; ++i)
+      if (module_.opcode(instruction(i)).op == Op::call) {
+        CallGroup group;
+        if (const bool known = understand(i, group); known)
+          calls.groups.push_back(std::move(group));
+        else
+          calls.unknown = i;
+      }
+    for (const auto &[variable, call] : incomplete_)
+      if (!calls.unknown && named_.at(variable).size() > 1)
+        calls.unknown = call;
+    for (std::uint32_t i = 0; i < count() && !calls.unknown; ++i)
+      if (names_passing(module_.operands(instruction(i))) && !calls.of(i))
+        calls.unknown = i;
+    return calls;
+  }
+
+private:
+  std::uint32_t count() const { return static_cast<std::uint32_t>(kernel_.instructions.size()); }
+  const Instruction &instruction(std::uint32_t i) const { return kernel_.instructions[i]; }
+
+  const Variable *passing(const Operand &operand) const {
+    if (operand.kind != Operand::Kind::symbol || operand.value != 0 ||
+        module_.symbol(operand).kind != Symbol::Kind::function_variable)
+      return nullptr;
+    const Variable *const variable = module_.variable(module_.symbol(operand));
+    return variable && variable->space == StateSpace::param ? variable : nullptr;
+  }
+
+  bool names_passing(std::span<const Operand> operands) const {
+    return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
+      return passing(operand) || names_passing(module_.children(operand));
+    });
+  }
+
+  /// What `[variable+offset]` names.
+  const Variable *place(const Operand &operand) const {
+    return operand.kind == Operand::Kind::address && operand.child_count == 1
+               ? passing(module_.children(operand)[0])
+               : nullptr;
+  }
+
+  /// Which function a call runs, and what is passed.
+  struct Parts {
+    const Operand *callee = nullptr;
+    std::vector<const Variable *> arguments, results;
+  };
+
+  std::optional<Parts> parts_of(const Instruction &call) const {
+    Parts parts;
+    for (const Operand &operand : module_.operands(call)) {
+      if (operand.kind == Operand::Kind::symbol && !parts.callee) {
+        parts.callee = &operand;
+        continue;
+      }
+      if (operand.kind != Operand::Kind::group)
+        return std::nullopt;
+      auto &list = parts.callee ? parts.arguments : parts.results;
+      if (!list.empty())
+        return std::nullopt;
+      for (const Operand &child : module_.children(operand))
+        list.push_back(passing(child));
+    }
+    std::vector<const Variable *> all = parts.arguments;
+    all.insert(all.end(), parts.results.begin(), parts.results.end());
+    std::sort(all.begin(), all.end());
+    const bool sound = parts.callee && std::find(all.begin(), all.end(), nullptr) == all.end() &&
+                       std::adjacent_find(all.begin(), all.end()) == all.end();
+    return sound ? std::optional(std::move(parts)) : std::nullopt;
+  }
+
+  static bool is_among(const std::vector<const Variable *> &list, const Variable *one) {
+    return one && std::find(list.begin(), list.end(), one) != list.end();
+  }
+
+  /// An instruction passes an argument: a store of registers and numbers, without a guard.
+  bool stores(std::uint32_t i, const Parts &parts) const {
+    const Instruction &one = instruction(i);
+    const Opcode &opcode = module_.opcode(one);
+    const auto operands = module_.operands(one);
+    return opcode.op == Op::st && opcode.space == StateSpace::param && one.well_formed &&
+           one.guard == no_register && effect_of(opcode) != Effect::sync && operands.size() == 2 &&
+           is_among(parts.arguments, place(operands[0])) && !names_symbol(operands.subspan(1));
+  }
+
+  bool loads(std::uint32_t i, const Parts &parts) const {
+    const Instruction &one = instruction(i);
+    const Opcode &opcode = module_.opcode(one);
+    const auto operands = module_.operands(one);
+    return opcode.op == Op::ld && opcode.space == StateSpace::param && one.well_formed &&
+           one.guard == no_register && effect_of(opcode) != Effect::sync && operands.size() == 2 &&
+           is_among(parts.results, place(operands[1])) && !names_symbol(operands.first(1));
+  }
+
+  bool names_symbol(std::span<const Operand> operands) const {
+    return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
+      return operand.kind == Operand::Kind::symbol || operand.kind == Operand::Kind::special ||
+             names_symbol(module_.children(operand));
+    });
+  }
+
+  bool understand(std::uint32_t at, CallGroup &group) {
+    const Instruction &call = instruction(at);
+    const Opcode &opcode = module_.opcode(call);
+    if (!call.well_formed || call.guard != no_register ||
+        (opcode.text != "call" && opcode.text != "call.uni"))
+      return false;
+    const auto parts = parts_of(call);
+    if (!parts)
+      return false;
+    group.first = group.call = at;
+    while (group.first > 0 && !entered_[group.first] && stores(group.first - 1, *parts))
+      --group.first;
+    group.end = at + 1;
+    while (group.end < count() && !entered_[group.end] && loads(group.end, *parts))
+      ++group.end;
+    for (const auto *const list : {&parts->arguments, &parts->results})
+      for (const Variable *const variable : *list)
+        named_[variable].insert(at);
+    for (const Variable *const argument : parts->arguments)
+      if (!is_complete(*argument, group))
+        incomplete_.emplace_back(argument, at);
+    return is_known_callee(call, *parts, group);
+  }
+
+  /// The stores of a group give each byte of an argument a value. What they leave out is what an
+  /// earlier call left there, of whichever copy, or where no other call uses the variable, nothing.
+  bool is_complete(const Variable &argument, const CallGroup &group) const {
+    std::vector<bool> given(argument.size(), false);
+    for (std::uint32_t i = group.first; i < group.call; ++i) {
+      const Operand &to = module_.operands(instruction(i))[0];
+      const Opcode &opcode = module_.opcode(instruction(i));
+      if (place(to) != &argument || to.value < 0)
+        continue;
+      const auto begin = static_cast<std::uint64_t>(to.value);
+      const std::uint64_t end =
+          begin + std::uint64_t{bit_width(opcode.type)} / 8 * std::max(opcode.vector, 1u);
+      for (std::uint64_t byte = begin; byte < std::min<std::uint64_t>(end, given.size()); ++byte)
+        given[byte] = true;
+    }
+    return std::find(given.begin(), given.end(), false) == given.end();
+  }
+
+  bool is_known_callee(const Instruction &call, const Parts &parts, CallGroup &group) {
+    const Symbol &symbol = module_.symbol(*parts.callee);
+    if (symbol.kind != Symbol::Kind::function)
+      return false;
+    const Function &callee = module_.functions[symbol.index];
+    group.kind = CallGroup::Kind::plain;
+    if (callee.has_body)
+      return plain_.is_plain(call) && keeps_to_itself(callee, 0);
+    struct Known {
+      std::string_view name;
+      CallGroup::Kind kind;
+      std::size_t arguments, results;
+    };
+    static constexpr std::array known{Known{"vprintf", CallGroup::Kind::print, 2, 1},
+                                      Known{"__assertfail", CallGroup::Kind::assertion, 5, 0}};
+    for (const Known &one : known)
+      if (symbol.name == one.name && parts.arguments.size() == one.arguments &&
+          parts.results.size() == one.results && callee.linkage == Linkage::external) {
+        group.kind = one.kind;
+        if (one.kind == CallGroup::Kind::print)
+          find_printed(parts, group);
+        return one.kind != CallGroup::Kind::assertion || find_name(parts, group);
+      }
+    return false;
+  }
+
+  /// A function reads what nobody writes and its own, writes its own, and asks nothing of the lanes
+  /// that are there; those that it calls, too.
+  bool keeps_to_itself(const Function &function, unsigned depth) {
+    constexpr unsigned most_depth = 8;
+    if (depth > most_depth)
+      return false;
+    for (const Instruction &one : function.instructions) {
+      const Opcode &opcode = module_.opcode(one);
+      const bool own = opcode.space == StateSpace::param || opcode.space == StateSpace::local;
+      if ((opcode.op == Op::ld && !own && !reads_constant_memory(opcode)) ||
+          (opcode.op == Op::st && !own) || (one.guard != no_register && wants_agreement(opcode)) ||
+          names_outside_local(module_.operands(one)))
+        return false;
+      if (opcode.op == Op::call) {
+        const Function *const callee = CallTargets(module_).of(one);
+        if (!callee || !keeps_to_itself(*callee, depth + 1))
+          return false;
+      }
+    }
+    return true;
+  }
+
+  /// A variable in local memory that is of no function is one for all calls of a thread.
+  bool names_outside_local(std::span<const Operand> operands) const {
+    return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
+      if (names_outside_local(module_.children(operand)))
+        return true;
+      if (operand.kind != Operand::Kind::symbol)
+        return false;
+      const Symbol &symbol = module_.symbol(operand);
+      const Variable *const variable = module_.variable(symbol);
+      return variable && symbol.kind == Symbol::Kind::module_variable &&
+             variable->space == StateSpace::local;
+    });
+  }
+
+  /// What passes the place of what is printed, the second argument, as a whole.
+  void find_printed(const Parts &parts, CallGroup &group) const {
+    for (std::uint32_t i = group.first; i < group.call; ++i)
+      if (const auto operands = module_.operands(instruction(i));
+          place(operands[0]) == parts.arguments[1] && is_whole(i))
+        group.special = i;
+  }
+
+  /// A store of 64 bits to the beginning of an argument.
+  bool is_whole(std::uint32_t i) const {
+    const Opcode &opcode = module_.opcode(instruction(i));
+    return module_.operands(instruction(i))[0].value == 0 && bit_width(opcode.type) == 64 &&
+           opcode.vector == 1;
+  }
+
+  /// The name of the function that an assertion passes, its fourth argument, of bytes (the fifth).
+  bool find_name(const Parts &parts, CallGroup &group) const {
+    bool of_bytes = false;
+    for (std::uint32_t i = group.first; i < group.call; ++i) {
+      const auto operands = module_.operands(instruction(i));
+      const Variable *const to = place(operands[0]);
+      if (to == parts.arguments[4])
+        of_bytes =
+            is_whole(i) && operands[1].kind == Operand::Kind::integer && operands[1].value == 1;
+      if (to != parts.arguments[3])
+        continue;
+      if (group.special != no_index || !is_whole(i) || operands[1].kind != Operand::Kind::reg)
+        return false;
+      group.special = i;
+      if (!text_at(operands[1].reg, group.text))
+        return false;
+    }
+    return of_bytes && group.special != no_index;
+  }
+
+  /// The text whose address a register holds, whenever it holds any.
+  bool text_at(RegisterId reg, std::string &text) const {
+    const Operand *from = nullptr;
+    for (unsigned steps = 0; steps < 4; ++steps) {
+      from = only_source(reg);
+      if (!from || from->kind != Operand::Kind::reg)
+        break;
+      reg = from->reg;
+    }
+    if (!from || from->kind != Operand::Kind::symbol || from->value != 0)
+      return false;
+    const Variable *const variable = module_.variable(module_.symbol(*from));
+    if (!variable || variable->space != StateSpace::global || bit_width(variable->type) != 8 ||
+        variable->values.empty() ||
+        variable->linkage != Linkage::internal || // nobody else puts another text there
+        !is_only_told(module_.symbol(*from).index))
+      return false;
+    for (const InitialValue &value : variable->values) {
+      if (value.bits == 0 && value.symbol == no_index)
+        return true;
+      // What is printed of other bytes is not they.
+      if (value.symbol != no_index || value.bits < ' ' || value.bits > '~' ||
+          text.size() >= longest_name)
+        return false;
+      text += static_cast<char>(value.bits);
+    }
+    return text.size() < variable->size(); // what has no value is zero
+  }
+
+  /// Returns true if where a variable of the module is, nobody learns but `__assertfail` and
+  /// `vprintf`, which only read. So it holds what the module says.
+  bool is_only_told(std::uint32_t variable) const {
+    const auto is_it = [&](const Symbol &symbol) {
+      return symbol.kind == Symbol::Kind::module_variable && symbol.index == variable;
+    };
+    for (const Variable &other : module_.variables)
+      for (const InitialValue &value : other.values)
+        if (value.symbol != no_index && is_it(module_.symbols[value.symbol]))
+          return false;
+    for (const Function &function : module_.functions)
+      for (const Instruction &one : function.instructions) {
+        const auto operands = module_.operands(one);
+        const bool moves = copies_address(one) && operands[1].kind == Operand::Kind::symbol &&
+                           operands[1].value == 0 && is_it(module_.symbol(operands[1]));
+        if (moves ? !is_only_passed(function, operands[0].reg, 0) : names(operands, is_it))
+          return false;
+      }
+    return true;
+  }
+
+  template <typename Is> bool names(std::span<const Operand> operands, const Is &is_it) const {
+    return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
+      return (operand.kind == Operand::Kind::symbol && is_it(module_.symbol(operand))) ||
+             names(module_.children(operand), is_it);
+    });
+  }
+
+  /// All that reads a register of a function passes it to those two, or a copy of it.
+  bool is_only_passed(const Function &function, RegisterId reg, unsigned steps) const {
+    constexpr unsigned most_steps = 4;
+    for (std::uint32_t i = 0; i < function.instructions.size(); ++i) {
+      const Instruction &one = function.instructions[i];
+      bool reads = false;
+      for_each_register(module_, one, [&](RegisterId other, RegisterUse use) {
+        reads = reads || (other == reg && use != RegisterUse::written);
+      });
+      if (reads && !is_passed_at(function, i) &&
+          (steps == most_steps || !copies_address(one) ||
+           !is_only_passed(function, module_.operands(one)[0].reg, steps + 1)))
+        return false;
+    }
+    return true;
+  }
+
+  /// An instruction stores an argument of one of those two.
+  bool is_passed_at(const Function &function, std::uint32_t at) const {
+    const auto is_store = [&](std::uint32_t i) {
+      const Opcode &opcode = module_.opcode(function.instructions[i]);
+      return opcode.op == Op::st && opcode.space == StateSpace::param;
+    };
+    if (!is_store(at))
+      return false;
+    while (at < function.instructions.size() && is_store(at))
+      ++at;
+    if (at == function.instructions.size() ||
+        module_.opcode(function.instructions[at]).op != Op::call)
+      return false;
+    for (const Operand &operand : module_.operands(function.instructions[at]))
+      if (operand.kind == Operand::Kind::symbol) {
+        const Symbol &callee = module_.symbol(operand);
+        return callee.kind == Symbol::Kind::function && !module_.functions[callee.index].has_body &&
+               (callee.name == "__assertfail" || callee.name == "vprintf");
+      }
+    return false;
+  }
+
+  bool copies_address(const Instruction &one) const {
+    const std::string_view opcode = module_.opcode(one).text;
+    return (opcode == "mov.u64" || opcode == "mov.b64" || opcode == "cvta.global.u64") &&
+           one.well_formed && module_.operands(one).size() == 2 &&
+           module_.operands(one)[0].kind == Operand::Kind::reg;
+  }
+
+  /// What a register is a copy of, or the generic address of, by the one instruction that writes
+  /// it.
+  const Operand *only_source(RegisterId reg) const {
+    const Instruction *writer = nullptr;
+    for (const Instruction &one : kernel_.instructions) {
+      bool writes = false;
+      for_each_register(module_, one, [&](RegisterId other, RegisterUse use) {
+        writes = writes || (other == reg && use != RegisterUse::read);
+      });
+      if (writes && writer)
+        return nullptr;
+      writer = writes ? &one : writer;
+    }
+    if (!writer || !writer->well_formed || writer->guard != no_register)
+      return nullptr;
+    return copies_address(*writer) ? &module_.operands(*writer)[1] : nullptr;
+  }
+
+  const Module &module_;
+  const Function &kernel_;
+  PlainCalls plain_;
+  std::vector<bool> entered_; ///< by instruction: a branch leads to it
+  std::map<const Variable *, std::set<std::uint32_t>>
+      named_; ///< variables by the calls they are of
+  /// Arguments that do not get a value as a whole, and the call.
+  std::vector<std::pair<const Variable *, std::uint32_t>> incomplete_;
+};
+
+} // namespace
+
+const CallGroup *Calls::of(std::uint32_t instruction) const {
+  const auto found = std::find_if(groups.begin(), groups.end(), [&](const CallGroup &group) {
+    return group.first <= instruction && instruction < group.end;
+  });
+  return found == groups.end() ? nullptr : &*found;
+}
+
+const Calls &calls_of(const KernelContext &context) {
+  return context.once("", [&] { return CallFinder(context.module, context.kernel).find(); });
+}
+
+std::vector<Symbol> passing_variables(const Module &module, const Function &kernel) {
+  std::vector<Symbol> all;
+  const auto function = static_cast<std::uint32_t>(&kernel - module.functions.data());
+  for (std::uint32_t i = 0; i < kernel.variables.size(); ++i)
+    if (kernel.variables[i].space == StateSpace::param)
+      all.push_back({Symbol::Kind::function_variable, kernel.variables[i].name, function, i});
+  return all;
+}
+
+} // namespace ptxasw::synth
