@@ -713,7 +713,8 @@ const Scenario kept("faster-kept", [] {
         return true;
     return false;
   };
-  constexpr int most = 60'000, longer = 100;
+  constexpr int longer = 100;
+  const int most = std::getenv("FASTER_UNANSWERED") ? 1000 : 60'000;
   for (int i = 0, after = 0; i < most && after < longer; ++i) {
     CHECK(launches.versions_of(1) == 0);
     ::usleep(1000);

@@ -304,7 +304,7 @@ class Staying(Case):
         self.good("faster-module")
         self.assertEqual(list((self.dir / "tmp").iterdir()), [])
         self.assembler("kill -9 $PPID")  # who makes the versions
-        self.good("faster-kept", FASTER_KERNEL="add")
+        self.good("faster-kept", FASTER_KERNEL="add", FASTER_UNANSWERED="1")
         self.wait_for(lambda: not list((self.dir / "tmp").iterdir()))
 
 
@@ -431,7 +431,7 @@ class Remembering(Case):
     def test_no_memory_for_what_was_assembled(self):
         """It ends the process that makes versions, and nothing else: the program's directory stays."""
         self.assembler("truncate -s 200M \"$out\"; prlimit --pid $PPID --as=1")
-        said = self.good("faster-kept", "--why", FASTER_KERNEL="add")
+        said = self.good("faster-kept", "--why", FASTER_KERNEL="add", FASTER_UNANSWERED="1")
         self.assertIn("its versions did not come before the program ended", said)
 
     def test_an_assembler_that_takes_too_long_is_not_asked_again(self):
