@@ -1,8 +1,10 @@
 // Kernels in which lanes of a warp hand each other values, and kernels whose shared memory has the
 // size that the launch says: norms and softmaxes of rows, sums by shuffles, counts by ballots and
 // by atomics that nobody reads, blocks that reverse their part, a warp for each row of a block, and
-// products by tensor cores. Blocks are whole warps.
+// products by tensor cores. Blocks are whole warps. Two scale an array, and assert or call what
+// they do.
 
+#include <cassert>
 #include <mma.h>
 
 namespace {
@@ -123,6 +125,26 @@ extern "C" __global__ void row_sums(float *out, const float *in, int rows, int c
   sum = warp_sum(sum);
   if (threadIdx.x == 0)
     out[row] = sum;
+}
+
+/// Scales an array of numbers none of which is negative.
+extern "C" __global__ void asserted_scale(float *out, const float *in, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  assert(in[i] >= 0);
+  out[i] = 3 * in[i];
+}
+
+namespace {
+__device__ __noinline__ float scaled(float value) { return 3 * value; }
+} // namespace
+
+/// Scales an array by a function.
+extern "C" __global__ void called_scale(float *out, const float *in, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = scaled(in[i]);
 }
 
 /// The product of 16 x 8 and 8 x 16 numbers for each warp of blocks of 32 x 4.
