@@ -44,13 +44,8 @@ tl::expected<std::string, Kept> by_ptxas(const std::string &ptxas, const std::st
   ChildPlan plan{ptxas, "ptxas", {"-arch=" + arch, "-o", out, in}};
   plan.arguments.insert(plan.arguments.end(), words.begin(), words.end());
   plan.capture = STDERR_FILENO;
-  // Several versions at once; what comes out is the same. A ptxas before CUDA 12 does not know
-  // that.
-  ChildPlan split = plan;
-  split.arguments.emplace_back("--split-compile=4");
-  ChildResult done = run_child(split);
-  if (done.started && WIFEXITED(done.status) && !done.succeeded())
-    done = run_child(plan);
+  // Not --split-compile, several versions at once: ptxas 13.0 crashes on some modules with that.
+  const ChildResult done = run_child(plan);
   auto image = done.succeeded() ? read_regular_file(out) : std::nullopt;
   ::unlink(in.c_str());
   ::unlink(out.c_str());
