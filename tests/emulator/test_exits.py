@@ -134,7 +134,7 @@ def main():
             if not found:
                 continue
             command = [ptxasw, "verify", original, rewritten, "--runs", "4", "--schedules", "2",
-                       "--search", "60"]
+                       "--search", "20"]
             verdict = subprocess.run(command, capture_output=True, text=True)
             # Some lines of random kernels no launch can reach.
             whole += verdict.returncode == 0
