@@ -1,6 +1,6 @@
 // Whole numbers in the place of bits, held against numbers: what holds of some numbers with which
-// no index overflows that is computed can hold together in the question, too. Random formulas, true of numbers that
-// were drawn before: a question that cannot hold would prove what is wrong.
+// no index overflows that is computed can hold together in the question, too. Random formulas, true
+// of numbers that were drawn before: a question that cannot hold would prove what is wrong.
 
 #include "analysis/prove/integers.h"
 
