@@ -7,6 +7,13 @@
 // combined, functions) is an unknown of its own, which may be more than there is: only that
 // formulas exclude each other counts.
 //
+// That nothing overflows is said of what is computed alone: what defines an unknown by a number
+// (that the pieces of a number are the number, say) holds where that number is computed. Formulas
+// are brought to negation normal form, and a definition is put to each comparison that uses it: of
+// conditions of ways, one with all its conditions true is a way that the thread went, so it has
+// computed them; of choices, only what is chosen need be computed. What holds of every thread that
+// is asked about, as its address does, is said once for all.
+//
 // Products of unknowns are brought into Horner's form and replaced, as products.h does it, but in
 // whole numbers nothing restricts the axioms: of multiples Q1 * w and Q2 * w with w >= 0 the one
 // with the larger factor is at least w larger. The parts of a polynomial that belong to one thread,
@@ -208,18 +215,56 @@ IntegerFormulas::Interval IntegerFormulas::range(const Polynomial &polynomial) c
   return result;
 }
 
+// --- what defines unknowns
+
+std::size_t IntegerFormulas::define(Formula formula) {
+  definitions_.push_back(std::move(formula));
+  need(definitions_.size() - 1);
+  return definitions_.size() - 1;
+}
+
+void IntegerFormulas::need(std::size_t definition) {
+  if (contexts_[0].contains(definition))
+    return;
+  contexts_.back().insert(definition);
+  if (contexts_.size() == 1)
+    question_.formulas.push_back(definitions_[definition]);
+}
+
+// What is needed for what is made, at no place so far.
+template <class Make> IntegerFormulas::Definitions IntegerFormulas::apart(Make make) {
+  contexts_.emplace_back();
+  make();
+  Definitions needs = std::move(contexts_.back());
+  contexts_.pop_back();
+  return needs;
+}
+
+IntegerFormulas::Formula IntegerFormulas::together(Formula formula,
+                                                   const Definitions &needs) const {
+  if (needs.empty())
+    return formula;
+  std::vector<Formula> parts{std::move(formula)};
+  for (const std::size_t definition : needs)
+    parts.push_back(definitions_[definition]);
+  return all_of(std::move(parts));
+}
+
 // --- values
 
 IntegerFormulas::Polynomial IntegerFormulas::value(Expr expr) {
-  const auto known = values_.find(expr);
-  if (known != values_.end())
-    return known->second;
-  if (++depth_ > most_depth)
-    throw TooLarge();
-  Polynomial result = compute(expr);
-  --depth_;
-  values_.emplace(expr, result);
-  return result;
+  auto known = values_.find(expr);
+  if (known == values_.end()) {
+    if (++depth_ > most_depth)
+      throw TooLarge();
+    Number number;
+    number.needs = apart([&] { number.polynomial = compute(expr); });
+    --depth_;
+    known = values_.emplace(expr, std::move(number)).first;
+  }
+  for (const std::size_t definition : known->second.needs)
+    need(definition);
+  return known->second.polynomial;
 }
 
 // An unknown within the bounds of its width, and those that its form tells.
@@ -297,7 +342,7 @@ IntegerFormulas::Polynomial IntegerFormulas::unsigned_value(Expr expr) {
     throw TooLarge();
   const std::int64_t modulus = one << expr->width;
   Polynomial result = of(variable({0, modulus - 1}, threads_in_(expr)));
-  question_.formulas.push_back(
+  define(
       any_of({all_of({compare({}, own, 0), equal(result, own)}),
               all_of({compare(own, {}, 1), equal(result, plus(own, {{Monomial{}, modulus}}))})}));
   return result;
@@ -347,7 +392,7 @@ IntegerFormulas::Polynomial IntegerFormulas::reduced(const Polynomial &whole, Ex
   const unsigned threads = threads_in_(expr);
   Polynomial result = of(variable({low, low + modulus - 1}, threads));
   const Polynomial times_around = of(variable(whole_range(rounds), threads));
-  question_.formulas.push_back(equal(whole, plus(result, times_around, modulus)));
+  define(equal(whole, plus(result, times_around, modulus)));
   return result;
 }
 
@@ -361,9 +406,7 @@ IntegerFormulas::Polynomial IntegerFormulas::one_bit(Expr expr) {
   if (has_bits_only(bit))
     return unsigned_value(bit);
   Polynomial result = of(variable({0, 1}, threads_in_(expr)));
-  const Formula holds = formula(bit);
-  question_.formulas.push_back(any_of({negated(holds), equal(result, {{Monomial{}, 1}})}));
-  question_.formulas.push_back(any_of({holds, equal(result, {})}));
+  choose(bit, equal(result, {{Monomial{}, 1}}), equal(result, {}));
   return result;
 }
 
@@ -432,9 +475,8 @@ IntegerFormulas::Polynomial IntegerFormulas::joined(Expr expr) {
     const unsigned zeros = bits == 0 ? 0 : static_cast<unsigned>(std::countr_zero(bits));
     if (zeros == 0 || zeros > largest_cut)
       continue;
-    question_.formulas.push_back(
-        any_of({compare(low, {}, 1), compare({{Monomial{}, one << zeros}}, low, 0),
-                equal(result, plus(high, low))}));
+    define(any_of({compare(low, {}, 1), compare({{Monomial{}, one << zeros}}, low, 0),
+                   equal(result, plus(high, low))}));
   }
   return result;
 }
@@ -442,9 +484,11 @@ IntegerFormulas::Polynomial IntegerFormulas::joined(Expr expr) {
 // A number in pieces, from the lowest on: at all places where the formulas cut it, so that each
 // piece is one unknown wherever it is meant. The last one has the sign.
 const std::vector<IntegerFormulas::Piece> &IntegerFormulas::pieces(Expr whole) {
-  const auto [entry, is_new] = pieces_.try_emplace(whole);
-  if (!is_new)
-    return entry->second;
+  const auto entry = pieces_.find(whole);
+  if (entry != pieces_.end()) {
+    need(entry->second.definition);
+    return entry->second.all;
+  }
   const Polynomial number_of = value(whole);
   const Interval known = range_of(whole, number_of);
   const unsigned threads = threads_in_(whole);
@@ -467,8 +511,8 @@ const std::vector<IntegerFormulas::Piece> &IntegerFormulas::pieces(Expr whole) {
     result.push_back({*cut, variable(piece, threads)});
     sum = plus(sum, of(result.back().variable), one << *cut);
   }
-  question_.formulas.push_back(equal(number_of, sum));
-  return pieces_[whole] = std::move(result);
+  const std::size_t definition = define(equal(number_of, sum));
+  return (pieces_[whole] = {std::move(result), definition}).all;
 }
 
 // Bits of a number, without a sign.
@@ -507,19 +551,25 @@ IntegerFormulas::Polynomial IntegerFormulas::bits(Expr whole, unsigned low, unsi
   return result;
 }
 
+// One of two formulas, by a condition.
+void IntegerFormulas::choose(Expr condition, const Formula &if_true, const Formula &if_false) {
+  define(any_of({guarded(condition, false), if_true}));
+  define(any_of({guarded(condition, true), if_false}));
+}
+
 IntegerFormulas::Polynomial IntegerFormulas::chosen(Expr expr) {
-  const Formula condition = formula(expr->children[0]);
-  Polynomial yes = value(expr->children[1]), no = value(expr->children[2]);
+  const Expr condition = expr->children[0];
+  Polynomial yes, no;
+  const Definitions for_yes = apart([&] { yes = value(expr->children[1]); });
+  const Definitions for_no = apart([&] { no = value(expr->children[2]); });
   // Products stay what they are, with a factor of 0 or 1.
   const Polynomial difference = plus(yes, no, -1);
   if (std::any_of(difference.begin(), difference.end(),
                   [](const auto &term) { return term.first.size() > 1; })) {
-    const Polynomial is_yes = of(variable({0, 1}, threads_in_(expr->children[0])));
+    const Polynomial is_yes = of(variable({0, 1}, threads_in_(condition)));
     Polynomial result = plus(no, times(is_yes, difference));
-    question_.formulas.push_back(
-        any_of({negated(condition), all_of({equal(is_yes, {{{}, 1}}), equal(result, yes)})}));
-    question_.formulas.push_back(
-        any_of({condition, all_of({equal(is_yes, {}), equal(result, no)})}));
+    choose(condition, together(all_of({equal(is_yes, {{{}, 1}}), equal(result, yes)}), for_yes),
+           together(all_of({equal(is_yes, {}), equal(result, no)}), for_no));
     return result;
   }
   // Those that both have are in what is chosen, whatever that is.
@@ -535,8 +585,7 @@ IntegerFormulas::Polynomial IntegerFormulas::chosen(Expr expr) {
   Polynomial result = of(variable({std::clamp(std::min(a.low, b.low), least, most),
                                    std::clamp(std::max(a.high, b.high), least, most)},
                                   threads_in_(expr)));
-  question_.formulas.push_back(any_of({negated(condition), equal(result, yes)}));
-  question_.formulas.push_back(any_of({condition, equal(result, no)}));
+  choose(condition, together(equal(result, yes), for_yes), together(equal(result, no), for_no));
   return plus(result, common);
 }
 
@@ -556,21 +605,21 @@ IntegerFormulas::Polynomial IntegerFormulas::divided(Expr expr) {
         variable({0, most / std::max<Wide>(range(divisor).low, 1)}, threads);
     const std::uint32_t remainder =
         variable({0, std::clamp<Wide>(range(divisor).high - 1, 0, most)}, threads);
-    found = quotients_.emplace(key, std::pair(quotient, remainder)).first;
     const Formula holds =
         all_of({equal(dividend, plus(times(divisor, of(quotient)), of(remainder))),
                 compare(of(remainder), divisor, 1), compare(of(quotient), dividend, 0),
                 compare(of(remainder), dividend, 0)});
-    question_.formulas.push_back(
-        any_of({compare(dividend, {}, 1), compare(divisor, {}, 0), holds}));
+    const std::size_t definition =
+        define(any_of({compare(dividend, {}, 1), compare(divisor, {}, 0), holds}));
+    found = quotients_.emplace(key, Division{quotient, remainder, definition}).first;
   }
-  Polynomial result = of(is_quotient ? found->second.first : found->second.second);
+  need(found->second.definition);
+  Polynomial result = of(is_quotient ? found->second.quotient : found->second.remainder);
   if (range(dividend).low >= 0 && range(divisor).low > 0)
     return result;
   // Elsewhere it is whatever its bits allow.
   Polynomial any = atom(expr);
-  question_.formulas.push_back(
-      any_of({compare(dividend, {}, 1), compare(divisor, {}, 0), equal(any, result)}));
+  define(any_of({compare(dividend, {}, 1), compare(divisor, {}, 0), equal(any, result)}));
   return any;
 }
 
@@ -700,50 +749,79 @@ IntegerFormulas::Formula IntegerFormulas::same_place(const Polynomial &a, const 
 
 // --- formulas of expressions
 
-IntegerFormulas::Formula IntegerFormulas::formula(Expr expr) {
-  const auto known = formulas_.find(expr);
-  if (known != formulas_.end())
-    return known->second;
-  if (++depth_ > most_depth)
-    throw TooLarge();
-  Formula result = translate(expr);
-  --depth_;
-  formulas_.emplace(expr, result);
-  return result;
+// That an expression of one bit is 1, or 0, in negation normal form.
+IntegerFormulas::Formula IntegerFormulas::formula(Expr expr, bool holds) {
+  auto known = formulas_.find({expr, holds});
+  if (known == formulas_.end()) {
+    if (++depth_ > most_depth)
+      throw TooLarge();
+    Truth truth;
+    truth.needs = apart([&] { truth.formula = translate(expr, holds); });
+    --depth_;
+    known = formulas_.emplace(std::pair(expr, holds), std::move(truth)).first;
+  }
+  for (const std::size_t definition : known->second.needs)
+    need(definition);
+  return known->second.formula;
 }
 
-IntegerFormulas::Formula IntegerFormulas::translate(Expr expr) {
-  const auto child = [&](std::size_t i) { return formula(expr->children[i]); };
-  const auto differ = [](const Formula &a, const Formula &b) {
-    return any_of({all_of({a, negated(b)}), all_of({negated(a), b})});
-  };
+// With what it needs, as a part of which it is not known if it is computed.
+IntegerFormulas::Formula IntegerFormulas::guarded(Expr expr, bool holds) {
+  Formula result;
+  const Definitions needs = apart([&] { result = formula(expr, holds); });
+  return together(std::move(result), needs);
+}
+
+// That an odd number of bits is 1, or an even one.
+IntegerFormulas::Formula IntegerFormulas::odd(std::span<const Expr> bits, bool holds) {
+  Formula is_odd = any_of({}), is_even = all_of({});
+  for (const Expr bit : bits) {
+    if (bits.size() == 1)
+      return formula(bit, holds);
+    const Formula yes = guarded(bit, true), no = guarded(bit, false);
+    const Formula odd_before = is_odd;
+    is_odd = any_of({all_of({odd_before, no}), all_of({is_even, yes})});
+    is_even = any_of({all_of({is_even, no}), all_of({odd_before, yes})});
+  }
+  return holds ? is_odd : is_even;
+}
+
+IntegerFormulas::Formula IntegerFormulas::translate(Expr expr, bool holds) {
+  const auto operands = expr->operands();
   switch (expr->kind) {
   case ExprKind::constant:
-    return expr->value.is_zero() ? any_of({}) : all_of({});
+    return holds == expr->value.is_zero() ? any_of({}) : all_of({});
   case ExprKind::bit_and:
-    return all_of({child(0), child(1)});
   case ExprKind::bit_or:
-    return any_of({child(0), child(1)});
-  case ExprKind::bit_xor:
-    return differ(child(0), child(1));
-  case ExprKind::sum: {
-    Formula result = expr->value.is_zero() ? any_of({}) : all_of({});
-    for (std::uint32_t i = 0; i < expr->child_count; ++i)
-      result =
-          i == 0 ? expr->value.is_zero() ? child(i) : negated(child(i)) : differ(result, child(i));
-    return result;
-  }
   case ExprKind::product: {
+    const bool is_all = holds == (expr->kind != ExprKind::bit_or);
     std::vector<Formula> parts;
-    for (std::uint32_t i = 0; i < expr->child_count; ++i)
-      parts.push_back(child(i));
-    return all_of(std::move(parts));
+    for (const Expr part : operands)
+      parts.push_back(is_all ? formula(part, holds) : guarded(part, holds));
+    return is_all ? all_of(std::move(parts)) : any_of(std::move(parts));
   }
+  case ExprKind::bit_xor:
+    return odd(operands, holds);
+  case ExprKind::sum:
+    return odd(operands, holds == expr->value.is_zero());
   case ExprKind::ite:
-    return any_of({all_of({child(0), child(1)}), all_of({negated(child(0)), child(2)})});
+    return any_of({all_of({guarded(operands[0], true), guarded(operands[1], holds)}),
+                   all_of({guarded(operands[0], false), guarded(operands[2], holds)})});
   case ExprKind::eq0:
-    return expr->children[0]->width == 1 ? negated(child(0))
-           : is_modular(expr->children[0]) || is_part(expr->children[0]) // with or without a sign
+    if (operands[0]->width == 1)
+      return formula(operands[0], !holds);
+    break;
+  default:
+    break;
+  }
+  Formula result = literal(expr);
+  return holds ? result : negated(std::move(result));
+}
+
+IntegerFormulas::Formula IntegerFormulas::literal(Expr expr) {
+  switch (expr->kind) {
+  case ExprKind::eq0:
+    return is_modular(expr->children[0]) || is_part(expr->children[0]) // with or without a sign
                ? is_zero(unsigned_value(expr->children[0]))
                : is_zero(value(expr->children[0]));
   case ExprKind::slt:
@@ -772,9 +850,11 @@ IntegerFormulas::Formula IntegerFormulas::translate(Expr expr) {
   default:
     break;
   }
+  const auto [known, is_new] = truths_.try_emplace(expr, question_.truths);
+  question_.truths += is_new ? 1 : 0;
   const auto unknown = std::make_shared<IntegerQuestion::Formula>();
   unknown->kind = Kind::truth;
-  unknown->truth = question_.truths++;
+  unknown->truth = known->second;
   return unknown;
 }
 
@@ -1094,13 +1174,25 @@ std::string to_string(const IntegerQuestion &question) {
   return text;
 }
 
-std::optional<IntegerQuestion> IntegerFormulas::question(const std::vector<Expr> &formulas,
+// What the numbers need that it compares. Of what is more than one comparison a part may be of
+// another way: where ways join, `flag ? x < n : false` is flag & (x < n).
+void IntegerFormulas::note_computed(Expr expr) {
+  while (expr->child_count == 1 && expr->children[0]->width == 1)
+    expr = expr->children[0];
+  for (const Expr part : expr->operands())
+    if (part->width > 1 && part->width <= 64 && expr->kind != ExprKind::ite)
+      value(part);
+}
+
+std::optional<IntegerQuestion> IntegerFormulas::question(const Asked &asked,
                                                          const std::vector<Meeting> &meetings,
                                                          const Excludes &excludes) {
   try {
-    for (const Expr one : formulas)
+    for (const Expr one : asked.formulas)
       tell(one, true);
-    std::vector<Expr> all = formulas;
+    std::vector<Expr> all = asked.formulas;
+    for (const std::vector<Expr> *const more : {&asked.computed, &asked.supposed})
+      all.insert(all.end(), more->begin(), more->end());
     for (const Meeting &meeting : meetings)
       for (const Expr part : {meeting.holds, meeting.one, meeting.other})
         if (part)
@@ -1115,7 +1207,11 @@ std::optional<IntegerQuestion> IntegerFormulas::question(const std::vector<Expr>
         if (const Expr left = without_multiples(node->children[0], node->index))
           cuts_[left].insert(node->index);
       });
-    for (const Expr one : formulas)
+    for (const Expr one : asked.computed)
+      note_computed(one);
+    for (const Expr one : asked.supposed)
+      apart([&] { question_.formulas.push_back(formula(one)); });
+    for (const Expr one : asked.formulas)
       question_.formulas.push_back(formula(one));
     std::vector<Formula> places;
     places.reserve(meetings.size());

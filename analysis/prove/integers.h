@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -36,9 +37,19 @@ public:
   /// True if a question's formulas cannot hold together.
   using Excludes = std::function<bool(const IntegerQuestion &)>;
 
-  /// The question if all formulas (width 1) and one of the meetings, if there are any, can hold
-  /// together; nothing: its numbers are too large.
-  std::optional<IntegerQuestion> question(const std::vector<Expr> &formulas,
+  /// Formulas (width 1) that hold together, and what else is known of them.
+  struct Asked {
+    std::vector<Expr> formulas;
+    /// What is known to be computed, so that nothing in it overflows. What is computed only where a
+    /// formula's other parts hold does not where they do.
+    std::vector<Expr> computed;
+    /// Comparisons that hold, if they are computed at all: one of two cases.
+    std::vector<Expr> supposed;
+  };
+
+  /// The question if all that, and one of the meetings, if there are any, can hold together;
+  /// nothing: its numbers are too large.
+  std::optional<IntegerQuestion> question(const Asked &asked,
                                           const std::vector<Meeting> &meetings = {},
                                           const Excludes &excludes = {});
 
@@ -59,9 +70,32 @@ private:
     unsigned at = 0;
     std::uint32_t variable = 0;
   };
+  /// Of definitions_, in order.
+  using Definitions = std::set<std::size_t>;
+  /// What an expression is, and what holds of the unknowns in that if it is computed.
+  struct Number {
+    Polynomial polynomial;
+    Definitions needs;
+  };
+  struct Truth {
+    Formula formula;
+    Definitions needs;
+  };
+  struct Pieces {
+    std::vector<Piece> all;
+    std::size_t definition = 0;
+  };
+  struct Division {
+    std::uint32_t quotient = 0, remainder = 0;
+    std::size_t definition = 0;
+  };
   /// How often a number may have gone around its modulus.
   static constexpr Interval largest{-(Wide{1} << 62), Wide{1} << 62};
 
+  std::size_t define(Formula formula);
+  void need(std::size_t definition);
+  template <class Make> Definitions apart(Make make);
+  Formula together(Formula formula, const Definitions &needs) const;
   static Interval overlap(Interval a, Interval b);
   static Interval whole_range(Interval range);
   std::uint32_t variable(Interval range, unsigned threads);
@@ -82,8 +116,13 @@ private:
   Polynomial joined(Expr expr);
   Polynomial chosen(Expr expr);
   Polynomial divided(Expr expr);
-  Formula formula(Expr expr);
-  Formula translate(Expr expr);
+  void choose(Expr condition, const Formula &if_true, const Formula &if_false);
+  void note_computed(Expr expr);
+  Formula formula(Expr expr, bool holds = true);
+  Formula translate(Expr expr, bool holds);
+  Formula literal(Expr expr);
+  Formula guarded(Expr expr, bool holds);
+  Formula odd(std::span<const Expr> bits, bool holds);
   Formula same_place(const Polynomial &a, const Polynomial &b, const Excludes &excludes);
   Formula same_row(const Polynomial &a, const Polynomial &b, std::uint32_t by,
                    const Excludes &excludes);
@@ -115,12 +154,17 @@ private:
   IntegerQuestion question_;
   std::vector<unsigned> threads_; ///< by variable: whose symbols are in it; 3: both threads'
   std::vector<Interval> ranges_;  ///< by variable
-  std::unordered_map<Expr, Polynomial> values_;
-  std::unordered_map<Expr, Formula> formulas_;
+  std::vector<Formula> definitions_;
+  /// What is needed where, the innermost place last. The first one is everywhere: its formulas are
+  /// in the question.
+  std::vector<Definitions> contexts_{1};
+  std::unordered_map<Expr, Number> values_;
+  std::map<std::pair<Expr, bool>, Truth> formulas_;
+  std::unordered_map<Expr, std::uint32_t> truths_;
   std::size_t depth_ = 0; ///< of what is being translated
   ThreadsIn threads_in_;
   std::unordered_map<Expr, std::set<unsigned>> cuts_; ///< where bits of it begin or end
-  std::unordered_map<Expr, std::vector<Piece>> pieces_;
+  std::unordered_map<Expr, Pieces> pieces_;
   std::unordered_map<Expr, Interval> told_; ///< by formulas that compare with constants
   std::map<std::tuple<Polynomial, std::int64_t, std::uint32_t, unsigned>, bool> columns_;
   std::unordered_map<const IntegerQuestion::Formula *, unsigned> threads_of_;
@@ -129,7 +173,7 @@ private:
   /// Sums of multiples in one formula, which are multiples themselves; by what they are of.
   std::map<std::uint32_t, std::vector<Multiple>> together_;
   std::set<std::pair<std::uint32_t, std::int64_t>> moved_; ///< products and constants beside
-  std::map<std::pair<Expr, Expr>, std::pair<std::uint32_t, std::uint32_t>> quotients_;
+  std::map<std::pair<Expr, Expr>, Division> quotients_;
 };
 
 } // namespace ptxasw::analysis

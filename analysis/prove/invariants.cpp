@@ -205,7 +205,7 @@ bool LoopInvariants::excluded(LoopId loop, std::vector<Expr> formulas,
     formula = thread(formula);
   for (const Expr fact : thread.facts())
     formulas.push_back(fact);
-  ProductAbstraction abstract(paths_.pool(), false);
+  ProductAbstraction abstract(paths_.pool(), nullptr);
   for (Expr &formula : formulas)
     formula = abstract(formula);
   for (const Expr axiom : abstract.axioms())

@@ -557,10 +557,79 @@ Expr KernelPaths::edge(BlockId from, BlockId to) {
   return fact->holds ? condition : pool().bit_not(condition);
 }
 
+// True if all ways that leave a block come to another one, and no address or guard elsewhere
+// depends on how often a loop on the way was gone around: that one of them was gone says nothing
+// then. Of a loop in front of an access that goes on where it ended its last test says where that
+// is.
+bool KernelPaths::says_nothing(BlockId from, BlockId block) {
+  std::vector<BlockId> work{from};
+  std::set<BlockId> between;
+  while (!work.empty()) {
+    const BasicBlock &info = cfg().blocks()[work.back()];
+    work.pop_back();
+    const bool may_exit =
+        info.branch != no_index &&
+        is_one_of(module_.opcode(kernel_.instructions[info.branch]).op, {Op::exit, Op::ret});
+    if (info.successors.empty() || may_exit)
+      return false;
+    for (const BlockId next : info.successors) {
+      if (next == block)
+        continue;
+      if (next == from || !cfg().dominates(from, next))
+        return false;
+      if (between.insert(next).second)
+        work.push_back(next);
+    }
+  }
+  std::set<LoopId> loops;
+  for (LoopId loop = 0; loop < cfg().loops().size(); ++loop)
+    if (between.contains(cfg().loops()[loop].header))
+      loops.insert(loop);
+  return loops.empty() || std::none_of(accesses_.begin(), accesses_.end(), [&](const auto &access) {
+           return !between.contains(access.block) &&
+                  (depends_on_rounds(access.address, loops) ||
+                   (access.guard && depends_on_rounds(access.guard, loops)));
+         });
+}
+
+// By registers at loops' headers and at joins as well.
+bool KernelPaths::depends_on_rounds(Expr expr, const std::set<LoopId> &loops) {
+  std::vector<Expr> work{expr};
+  std::set<Expr> seen;
+  const auto is_round = [&](Expr node) {
+    return std::any_of(loops.begin(), loops.end(),
+                       [&](LoopId loop) { return emulation_.trip_count(loop) == node; });
+  };
+  while (!work.empty()) {
+    const Expr next = work.back();
+    work.pop_back();
+    bool depends = false;
+    if (next)
+      for_each_node(emulation_.expand(next), [&](Expr node) {
+        if (node->kind != ExprKind::symbol || !seen.insert(node).second)
+          return;
+        if (const auto at_header = emulation_.loop_register(node)) {
+          depends |= loops.contains(at_header->loop);
+          work.insert(work.end(), {at_header->initial, at_header->next});
+        } else if (const auto join = emulation_.join_register(node)) {
+          for (const auto &[from, value] : join->values)
+            work.push_back(value);
+        } else {
+          depends |= is_round(node);
+        }
+      });
+    if (depends)
+      return true;
+  }
+  return false;
+}
+
 Expr KernelPaths::local(BlockId block) {
   if (local_[block])
     return local_[block];
   const BlockId from = cfg().immediate_dominator(block);
+  if (says_nothing(from, block))
+    return local_[block] = pool().constant(1, 1);
   Expr any = pool().constant(1, 0);
   for (const BlockId before : cfg().blocks()[block].predecessors)
     if (cfg().reachable(before) && emulation_.feasible(before) && !is_back_edge(before, block))

@@ -9,6 +9,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -100,6 +101,8 @@ private:
   void find_accesses();
   void find_barriers();
   std::vector<Probe> probes();
+  bool says_nothing(BlockId from, BlockId block);
+  bool depends_on_rounds(Expr expr, const std::set<LoopId> &loops);
   Expr local(BlockId block);
   Expr address_of(const facts::AccessSite &site, std::size_t &probe);
   Expr guard_of(std::uint32_t instruction, std::size_t &probe);

@@ -94,19 +94,19 @@ Expr ProductAbstraction::rewrite(Expr node) {
     const bool second_negative = as_signed(of[1][0].coefficient, sum->width) > 0;
     for (Monomial &monomial : of[second_negative ? 2 : 1])
       monomial.coefficient = -monomial.coefficient & mask64(sum->width);
-    const Expr one = linear(sum->width, std::move(of[1]), true);
-    const Expr two = linear(sum->width, std::move(of[2]), true);
+    const Expr one = linear(sum->width, std::move(of[1]), is_computed(node));
+    const Expr two = linear(sum->width, std::move(of[2]), is_computed(node));
     const Expr both = linear(sum->width, std::move(of[0]), false);
     return pool_.eq(second_negative ? pool_.add(one, both) : pool_.add(two, both),
                     second_negative ? two : one);
   }
   if (node->kind == ExprKind::product && node->width <= 64)
-    return linear(node->width, {{1, factors_of(node)}}, true);
+    return linear(node->width, {{1, factors_of(node)}}, is_computed(node));
   if (node->kind == ExprKind::sum) {
     std::vector<Monomial> monomials{{node->value.low, {}}};
     for (std::uint32_t i = 0; i < node->child_count; ++i)
       monomials.push_back({node->coefficients[i], factors_of(node->children[i])});
-    return linear(node->width, std::move(monomials), true);
+    return linear(node->width, std::move(monomials), is_computed(node));
   }
   const bool divides = node->kind == ExprKind::udiv || node->kind == ExprKind::urem ||
                        node->kind == ExprKind::sdiv || node->kind == ExprKind::srem;
@@ -235,7 +235,7 @@ Expr ProductAbstraction::multiple(Expr factor, Expr by, bool computed) {
   by_[by->id] = by;
   std::vector<Multiple> &known = multiples_[by->id]; // stays where it is
   // Narrower ones come from masks.
-  const bool in_range = computed && no_wrap_ && (factor->width == 32 || factor->width == 64);
+  const bool in_range = computed && (factor->width == 32 || factor->width == 64);
   const bool common = threads_(factor) == 0 && threads_(by) == 0;
   for (Multiple &other : known)
     if (other.factor == factor) {

@@ -2,6 +2,7 @@
 
 // Products of unknowns, for a solver of bit-vectors that cannot multiply them in reasonable time.
 
+#include "analysis/prove/computed_nodes.h"
 #include "analysis/prove/thread_copy.h"
 #include "emulator/symbolic/expr.h"
 
@@ -17,12 +18,12 @@ namespace ptxasw::inline analysis {
 /// least `w` larger. Formulas that cannot hold together afterwards cannot hold before.
 class ProductAbstraction {
 public:
-  /// `no_wrap`: products and sums that a program computes, and parts of these sums, lie between
-  /// -(2^(w-1) - 1) and 2^(w-1) - 1, w being their width. Without it that is so of products where
-  /// the known bounds of the factors say so.
+  /// `unwrapped`, if given: products and sums that are of these nodes, and parts of these sums, lie
+  /// between -(2^(w-1) - 1) and 2^(w-1) - 1, w being their width. Otherwise that is so of products
+  /// where the known bounds of the factors say so.
   /// `numbers`: multiples of numbers are replaced, too.
-  ProductAbstraction(ExprPool &pool, bool no_wrap, bool numbers = false)
-      : pool_(pool), no_wrap_(no_wrap), numbers_(numbers), threads_(pool) {}
+  ProductAbstraction(ExprPool &pool, const ComputedNodes *unwrapped, bool numbers = false)
+      : pool_(pool), unwrapped_(unwrapped), numbers_(numbers), threads_(pool) {}
 
   Expr operator()(Expr expr);
   /// True if anything was replaced.
@@ -42,9 +43,10 @@ private:
     bool has_room = false; ///< value + by does not wrap around either, whatever the two are
   };
 
+  bool is_computed(Expr node) const { return unwrapped_ && unwrapped_->contains(node); }
   Expr rewrite(Expr node);
   static bool is_difference(Expr node);
-  /// `computed`: the sum is one of the program, or a part of one.
+  /// `computed`: the sum is one that the program computes, or a part of one.
   Expr linear(unsigned width, std::vector<Monomial> monomials, bool computed);
   Expr linear_by_numbers(unsigned width, std::vector<Monomial> monomials, bool computed);
   Expr multiple(Expr factor, Expr by, bool computed);
@@ -53,7 +55,8 @@ private:
   bool fits(Expr factor, Expr by) const;
 
   ExprPool &pool_;
-  const bool no_wrap_, numbers_;
+  const ComputedNodes *const unwrapped_;
+  const bool numbers_;
   std::unordered_map<Expr, Expr> memo_;
   ThreadsIn threads_;
   std::map<std::uint32_t, Expr> by_;                         ///< by id

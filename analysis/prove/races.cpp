@@ -106,6 +106,24 @@ struct AccessMeeting {
   Expr at_one, at_other;
 };
 
+/// What may hold together: all formulas, and one of the meetings, if there are any.
+struct SafetyQuestion : IntegerFormulas::Asked {
+  std::vector<AccessMeeting> meetings;
+
+  /// The same where `then` holds.
+  SafetyQuestion where(Substitution &then) const {
+    SafetyQuestion result = *this;
+    for (std::vector<Expr> *const list : {&result.formulas, &result.computed, &result.supposed})
+      for (Expr &expr : *list)
+        expr = then(expr);
+    for (AccessMeeting &meeting : result.meetings) {
+      meeting.at_one = then(meeting.at_one);
+      meeting.at_other = then(meeting.at_other);
+    }
+    return result;
+  }
+};
+
 class SafetyProof {
 public:
   SafetyProof(const Module &module, const Function &kernel, const ProofAssumptions &assumptions,
@@ -169,15 +187,12 @@ private:
   Expr named(const std::string &name);
   SolverAnswer ask(std::vector<Expr> formulas, std::initializer_list<ThreadCopy *> threads,
                    PropertyProof &about, const std::vector<AccessMeeting> &meetings = {});
-  SolverAnswer ask_cases(const std::vector<Expr> &formulas,
-                         const std::vector<AccessMeeting> &meetings,
-                         std::span<const CaseSplit> splits, PropertyProof &about, unsigned &left);
-  SolverAnswer ask_whole(const std::vector<Expr> &formulas,
-                         const std::vector<AccessMeeting> &meetings = {});
+  SolverAnswer ask_cases(const SafetyQuestion &question, std::span<const CaseSplit> splits,
+                         PropertyProof &about, unsigned &left);
+  SolverAnswer ask_whole(const SafetyQuestion &question);
   bool whole_excluded(const IntegerQuestion &question);
-  SolverAnswer ask_choices(const std::vector<Expr> &formulas,
-                           const std::vector<AccessMeeting> &meetings, unsigned most);
-  SolverAnswer ask_bits(const std::vector<Expr> &formulas, PropertyProof &about);
+  SolverAnswer ask_choices(const SafetyQuestion &question, unsigned most);
+  SolverAnswer ask_bits(const SafetyQuestion &question, PropertyProof &about);
   const Variable *variable(Expr symbol) const;
   std::string place_of(const SharedAccess &access) const;
   std::vector<AccessGroup> groups(const Intervals &of_block,
@@ -366,56 +381,50 @@ SolverAnswer SafetyProof::ask(std::vector<Expr> formulas,
                               std::initializer_list<ThreadCopy *> threads, PropertyProof &about,
                               const std::vector<AccessMeeting> &meetings) {
   std::vector<CaseSplit> splits;
+  SafetyQuestion question{{std::move(formulas), {}, {}}, meetings};
   for (ThreadCopy *thread : threads) {
-    const std::vector<Expr> &facts = thread->facts();
-    formulas.insert(formulas.end(), facts.begin(), facts.end());
+    const std::vector<Expr> &facts = thread->facts(), computed = thread->computed();
+    question.formulas.insert(question.formulas.end(), facts.begin(), facts.end());
+    question.computed.insert(question.computed.end(), computed.begin(), computed.end());
     for (const CaseSplit &split : thread->splits())
       if (std::find(splits.begin(), splits.end(), split) == splits.end())
         splits.push_back(split);
   }
   for (const LaunchRelation &known : assumptions_.relations)
     if (const Expr holds = relation(known))
-      formulas.push_back(holds);
-  const Expr any = any_meet(meetings);
-  add_layout_facts(formulas, any);
-  std::vector<Expr> whole = formulas;
-  whole.insert(whole.begin(), any);
-  if (ask_choices(formulas, meetings, most_choices) == SolverAnswer::unsat)
+      question.formulas.push_back(holds);
+  add_layout_facts(question.formulas, any_meet(meetings));
+  if (ask_choices(question, most_choices) == SolverAnswer::unsat)
     return SolverAnswer::unsat;
   unsigned cases = most_cases;
   if (!splits.empty())
-    if (const SolverAnswer answer = ask_cases(formulas, meetings, splits, about, cases); cases != 0)
+    if (const SolverAnswer answer = ask_cases(question, splits, about, cases); cases != 0)
       return answer;
-  return ask_bits(whole, about);
+  return ask_bits(question, about);
 }
 
 // One after the other, until one of them may be.
-SolverAnswer SafetyProof::ask_cases(const std::vector<Expr> &formulas,
-                                    const std::vector<AccessMeeting> &meetings,
+SolverAnswer SafetyProof::ask_cases(const SafetyQuestion &question,
                                     std::span<const CaseSplit> splits, PropertyProof &about,
                                     unsigned &left) {
   if (splits.empty()) {
     if (left == 0 || --left == 0)
       return SolverAnswer::unknown;
-    std::vector<Expr> all = formulas;
-    all.insert(all.begin(), any_meet(meetings));
-    return ask_whole(formulas, meetings) == SolverAnswer::unsat ? SolverAnswer::unsat
-                                                                : ask_bits(all, about);
+    return ask_whole(question) == SolverAnswer::unsat ? SolverAnswer::unsat
+                                                      : ask_bits(question, about);
   }
   for (const auto &one : splits[0]) {
     Substitution then(pool_);
-    std::vector<Expr> of_case = formulas;
+    SafetyQuestion of_case = question;
     for (const auto &[expr, value] : one)
       if (expr->kind == ExprKind::symbol)
         then.map(expr, value);
       else
-        of_case.push_back(pool_.eq(expr, value));
-    bool possible = true;
-    for (Expr &formula : of_case) {
-      formula = then(formula);
-      possible &= formula->kind != ExprKind::constant || !formula->value.is_zero();
-    }
-    if (!possible)
+        of_case.formulas.push_back(pool_.eq(expr, value));
+    of_case = of_case.where(then);
+    if (std::any_of(of_case.formulas.begin(), of_case.formulas.end(), [](Expr formula) {
+          return formula->kind == ExprKind::constant && formula->value.is_zero();
+        }))
       continue;
     std::vector<CaseSplit> others(splits.begin() + 1, splits.end());
     for (CaseSplit &split : others)
@@ -431,12 +440,7 @@ SolverAnswer SafetyProof::ask_cases(const std::vector<Expr> &formulas,
           return same->kind == ExprKind::constant && same->value.is_zero();
         });
       });
-    std::vector<AccessMeeting> there = meetings;
-    for (AccessMeeting &meeting : there) {
-      meeting.at_one = then(meeting.at_one);
-      meeting.at_other = then(meeting.at_other);
-    }
-    if (const SolverAnswer answer = ask_cases(of_case, there, others, about, left);
+    if (const SolverAnswer answer = ask_cases(of_case, others, about, left);
         answer != SolverAnswer::unsat)
       return answer;
   }
@@ -457,12 +461,11 @@ bool SafetyProof::whole_excluded(const IntegerQuestion &question) {
   return known->second = answer == SolverAnswer::unsat;
 }
 
-SolverAnswer SafetyProof::ask_whole(const std::vector<Expr> &formulas,
-                                    const std::vector<AccessMeeting> &meetings) {
-  if (out_of_effort_ || !assumptions_.no_wrap || gates(formulas, false) > most_gates)
+SolverAnswer SafetyProof::ask_whole(const SafetyQuestion &asked) {
+  if (out_of_effort_ || !assumptions_.no_wrap || gates(asked.formulas, false) > most_gates)
     return SolverAnswer::unknown;
   std::vector<IntegerFormulas::Meeting> places;
-  for (const AccessMeeting &meeting : meetings) {
+  for (const AccessMeeting &meeting : asked.meetings) {
     places.push_back({meet(meeting)});
     if (meeting.one->bytes != meeting.other->bytes ||
         places.back().holds->kind == ExprKind::constant)
@@ -473,7 +476,7 @@ SolverAnswer SafetyProof::ask_whole(const std::vector<Expr> &formulas,
     places.back().other = base ? pool_.sub(meeting.at_other, base) : meeting.at_other;
   }
   const auto question = IntegerFormulas(pool_).question(
-      formulas, places, [&](const IntegerQuestion &step) { return whole_excluded(step); });
+      asked, places, [&](const IntegerQuestion &step) { return whole_excluded(step); });
   if (!question)
     return SolverAnswer::unknown;
   ++questions_;
@@ -484,9 +487,9 @@ SolverAnswer SafetyProof::ask_whole(const std::vector<Expr> &formulas,
 }
 
 // Each way that numbers are chosen that differ by products, as by `min(begin + i * chunk, n)`: what
-// is chosen is then one product, or another, and multiples can be compared.
-SolverAnswer SafetyProof::ask_choices(const std::vector<Expr> &formulas,
-                                      const std::vector<AccessMeeting> &meetings, unsigned most) {
+// is chosen is then one product, or another, and multiples can be compared. Where it is not known
+// that something is chosen, as on a way that is not gone, the condition need not be computed.
+SolverAnswer SafetyProof::ask_choices(const SafetyQuestion &question, unsigned most) {
   if (!assumptions_.no_wrap)
     return SolverAnswer::unknown;
   std::set<std::uint32_t> ids;
@@ -502,26 +505,27 @@ SolverAnswer SafetyProof::ask_choices(const std::vector<Expr> &formulas,
         choice = node;
     });
   };
-  std::for_each(formulas.begin(), formulas.end(), look);
-  for (const AccessMeeting &meeting : meetings) {
-    look(meeting.at_one);
-    look(meeting.at_other);
-  }
-  if (!choice || ids.size() > most)
-    return ask_whole(formulas, meetings);
+  std::for_each(question.formulas.begin(), question.formulas.end(), look);
+  ComputedNodes computed;
+  for (const Expr one : question.formulas)
+    computed.add_formula(one);
+  for (const Expr one : question.computed)
+    computed.add_choice(one);
+  for (const AccessMeeting &meeting : question.meetings)
+    for (const Expr at : {meeting.at_one, meeting.at_other}) {
+      look(at);
+      computed.add_number(at);
+    }
+  if (!choice || ids.size() > most ||
+      (!computed.contains(choice) && !ComputedNodes::is_comparison(choice->children[0])))
+    return ask_whole(question);
   for (const bool first : {true, false}) {
     Substitution then(pool_);
     then.map(choice, choice->children[first ? 1 : 2]);
-    std::vector<Expr> chosen{first ? choice->children[0] : pool_.bit_not(choice->children[0])};
-    for (const Expr formula : formulas)
-      chosen.push_back(then(formula));
-    std::vector<AccessMeeting> there = meetings;
-    for (AccessMeeting &meeting : there) {
-      meeting.at_one = then(meeting.at_one);
-      meeting.at_other = then(meeting.at_other);
-    }
-    if (const SolverAnswer answer = ask_choices(chosen, there, most - 1);
-        answer != SolverAnswer::unsat)
+    SafetyQuestion chosen = question.where(then);
+    std::vector<Expr> &list = computed.contains(choice) ? chosen.formulas : chosen.supposed;
+    list.insert(list.begin(), first ? choice->children[0] : pool_.bit_not(choice->children[0]));
+    if (const SolverAnswer answer = ask_choices(chosen, most - 1); answer != SolverAnswer::unsat)
       return answer;
   }
   return SolverAnswer::unsat;
@@ -539,9 +543,18 @@ void SafetyProof::note_effort() {
 }
 
 // Without products, whose order is enough to tell indices apart.
-SolverAnswer SafetyProof::ask_bits(const std::vector<Expr> &formulas, PropertyProof &about) {
+SolverAnswer SafetyProof::ask_bits(const SafetyQuestion &question, PropertyProof &about) {
   if (out_of_effort_)
     return SolverAnswer::unknown;
+  std::vector<Expr> formulas = question.formulas;
+  formulas.insert(formulas.begin(), any_meet(question.meetings));
+  ComputedNodes computed;
+  for (const Expr one : question.formulas)
+    computed.add_formula(one);
+  for (const Expr one : question.computed)
+    computed.add_choice(one);
+  for (const AccessMeeting &meeting : question.meetings)
+    computed.add_formula(meet(meeting));
   const auto count = [&](SolverAnswer answer) {
     ++questions_;
     if (answer != SolverAnswer::sat && answer != SolverAnswer::unsat)
@@ -550,7 +563,7 @@ SolverAnswer SafetyProof::ask_bits(const std::vector<Expr> &formulas, PropertyPr
     return answer;
   };
   const auto abstracted = [&](bool numbers, bool &replaced) {
-    ProductAbstraction abstract(pool_, assumptions_.no_wrap, numbers);
+    ProductAbstraction abstract(pool_, assumptions_.no_wrap ? &computed : nullptr, numbers);
     std::vector<Expr> result;
     result.reserve(formulas.size());
     for (const Expr formula : formulas)

@@ -98,6 +98,31 @@ Expr ThreadCopy::operator()(Expr expr) {
   return substitution_(expr);
 }
 
+// A block in a loop that all ways to a place behind the loop lead through is in its last round,
+// too: a way through that round alone is a way.
+std::vector<Expr> ThreadCopy::computed() {
+  Emulation &emulation = paths_.emulation();
+  std::vector<Expr> result;
+  for (BlockId block = at_; block != 0;) {
+    block = paths_.cfg().immediate_dominator(block);
+    if (block == no_index)
+      break;
+    if (paths_.cfg().blocks()[block].branch == no_index)
+      continue;
+    const Expr made = emulation.branch_choice(block);
+    if (!made)
+      continue;
+    const Expr choice = emulation.expand(made);
+    bool is_known = true;
+    for_each_node(choice, [&](Expr node) {
+      is_known &= node->kind != ExprKind::symbol || mapped_.contains(node);
+    });
+    if (is_known)
+      result.push_back(substitution_(choice));
+  }
+  return result;
+}
+
 Expr ThreadCopy::shared_symbol(KernelPaths &paths, const FixedLaunch &launch, Expr symbol) {
   ExprPool &pool = paths.pool();
   const std::string &name = pool.symbols()[symbol->index].name;

@@ -77,6 +77,9 @@ public:
   Expr operator()(Expr expr);
   /// What holds of everything that operator() has returned so far.
   const std::vector<Expr> &facts();
+  /// Branches' choices that the thread has made for certain on its way, as all ways to the place
+  /// lead through them: of those the ones in whose symbols operator() has come across.
+  std::vector<Expr> computed();
   /// What can be told apart in the loops that operator() has come across, those outside first;
   /// facts() was called.
   const std::vector<CaseSplit> &splits() const { return splits_; }

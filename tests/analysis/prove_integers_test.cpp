@@ -1,13 +1,15 @@
 // Whole numbers in the place of bits, held against numbers: what holds of some numbers with which
-// no index overflows can hold together in the question, too. Random formulas, true of numbers that
-// were drawn before: a question that cannot hold would prove what is wrong.
+// no index overflows that is computed can hold together in the question, too. Random formulas, true
+// of numbers that were drawn before: a question that cannot hold would prove what is wrong.
 
 #include "analysis/prove/integers.h"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <random>
+#include <unordered_map>
 
 using namespace ptxasw;
 
@@ -30,7 +32,7 @@ public:
       terms_.push_back(next());
   }
 
-  /// True of the numbers; with nothing that overflows in them.
+  /// True of the numbers; with nothing that overflows in what makes them true.
   std::vector<Expr> formulas() {
     std::vector<Expr> result;
     for (int i = 0; i < 6; ++i)
@@ -123,34 +125,55 @@ private:
   }
 
   /// Every sum and product of 32 and 64 bits is what it is in whole numbers, except those that are
-  /// taken modulo 2^32: with large coefficients or constants.
-  bool does_not_wrap(Expr formula) {
-    bool result = true;
-    for_each_node(formula, [&](Expr node) {
-      __extension__ typedef __int128 Wide;
-      const bool is_sum = node->kind == ExprKind::sum;
-      if ((node->width != 32 && node->width != 64) || (!is_sum && node->kind != ExprKind::product))
-        return;
-      constexpr std::int64_t far = 1 << 30, largest = 1 << 20;
-      const std::int64_t constant = is_sum ? as_signed(node->value.low, node->width) : 0;
-      bool is_modular = node->width == 32 && (constant >= far || constant <= -far);
-      Wide whole = is_sum ? constant : 1;
-      for (std::uint32_t i = 0; i < node->child_count; ++i) {
-        const std::int64_t by = is_sum ? as_signed(node->coefficients[i], node->width) : 1;
-        const Wide child = number(node->children[i]);
-        is_modular |= is_sum && node->width == 32 && (by > largest || by < -largest);
-        whole = is_sum ? whole + by * child : whole * child;
-        result &= is_modular || (whole < (Wide{1} << 64) && whole > -(Wide{1} << 64));
-      }
-      result &= is_modular || whole == number(node);
-    });
-    return result;
+  /// taken modulo 2^32 (with large coefficients or constants) and those that need not be computed:
+  /// what is not chosen, and alternatives beside one that is enough.
+  bool does_not_wrap(Expr node) {
+    const auto [known, is_new] = does_not_wrap_.try_emplace(node, true);
+    if (is_new)
+      does_not_wrap_[node] = parts_do_not_wrap(node) && fits(node);
+    return does_not_wrap_[node];
+  }
+
+  bool parts_do_not_wrap(Expr node) {
+    const auto parts = node->operands();
+    const auto is_fine = [&](Expr part) { return does_not_wrap(part); };
+    if (node->kind == ExprKind::ite)
+      return is_fine(parts[0]) && is_fine(parts[numbers_(parts[0])->value.is_zero() ? 2 : 1]);
+    const bool is_or = node->kind == ExprKind::bit_or;
+    if (node->width != 1 ||
+        (!is_or && node->kind != ExprKind::bit_and && node->kind != ExprKind::product))
+      return std::all_of(parts.begin(), parts.end(), is_fine);
+    const auto decides = [&](Expr part) { return numbers_(part)->value.is_zero() != is_or; };
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](Expr part) { return decides(part) && is_fine(part); }) ||
+           (std::none_of(parts.begin(), parts.end(), decides) &&
+            std::all_of(parts.begin(), parts.end(), is_fine));
+  }
+
+  bool fits(Expr node) {
+    __extension__ typedef __int128 Wide;
+    const bool is_sum = node->kind == ExprKind::sum;
+    if ((node->width != 32 && node->width != 64) || (!is_sum && node->kind != ExprKind::product))
+      return true;
+    constexpr std::int64_t far = 1 << 30, largest = 1 << 20;
+    const std::int64_t constant = is_sum ? as_signed(node->value.low, node->width) : 0;
+    bool result = true, is_modular = node->width == 32 && (constant >= far || constant <= -far);
+    Wide whole = is_sum ? constant : 1;
+    for (std::uint32_t i = 0; i < node->child_count; ++i) {
+      const std::int64_t by = is_sum ? as_signed(node->coefficients[i], node->width) : 1;
+      const Wide child = number(node->children[i]);
+      is_modular |= is_sum && node->width == 32 && (by > largest || by < -largest);
+      whole = is_sum ? whole + by * child : whole * child;
+      result &= is_modular || (whole < (Wide{1} << 64) && whole > -(Wide{1} << 64));
+    }
+    return result && (is_modular || whole == number(node));
   }
 
   ExprPool pool_;
   std::mt19937_64 random_;
   Substitution numbers_;
   std::vector<Expr> terms_;
+  std::unordered_map<Expr, bool> does_not_wrap_;
 };
 
 } // namespace
@@ -161,7 +184,7 @@ TEST_CASE("what holds of numbers holds of whole numbers") {
   unsigned asked = 0, holds = 0;
   for (unsigned seed = 0; seed < rounds; ++seed) {
     KnownNumbers known(seed);
-    const auto question = IntegerFormulas(known.pool()).question(known.formulas());
+    const auto question = IntegerFormulas(known.pool()).question({known.formulas(), {}, {}});
     if (!question)
       continue;
     ++asked;
