@@ -84,14 +84,10 @@ std::size_t detours_size(const Sharing &sharing, unsigned copies) {
   return size;
 }
 
-/// What keeps a form from being written whose copies share so much and part so.
-std::optional<Refusal> obstacle_to(const Sharing &sharing, const KernelContext &context,
-                                   const CoarsenForm &form) {
-  if (const auto torn = sharing.meetings().torn(sharing.detours()))
-    return torn_warp.at(context.kernel.instructions[*torn].line);
-  if (size_of(context.kernel, form.copies) + detours_size(sharing, form.copies) > size_budget(form))
-    return too_large;
-  return std::nullopt;
+/// Returns true if a sibling whose copies share so much and part so would be too large.
+bool is_too_large(const Sharing &sharing, const KernelContext &context, const CoarsenForm &form) {
+  return size_of(context.kernel, form.copies) + detours_size(sharing, form.copies) >
+         size_budget(form);
 }
 
 /// Returns true if a kernel asks for what tells the copies along the form's axis apart, and its
@@ -121,7 +117,7 @@ FamilyAnswer propose_retile(const KernelContext &context) {
   const bool spread = !only_apart && may_be_spread(context);
   const std::vector<Room> rooms = rooms_of(context.module, kernel);
   const bool has_dynamic = !dynamic_rooms_of(context.module, kernel).empty();
-  bool fits = true;
+  bool fits = true, large = false;
   for (const CoarsenShape &shape : coarsen_shapes()) {
     const CoarsenForm &form = shape.form;
     if (form.wide || !may_divide(context, form, spread) ||
@@ -132,9 +128,13 @@ FamilyAnswer propose_retile(const KernelContext &context) {
       continue;
     }
     const Sharing sharing(context, form);
-    if (const auto obstacle = obstacle_to(sharing, context, form)) {
+    if (const auto torn = sharing.meetings().torn(sharing.detours())) {
       if (answer.refusals.empty())
-        answer.refusals.push_back(*obstacle);
+        answer.refusals.push_back(torn_warp.at(kernel.instructions[*torn].line));
+      continue;
+    }
+    if (is_too_large(sharing, context, form)) {
+      large = true;
       continue;
     }
     if (form.merges() && merged_loads(context, form).empty())
@@ -151,7 +151,7 @@ FamilyAnswer propose_retile(const KernelContext &context) {
       answer.proposals.back().sibling.needs.dynamic_shared = 0; // it has more of its own
   }
   if (answer.proposals.empty() && answer.refusals.empty())
-    answer.refusals.push_back(fits ? unused : no_room);
+    answer.refusals.push_back(!fits ? no_room : large ? too_large : unused);
   return answer;
 }
 
