@@ -17,6 +17,32 @@ Expr without_negation(Expr formula) {
 
 } // namespace
 
+std::vector<Expr> factors_of_rounds(const ExprPool &pool, Expr product) {
+  std::vector<Expr> result;
+  if (product->kind == ExprKind::product)
+    for (const Expr factor : product->operands()) {
+      bool counts = true;
+      for_each_node(factor, [&](Expr node) {
+        switch (node->kind) {
+        case ExprKind::symbol:
+          counts = counts && pool.symbols()[node->index].name.starts_with("trip");
+          break;
+        case ExprKind::constant:
+        case ExprKind::sum:
+        case ExprKind::extract:
+        case ExprKind::sext:
+        case ExprKind::zext:
+          break;
+        default:
+          counts = false;
+        }
+      });
+      if (counts && factor->kind != ExprKind::constant)
+        result.push_back(factor);
+    }
+  return result;
+}
+
 bool ComputedNodes::is_comparison(Expr formula) {
   const ExprKind kind = without_negation(formula)->kind;
   return kind == ExprKind::eq0 || kind == ExprKind::slt || kind == ExprKind::ult;
@@ -49,6 +75,8 @@ void ComputedNodes::add_number(Expr number) {
     add_choice(number->children[0]);
     return;
   }
+  if (!factors_of_rounds(pool_, number).empty())
+    return;
   for (const Expr part : number->operands())
     if (part->width > 1)
       add_number(part);

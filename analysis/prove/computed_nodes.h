@@ -6,14 +6,21 @@
 #include "emulator/symbolic/expr.h"
 
 #include <unordered_set>
+#include <vector>
 
 namespace ptxasw::inline analysis {
+
+/// Factors of a product that count rounds of loops, and nothing else. A register that is written
+/// out as `initial + step * rounds` computed the step only if there were any rounds.
+std::vector<Expr> factors_of_rounds(const ExprPool &pool, Expr product);
 
 /// Nodes of expressions. A formula is conditions of ways that a thread went, one of them for each
 /// of its alternatives: what is in all of them was computed. Of what is chosen only the condition
 /// was, if it is one comparison: conditions of joins are ways themselves.
 class ComputedNodes {
 public:
+  explicit ComputedNodes(const ExprPool &pool) : pool_(pool) {}
+
   /// All that it compares where it is not one of several alternatives; it holds.
   void add_formula(Expr formula, bool holds = true);
   /// One comparison, true or not; of more than one nothing is noted.
@@ -26,6 +33,7 @@ public:
   static bool is_comparison(Expr formula);
 
 private:
+  const ExprPool &pool_;
   std::unordered_set<Expr> nodes_;
 };
 

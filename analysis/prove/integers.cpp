@@ -24,6 +24,8 @@
 
 #include "analysis/prove/integers.h"
 
+#include "analysis/prove/computed_nodes.h"
+
 #include "emulator/symbolic/path.h"
 
 #include <algorithm>
@@ -259,12 +261,34 @@ IntegerFormulas::Polynomial IntegerFormulas::value(Expr expr) {
       throw TooLarge();
     Number number;
     number.needs = apart([&] { number.polynomial = compute(expr); });
+    if (!number.needs.empty())
+      number.needs = in_rounds(expr, number.needs);
     --depth_;
     known = values_.emplace(expr, std::move(number)).first;
   }
   for (const std::size_t definition : known->second.needs)
     need(definition);
   return known->second.polynomial;
+}
+
+// What a product needs that counts rounds, unless there were none.
+IntegerFormulas::Definitions IntegerFormulas::in_rounds(Expr expr, const Definitions &needs) {
+  const std::vector<Expr> factors = factors_of_rounds(pool_, expr);
+  if (factors.empty())
+    return needs;
+  std::vector<Formula> none;
+  Definitions result = apart([&] {
+    for (const Expr factor : factors)
+      none.push_back(is_zero(value(factor)));
+  });
+  for (const std::size_t definition : needs)
+    if (!result.contains(definition)) {
+      std::vector<Formula> either = none;
+      either.push_back(definitions_[definition]);
+      definitions_.push_back(any_of(std::move(either)));
+      result.insert(definitions_.size() - 1);
+    }
+  return result;
 }
 
 // An unknown within the bounds of its width, and those that its form tells.

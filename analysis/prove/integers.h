@@ -95,6 +95,7 @@ private:
   std::size_t define(Formula formula);
   void need(std::size_t definition);
   template <class Make> Definitions apart(Make make);
+  Definitions in_rounds(Expr expr, const Definitions &needs);
   Formula together(Formula formula, const Definitions &needs) const;
   static Interval overlap(Interval a, Interval b);
   static Interval whole_range(Interval range);

@@ -506,7 +506,7 @@ SolverAnswer SafetyProof::ask_choices(const SafetyQuestion &question, unsigned m
     });
   };
   std::for_each(question.formulas.begin(), question.formulas.end(), look);
-  ComputedNodes computed;
+  ComputedNodes computed(pool_);
   for (const Expr one : question.formulas)
     computed.add_formula(one);
   for (const Expr one : question.computed)
@@ -548,7 +548,7 @@ SolverAnswer SafetyProof::ask_bits(const SafetyQuestion &question, PropertyProof
     return SolverAnswer::unknown;
   std::vector<Expr> formulas = question.formulas;
   formulas.insert(formulas.begin(), any_meet(question.meetings));
-  ComputedNodes computed;
+  ComputedNodes computed(pool_);
   for (const Expr one : question.formulas)
     computed.add_formula(one);
   for (const Expr one : question.computed)
