@@ -126,23 +126,16 @@ private:
     return one && std::find(list.begin(), list.end(), one) != list.end();
   }
 
-  /// An instruction passes an argument: a store of registers and numbers, without a guard.
-  bool stores(std::uint32_t i, const Parts &parts) const {
+  /// An instruction passes an argument (`op` is a store, and the place its first operand) or takes
+  /// a result (a load, the second): all else in it is registers and numbers, and it has no guard.
+  bool passes(std::uint32_t i, Op op, std::size_t at,
+              const std::vector<const Variable *> &list) const {
     const Instruction &one = instruction(i);
     const Opcode &opcode = module_.opcode(one);
     const auto operands = module_.operands(one);
-    return opcode.op == Op::st && opcode.space == StateSpace::param && one.well_formed &&
+    return opcode.op == op && opcode.space == StateSpace::param && one.well_formed &&
            one.guard == no_register && effect_of(opcode) != Effect::sync && operands.size() == 2 &&
-           is_among(parts.arguments, place(operands[0])) && !names_symbol(operands.subspan(1));
-  }
-
-  bool loads(std::uint32_t i, const Parts &parts) const {
-    const Instruction &one = instruction(i);
-    const Opcode &opcode = module_.opcode(one);
-    const auto operands = module_.operands(one);
-    return opcode.op == Op::ld && opcode.space == StateSpace::param && one.well_formed &&
-           one.guard == no_register && effect_of(opcode) != Effect::sync && operands.size() == 2 &&
-           is_among(parts.results, place(operands[1])) && !names_symbol(operands.first(1));
+           is_among(list, place(operands[at])) && !names_symbol(operands.subspan(1 - at, 1));
   }
 
   bool names_symbol(std::span<const Operand> operands) const {
@@ -162,10 +155,12 @@ private:
     if (!parts)
       return false;
     group.first = group.call = at;
-    while (group.first > 0 && !entered_[group.first] && stores(group.first - 1, *parts))
+    while (group.first > 0 && !entered_[group.first] &&
+           passes(group.first - 1, Op::st, 0, parts->arguments))
       --group.first;
     group.end = at + 1;
-    while (group.end < count() && !entered_[group.end] && loads(group.end, *parts))
+    while (group.end < count() && !entered_[group.end] &&
+           passes(group.end, Op::ld, 1, parts->results))
       ++group.end;
     for (const auto *const list : {&parts->arguments, &parts->results})
       for (const Variable *const variable : *list)

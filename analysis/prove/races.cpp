@@ -191,6 +191,7 @@ private:
                          PropertyProof &about, unsigned &left);
   SolverAnswer ask_whole(const SafetyQuestion &question);
   bool whole_excluded(const IntegerQuestion &question);
+  ComputedNodes computed_by(const SafetyQuestion &question) const;
   SolverAnswer ask_choices(const SafetyQuestion &question, unsigned most);
   SolverAnswer ask_bits(const SafetyQuestion &question, PropertyProof &about);
   const Variable *variable(Expr symbol) const;
@@ -486,6 +487,16 @@ SolverAnswer SafetyProof::ask_whole(const SafetyQuestion &asked) {
   return answer;
 }
 
+// What a question's formulas compute, and what is known to be computed; not its meetings.
+ComputedNodes SafetyProof::computed_by(const SafetyQuestion &question) const {
+  ComputedNodes computed(pool_);
+  for (const Expr one : question.formulas)
+    computed.add_formula(one);
+  for (const Expr one : question.computed)
+    computed.add_choice(one);
+  return computed;
+}
+
 // Each way that numbers are chosen that differ by products, as by `min(begin + i * chunk, n)`: what
 // is chosen is then one product, or another, and multiples can be compared. Where it is not known
 // that something is chosen, as on a way that is not gone, the condition need not be computed.
@@ -506,11 +517,7 @@ SolverAnswer SafetyProof::ask_choices(const SafetyQuestion &question, unsigned m
     });
   };
   std::for_each(question.formulas.begin(), question.formulas.end(), look);
-  ComputedNodes computed(pool_);
-  for (const Expr one : question.formulas)
-    computed.add_formula(one);
-  for (const Expr one : question.computed)
-    computed.add_choice(one);
+  ComputedNodes computed = computed_by(question);
   for (const AccessMeeting &meeting : question.meetings)
     for (const Expr at : {meeting.at_one, meeting.at_other}) {
       look(at);
@@ -548,11 +555,7 @@ SolverAnswer SafetyProof::ask_bits(const SafetyQuestion &question, PropertyProof
     return SolverAnswer::unknown;
   std::vector<Expr> formulas = question.formulas;
   formulas.insert(formulas.begin(), any_meet(question.meetings));
-  ComputedNodes computed(pool_);
-  for (const Expr one : question.formulas)
-    computed.add_formula(one);
-  for (const Expr one : question.computed)
-    computed.add_choice(one);
+  ComputedNodes computed = computed_by(question);
   for (const AccessMeeting &meeting : question.meetings)
     computed.add_formula(meet(meeting));
   const auto count = [&](SolverAnswer answer) {

@@ -151,7 +151,7 @@ FamilyAnswer propose_retile(const KernelContext &context) {
       answer.proposals.back().sibling.needs.dynamic_shared = 0; // it has more of its own
   }
   if (answer.proposals.empty() && answer.refusals.empty())
-    answer.refusals.push_back(!fits ? no_room : large ? too_large : unused);
+    answer.refusals.push_back(large ? too_large : fits ? unused : no_room);
   return answer;
 }
 
