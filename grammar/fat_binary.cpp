@@ -118,6 +118,7 @@ tl::expected<std::uint64_t, std::string> add_fat_binary(std::string_view bytes, 
     images.push_back(
         image_of(rest.substr(0, *entry_header), rest.substr(*entry_header, *stored_size)));
     images.back().binary = binary;
+    images.back().whole = bytes.substr(0, *header + *size);
     at += *entry_header + *stored_size;
   }
   return *header + *size;

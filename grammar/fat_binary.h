@@ -15,7 +15,7 @@
 
 namespace ptxasw::inline ptx {
 
-/// An entry of a fat binary. `stored` lies in the bytes that it was read from.
+/// An entry of a fat binary. `stored` and `whole` lie in the bytes that it was read from.
 struct FatImage {
   enum class Kind : std::uint8_t { ptx, machine_code, other };
   enum class Compression : std::uint8_t { none, lz4, zstandard, unknown };
@@ -29,6 +29,7 @@ struct FatImage {
   std::string source;  ///< the name of the source file, if it is noted
   std::string where;   ///< in a file: section, behind the member of an archive
   std::string_view stored;
+  std::string_view whole; ///< the fat binary that it is in
   std::uint64_t size = 0; ///< bytes when unpacked
 
   /// Returns true if it is a part of a program, to be linked with others (`-rdc=true`).

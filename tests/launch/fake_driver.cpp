@@ -17,10 +17,14 @@
 // Handles are reused at once: what is unloaded last, or ends with its context, is what the next
 // load gets.
 //
+// FAKE_QUEUE_US: launches also take so many microseconds by the clock, one after the other. A
+// launch for which more than 256 would wait waits for room.
+//
 // FAKE_NEWER: also exports functions that a driver of the future may have.
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -33,6 +37,7 @@
 #include <mutex>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -356,6 +361,19 @@ double time_of(const Function &function, const unsigned *block) {
              : function.microseconds;
 }
 
+using Clock = std::chrono::steady_clock;
+Clock::time_point busy_until; ///< with FAKE_QUEUE_US
+
+void queue_launch() {
+  static const char *const given = std::getenv("FAKE_QUEUE_US");
+  if (!given)
+    return;
+  constexpr int most = 256;
+  const std::chrono::microseconds one(std::atoi(given));
+  std::this_thread::sleep_until(busy_until - most * one);
+  busy_until = std::max(busy_until, Clock::now()) + one;
+}
+
 /// For measuring what the helper costs: launches do nothing.
 const bool idle = std::getenv("FAKE_IDLE") != nullptr;
 
@@ -415,6 +433,7 @@ Result launch(const char *door, void *handle, const unsigned *grid, const unsign
       nodes.back().pointers.push_back(value.data());
     return success;
   }
+  queue_launch();
   noise = noise * 1103515245 + 12345;
   if (timed)
     now = std::max(now, elapsed());
@@ -763,7 +782,7 @@ Result cuStreamQuery(void *stream) {
     note("UNSAFE");
     return capture_unsafe;
   }
-  return spinning && stream == spinning ? not_ready : success;
+  return (spinning && stream == spinning) || Clock::now() < busy_until ? not_ready : success;
 }
 Result cuStreamQuery_ptsz(void *stream) { return cuStreamQuery(stream); }
 Result cuStreamDestroy_v2(void *stream) {

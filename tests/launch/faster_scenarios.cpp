@@ -94,6 +94,7 @@ public:
     wrapper_ = {0x466243b1, 1, bytes_.data(), nullptr};
   }
   const void *data() const { return bytes_.data(); }
+  const std::string &bytes() const { return bytes_; }
   const void *wrapper() const { return &wrapper_; }
 
 private:
@@ -204,6 +205,40 @@ const Scenario wrapped("faster-module", [] {
 const Scenario bare("faster-fat-binary", [] {
   const FatBinary image(ptx(), 90, 90);
   expect_faster(function(load_by("cuModuleLoadFatBinary", image.data()), "add"));
+});
+
+const Scenario fat_file("faster-fat-file", [] {
+  std::ofstream(std::getenv("FASTER_FAT_FILE"), std::ios::binary)
+      << FatBinary(ptx(), 90, 90).bytes();
+});
+
+const Scenario asked_early("faster-early", [] {
+  // The program's file has this image. What its GPU is, an earlier run has said, or loading it
+  // does.
+  const FatBinary image(ptx(), 90, 90);
+  const auto is_asked = [] {
+    for (int i = 0; i < 60000; ++i, ::usleep(1000))
+      if (std::filesystem::exists(std::string(std::getenv("PTXASW_LAUNCH_FASTER")) + "/early"))
+        return true;
+    return false;
+  };
+  const bool known = std::getenv("FASTER_KNOWN") != nullptr;
+  CHECK(!known || is_asked());
+  Handle f = function(load_by("cuModuleLoadData", image.wrapper()), "add");
+  CHECK(known || is_asked());
+  CHECK(Launches(f).versions_of(40) != 0); // whoever asks at the twelfth gets none so soon
+});
+
+const Scenario lives("faster-lives", [] {
+  for (int i = 0; i < 60000 && !std::filesystem::exists(std::getenv("FASTER_LIVES")); ++i)
+    ::usleep(1000);
+});
+
+const Scenario full_queue("faster-full-queue", [] {
+  // The queue is never empty. But who waits for room in it loses nothing if it becomes so once.
+  const FatBinary image(ptx(), 90, 90);
+  Launches launches(function(load_by("cuModuleLoadData", image.wrapper()), "add"));
+  CHECK(launches.versions_of(6000) != 0);
 });
 
 const Scenario text("faster-text", [] {

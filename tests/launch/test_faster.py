@@ -116,6 +116,37 @@ class Running(Case):
         self.good("faster-remembered")
         self.assertNotEqual(self.faster("faster-remembered", XDG_CACHE_HOME=str(self.dir / "other")).returncode, 0)
 
+    def test_versions_are_made_before_the_first_launch(self):
+        fat, app = self.dir / "fat", self.dir / "app"
+        subprocess.run([str(HOST), "faster-fat-file"], env=self.environment(FASTER_FAT_FILE=str(fat)), check=True)
+        subprocess.run(["objcopy", "--add-section", f".nv_fatbin={fat}", str(HOST), str(app)], check=True)
+        command, waits = ["--", str(app), "faster-early"], {"PTXASW_LAUNCH_WAIT": "60000"}
+        self.good("faster-early", command=command, **waits)
+        self.assertEqual((self.kept / "gpu").read_text(), "90\n")
+        # Another program, of which nothing is known but the GPU.
+        for file in self.kept.glob("*.*"):
+            file.unlink()
+        said = self.good("faster-early", command=command, FASTER_KNOWN="1", **waits)
+        self.assertNotIn("still being assembled", said)
+        self.assertEqual(list((self.dir / "tmp").glob("ptxasw-faster-*")), [])
+
+    def test_a_queue_that_is_always_full_is_let_run_empty_once(self):
+        self.good("faster-full-queue", FAKE_QUEUE_US="1000")
+
+    def test_what_nobody_asked_for_ends_with_the_program(self):
+        fat, app, lives = self.dir / "fat", self.dir / "app", self.dir / "lives"
+        subprocess.run([str(HOST), "faster-fat-file"], env=self.environment(FASTER_FAT_FILE=str(fat)), check=True)
+        subprocess.run(["objcopy", "--add-section", f".nv_fatbin={fat}", str(HOST), str(app)], check=True)
+        self.assembler(f"touch {lives}\nsleep 600\ncp $in $out")
+        self.kept.mkdir(parents=True, mode=0o700)
+        (self.kept / "gpu").write_text("90\n")
+        for path in (self.cache / "ptxasw", self.kept):
+            path.chmod(0o700)
+        done = self.faster("", command=["--", str(app), "faster-lives"], FASTER_LIVES=str(lives))
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+        self.assertNotIn("still being assembled", done.stderr)
+        self.wait_for(lambda: not list((self.dir / "tmp").glob("ptxasw-make-*")))
+
     def test_tuning_waits_for_versions_and_tries_them_at_once(self):
         said = self.good("faster-tuned", "--tune", "--why")
         self.assertIn("1 of 1 kernels run faster versions", said)

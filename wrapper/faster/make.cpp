@@ -165,6 +165,22 @@ std::string key_of(const Question &question, const Assembler &assembler) {
          "-" + launch::remembered_name(question.kernel, question.sm);
 }
 
+std::vector<std::string> kernels_of(const std::string &image, unsigned sm) {
+  std::vector<std::string> names;
+  const auto source = source_of(image, sm);
+  constexpr std::string_view entry = ".entry", blanks = " \t\r\n";
+  std::string_view rest = source ? std::string_view(source->text) : "";
+  for (std::size_t at; (at = rest.find(entry)) != rest.npos;) {
+    rest.remove_prefix(at + entry.size());
+    const std::size_t begin = rest.find_first_not_of(blanks);
+    if (begin == 0 || begin == rest.npos)
+      continue;
+    rest.remove_prefix(begin);
+    names.emplace_back(rest.substr(0, rest.find_first_of("( \t\r\n")));
+  }
+  return names;
+}
+
 launch::Answer make_answer(const Question &question, const std::string &image,
                            const Assembler &assembler, const std::string &directory) {
   const auto source = source_of(image, question.sm);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ptxasw::inline wrapper::faster {
 
@@ -25,6 +26,10 @@ std::optional<Question> parse_question(std::string_view text, const std::string 
 /// The key under which its answer is kept: everything that the answer depends on, and behind a `-`
 /// what launch::remembered_name() says.
 std::string key_of(const Question &question, const Assembler &assembler);
+
+/// The kernels of an image, of which a GPU could be asked: none if there is no PTX for it that
+/// could be used. A comment that looks like a kernel counts as one.
+std::vector<std::string> kernels_of(const std::string &image, unsigned sm);
 
 /// Makes and assembles versions. `image`: the bytes of the file; `directory` for files of its own.
 launch::Answer make_answer(const Question &question, const std::string &image,

@@ -10,6 +10,10 @@
 // answers are written by its descriptor. Each such process has a parent that does nothing but wait
 // for it and remove its files, however it ends.
 //
+// While the program has not launched anything often, versions of the kernels in its file are made
+// (early.cpp), if it is known what its GPU is: from earlier runs, or from the helper once the
+// program loads code. What is asked for goes before them, and they end with the program.
+//
 // A signal for the process group reaches the program by itself; one for this process alone is
 // passed on. Which it was, a third process tells, the sentinel, which is of the group and keeps
 // every signal pending: the kernel signals the youngest of a group first, so whatever this process
@@ -18,6 +22,7 @@
 
 #include "wrapper/faster/server.h"
 
+#include "wrapper/faster/early.h"
 #include "wrapper/faster/make.h"
 #include "wrapper/faster/store.h"
 #include "wrapper/os/files.h"
@@ -40,8 +45,10 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <tuple>
 #include <unistd.h>
 #include <utility>
 
@@ -50,8 +57,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr rlim_t seconds_for_one = 60;     ///< of a processor
-constexpr unsigned seconds_for_rest = 120; ///< for all that the program's end leaves
+constexpr rlim_t seconds_for_one = 60;       ///< of a processor
+constexpr unsigned seconds_for_rest = 120;   ///< for all that the program's end leaves
+constexpr unsigned seconds_for_reading = 10; ///< a program's file
 constexpr int somebody_else = 75, no_room = 74;
 constexpr int signals[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
@@ -62,6 +70,7 @@ struct Job {
   bool wanted = false;   ///< its kernel is launched often
   bool answered = false; ///< or nothing will come
   bool waits = false;    ///< for another process, which makes the same
+  bool runs = false;     ///< a worker makes it
 };
 
 /// A directory that goes when it is no longer needed.
@@ -189,6 +198,8 @@ public:
     program_ = start(served.not_started);
     if (program_ > 0) {
       assembler_ = find_assembler();
+      if (const unsigned sm = store_.gpu(); sm != 0)
+        programs_.insert_or_assign(fmt::format("/proc/{}/exe", program_), sm);
       while (program_ > 0)
         step(served);
       served.unfinished = leave();
@@ -303,6 +314,7 @@ private:
     }
     look_around();
     take_children(served);
+    take_early();
     retry();
     start_workers();
   }
@@ -343,6 +355,8 @@ private:
         program_ = -1;
       } else if (ended == sentinel_) {
         sentinel_ = -1;
+      } else if (ended == reader_) {
+        reader_ = -1;
       } else if (const auto worker = workers_.find(ended); worker != workers_.end()) {
         finish(jobs_.at(worker->second), status);
         workers_.erase(worker);
@@ -351,6 +365,11 @@ private:
 
   /// A worker has ended.
   void finish(Job &job, int status) {
+    job.runs = false;
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM) { // it made room
+      (job.wanted ? queue_ : early_).push_back(job.question.id);
+      return;
+    }
     if (WIFEXITED(status) && WEXITSTATUS(status) == somebody_else) {
       job.waits = true;
       return;
@@ -397,11 +416,69 @@ private:
         often.push_back(id); // its question may come later in this order
       if (kind == launch::compiled_suffix)
         take_compiled(id);
+      if (kind == launch::program_suffix)
+        take_program(id);
     }
     for (const std::string &id : often) {
       const auto job = jobs_.find(id);
-      if (job != jobs_.end() && !job->second.answered && !std::exchange(job->second.wanted, true))
+      if (job != jobs_.end() && !job->second.answered && !std::exchange(job->second.wanted, true) &&
+          !job->second.runs)
         queue_.push_back(id);
+    }
+  }
+
+  /// The helper says which GPU a program has, and which file the program is.
+  void take_program(const std::string &name) {
+    const std::string file = path(name, launch::program_suffix + 1);
+    const auto text = read_own_file(file);
+    ::unlink(file.c_str());
+    const std::size_t end = text ? text->find('\n') : std::string::npos;
+    const unsigned sm = text ? static_cast<unsigned>(std::strtoul(text->c_str(), nullptr, 10)) : 0;
+    if (end == std::string::npos || sm == 0 || sm > 999)
+      return;
+    store_.set_gpu(sm);
+    programs_.insert_or_assign(text->substr(end + 1), sm);
+  }
+
+  /// What has been asked early since the last look.
+  void take_early() {
+    if (reader_ > 0)
+      return; // it writes that file
+    std::string text = read_regular_file(plan_.directory + "/" + early_file).value_or("");
+    for (text.erase(0, std::min(text.size(), early_read_)); !text.empty();) {
+      const std::size_t end = text.find('\n');
+      const std::string id = text.substr(0, text.find(' '));
+      const std::size_t size = end == std::string::npos ? text.size() : end + 1;
+      early_read_ += size;
+      text.erase(0, size);
+      const auto job = jobs_.find(id);
+      if (job != jobs_.end() && !job->second.answered && !job->second.wanted)
+        early_.push_back(id);
+    }
+  }
+
+  /// Reads a program's file, in a process of its own: one at a time.
+  void start_reader() {
+    if (reader_ > 0 || programs_.empty())
+      return;
+    const auto [program, sm] = *programs_.begin();
+    programs_.erase(programs_.begin());
+    struct stat found {};
+    if (::stat(program.c_str(), &found) != 0 ||
+        !read_.emplace(found.st_dev, found.st_ino, sm).second)
+      return;
+    const std::string remembered = store_.remembered();
+    reader_ = ::fork();
+    if (reader_ == 0) {
+      step_back(directory_);
+      const rlimit processor{seconds_for_reading, seconds_for_reading + 1};
+      ::setrlimit(RLIMIT_CPU, &processor);
+      ::alarm(seconds_for_reading);
+      try {
+        ask_early(program, sm, remembered, kept_descriptor);
+      } catch (...) { // for want of memory, say
+      }
+      ::_exit(0);
     }
   }
 
@@ -445,27 +522,53 @@ private:
   }
 
   void start_workers() {
+    start_reader();
     const long processors = ::sysconf(_SC_NPROCESSORS_ONLN);
     const auto most = static_cast<std::size_t>(std::clamp(processors - 1, 1L, 2L));
-    while (!queue_.empty() && workers_.size() < most) {
-      const std::string id = queue_.front();
-      queue_.pop_front();
-      Job &job = jobs_.at(id);
-      const auto image = read_regular_file(path(job.question.image, "image"));
-      if (!image) {
-        job.answered = true;
-        continue;
-      }
-      const pid_t worker = ::fork();
-      if (worker == 0)
-        supervise(directory_, [&](const std::string &workplace) {
-          return make_one(job, *image, assembler_, workplace);
-        });
-      if (worker < 0)
-        job.answered = true;
-      else
-        workers_[worker] = id;
+    while (workers_.size() < most && start_worker(!queue_.empty() ? queue_ : early_)) {
     }
+    if (!queue_.empty())
+      end_early(1);
+  }
+
+  /// Starts the first of a queue that is still to be made. False: there is none.
+  bool start_worker(std::deque<std::string> &queue) {
+    if (queue.empty())
+      return false;
+    const std::string id = queue.front();
+    queue.pop_front();
+    Job &job = jobs_.at(id);
+    if (job.answered || job.runs || job.waits)
+      return true;
+    const auto image = read_regular_file(path(job.question.image, "image"));
+    if (!image) {
+      job.answered = true;
+      return true;
+    }
+    const pid_t worker = ::fork();
+    if (worker == 0)
+      supervise(directory_, [&](const std::string &workplace) {
+        return make_one(job, *image, assembler_, workplace);
+      });
+    job.runs = worker > 0;
+    job.answered = worker < 0;
+    if (worker > 0)
+      workers_[worker] = id;
+    return true;
+  }
+
+  /// Ends workers: so many, or as many as there are, of what nobody has asked for.
+  void end_early(std::size_t most) {
+    for (const auto &[worker, id] : workers_)
+      if (most > 0 && !jobs_.at(id).wanted) {
+        --most;
+        end_worker(worker);
+      }
+  }
+
+  static void end_worker(pid_t worker) {
+    if (::kill(-worker, SIGTERM) != 0)
+      ::kill(worker, SIGTERM); // it leads no group yet
   }
 
   /// The program has ended. Returns how many answers will come too late for it.
@@ -475,13 +578,18 @@ private:
       store_.make_room();
     if (!store_.problem().empty()) {
       for (const auto &[worker, id] : workers_)
-        if (::kill(-worker, SIGTERM) != 0)
-          ::kill(worker, SIGTERM); // it leads no group yet
+        end_worker(worker);
       return 0;
     }
+    end_early(workers_.size());
+    const auto unfinished = static_cast<std::size_t>(
+        std::count_if(workers_.begin(), workers_.end(),
+                      [&](const auto &entry) { return jobs_.at(entry.second).wanted; }));
     std::vector<std::pair<const Job *, std::string>> rest;
     for (const std::string &id : queue_)
-      if (auto image = read_regular_file(path(jobs_.at(id).question.image, "image")))
+      if (jobs_.at(id).answered || jobs_.at(id).runs)
+        continue;
+      else if (auto image = read_regular_file(path(jobs_.at(id).question.image, "image")))
         rest.emplace_back(&jobs_.at(id), std::move(*image));
     if (!rest.empty() && ::fork() == 0)
       supervise(directory_, [&](const std::string &workplace) {
@@ -490,7 +598,7 @@ private:
           make_one(*job, image, assembler_, workplace);
         return 0;
       });
-    return workers_.size() + rest.size();
+    return unfinished + rest.size();
   }
 
   const ServerPlan &plan_;
@@ -507,7 +615,11 @@ private:
   pid_t program_ = -1, sentinel_ = -1;
   std::map<std::string, Job> jobs_;
   std::set<std::string> asked_;
-  std::deque<std::string> queue_;
+  std::deque<std::string> queue_, early_;    ///< what is asked for, and what may be
+  std::size_t early_read_ = 0;               ///< bytes of the early_file
+  std::map<std::string, unsigned> programs_; ///< files to be read, and for which GPU
+  std::set<std::tuple<dev_t, ino_t, unsigned>> read_;
+  pid_t reader_ = -1;
   std::map<pid_t, std::string> workers_;
 };
 

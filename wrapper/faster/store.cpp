@@ -174,6 +174,18 @@ std::string Store::compiled() const {
   return text;
 }
 
+unsigned Store::gpu() const {
+  const std::string text =
+      directory_.empty() ? "" : read_own_file(directory_ + "/gpu").value_or("");
+  const unsigned long sm = std::strtoul(text.c_str(), nullptr, 10);
+  return sm <= 999 ? static_cast<unsigned>(sm) : 0;
+}
+
+void Store::set_gpu(unsigned sm) {
+  if (problem_.empty() && gpu() != sm)
+    (void)replace_file_at(AT_FDCWD, directory_ + "/gpu", fmt::format("{}\n", sm));
+}
+
 bool Store::merge(const std::string &key, const launch::Profile &profile) {
   if (!problem_.empty() || ::access(path(key, "versions").c_str(), F_OK) != 0)
     return false;

@@ -35,6 +35,9 @@ public:
   bool keep_compiled(const std::string &name, const std::string &bytes);
   /// For the file `compiled` of a run: the directory, and the names of all such files, a line each.
   std::string compiled() const;
+  /// The compute capability of the GPU that a program had last: 90; 0: none is known.
+  unsigned gpu() const;
+  void set_gpu(unsigned sm);
   /// Removes what was used longest ago if there is too much.
   void make_room();
   /// Adds to the choices for an answer that is there.

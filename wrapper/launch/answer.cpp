@@ -58,6 +58,14 @@ std::string long_hash(std::string_view text) {
   return fmt::format("{:016x}{:016x}", a, b);
 }
 
+std::string question_id(std::string_view image, unsigned sm, std::string_view kernel) {
+  return long_hash(fmt::format("{}\n{}\n{}", image, sm, kernel));
+}
+
+std::string question_text(std::string_view image, unsigned sm, std::string_view kernel) {
+  return fmt::format("{}\n{}\n{}\n", image, sm, kernel);
+}
+
 std::string remembered_name(std::string_view kernel, unsigned sm) {
   return long_hash(fmt::format("{}\n{}", sm, kernel)).substr(0, 16);
 }

@@ -39,6 +39,15 @@ std::string encode(const Answer &answer);
 /// ptxasw wrote them; says which.
 tl::expected<Answer, std::string> decode_answer(std::string_view bytes);
 
+/// A question about a kernel of an image that is kept, for a GPU of compute capability `sm`: its
+/// name, and the text of its file. `image`: the long_hash() of what is kept, whose file it names.
+std::string question_id(std::string_view image, unsigned sm, std::string_view kernel);
+std::string question_text(std::string_view image, unsigned sm, std::string_view kernel);
+
+/// The ending of a file with which the helper says what a process is: the compute capability of
+/// its GPU and, on the next line, the path of its program.
+inline constexpr char program_suffix[] = ".program";
+
 /// How the file `remembered` of a run names a kernel of which there are versions, for a GPU of
 /// compute capability `sm`.
 std::string remembered_name(std::string_view kernel, unsigned sm);

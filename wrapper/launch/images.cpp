@@ -1,8 +1,6 @@
 // Who wants versions needs the PTX later, when the program's own copy may be gone; so it is copied
-// as the image is loaded, packed as it is. Machine code is not: of an entry that is not PTX its
-// header says which architecture it is for, which decides what the driver chooses. Of machine code
-// alone the PTX may be known (compiled.cpp). Sizes are the image's own, as the driver reads them;
-// grammar/fat_binary.cpp has the format.
+// as the image is loaded (kept_image.cpp). Of machine code alone the PTX may be known
+// (compiled.cpp).
 
 #include "wrapper/launch/images.h"
 
@@ -15,9 +13,7 @@
 namespace ptxasw::inline wrapper::launch {
 namespace {
 
-constexpr std::uint32_t wrapper_magic = 0x466243b1, fat_magic = 0xba55ed50;
-constexpr std::size_t largest_text = std::size_t{16} << 20; ///< of PTX in one image, packed
-constexpr std::size_t most_entries = 4096;
+constexpr std::uint32_t wrapper_magic = 0x466243b1;
 
 constexpr const char elf_magic[] = "\x7f"
                                    "ELF";
@@ -30,44 +26,6 @@ template <typename Number> Number image_number(const char *from) {
 }
 
 KeptImage nothing(const char *why, const char *words) { return {"", why, words}; }
-
-KeptImage keep_fat(const char *bytes) {
-  const auto header = image_number<std::uint16_t>(bytes + 6);
-  const auto size = image_number<std::uint64_t>(bytes + 8);
-  if (header < 16)
-    return nothing(no_ptx, "its image is not understood");
-  KeptImage kept;
-  kept.bytes.assign(bytes, header);
-  bool has_ptx = false;
-  std::size_t entries = 0;
-  const char *const first = bytes + header;
-  for (std::uint64_t at = 0; at < size;) {
-    const char *const entry = first + at;
-    if (size - at < 64 || ++entries > most_entries)
-      return nothing(no_ptx, "its image is not understood");
-    const auto kind = image_number<std::uint16_t>(entry);
-    const auto entry_header = image_number<std::uint32_t>(entry + 4);
-    const auto stored = image_number<std::uint64_t>(entry + 8);
-    if (entry_header < 64 || entry_header > size - at || stored > size - at - entry_header)
-      return nothing(no_ptx, "its image is not understood");
-    const std::size_t begin = kept.bytes.size();
-    kept.bytes.append(entry, entry_header);
-    if (kind == 1) {
-      has_ptx = true;
-      if (stored > largest_text || kept.bytes.size() + stored > largest_text)
-        return nothing(too_large, "its PTX is too large");
-      kept.bytes.append(entry + entry_header, stored);
-    } else {
-      std::memset(kept.bytes.data() + begin + 8, 0, 8);
-    }
-    at += entry_header + stored;
-  }
-  if (!has_ptx)
-    return nothing(no_ptx, "there is machine code of it and no PTX");
-  const std::uint64_t all = kept.bytes.size() - header;
-  std::memcpy(kept.bytes.data() + 8, &all, sizeof all);
-  return kept;
-}
 
 KeptImage keep_code(const char *file) {
   std::string ptx = compiled_ptx(file);
@@ -85,9 +43,9 @@ KeptImage keep_image(const void *image) {
   if (!bytes)
     return nothing(no_ptx, "there is no image");
   // Text is looked at byte by byte, so that none behind its end is read.
-  if (begins_ptx(bytes, largest_text)) {
-    const std::size_t size = ::strnlen(bytes, largest_text);
-    if (size == largest_text)
+  if (begins_ptx(bytes, largest_kept_ptx)) {
+    const std::size_t size = ::strnlen(bytes, largest_kept_ptx);
+    if (size == largest_kept_ptx)
       return nothing(too_large, "its PTX is too large");
     return {std::string(bytes, size), "", ""};
   }
@@ -104,7 +62,7 @@ KeptImage keep_image(const void *image) {
       return nothing(no_ptx, "its image is not understood");
     magic = image_number<std::uint32_t>(bytes);
   }
-  if (magic == fat_magic)
+  if (magic == fat_image_magic)
     return keep_fat(bytes);
   if (std::memcmp(bytes, elf_magic, 4) == 0)
     return keep_code(bytes);

@@ -457,6 +457,14 @@ bool rests(const Kernel &kernel, const Launch &launch, Outcome &why) {
   return true;
 }
 
+/// A launch of a kernel whose versions have been asked for.
+Result awaiting(const Launch &launch, Watched &watched) {
+  const std::int64_t begin = microseconds_now();
+  const Result result = original(launch, Outcome::no_siblings);
+  note_awaiting_launch(watched, microseconds_now() - begin);
+  return result;
+}
+
 /// Every launch gets here.
 Result launch(const Launch &launch) {
   if (!at_work())
@@ -470,6 +478,9 @@ Result launch(const Launch &launch) {
     if (!kernel->siblings && !kernel->settled)
       kernel = await_versions(launch.function, launch.stream, launch.per_thread, *kernel);
   }
+  if (kernel && !kernel->siblings && kernel->watched && !kernel->settled &&
+      !kernel->watched->id.empty())
+    return awaiting(launch, *kernel->watched);
   if (!kernel || !kernel->siblings)
     return original(launch, Outcome::no_siblings);
   if (Outcome why = Outcome::sibling; rests(*kernel, launch, why))

@@ -24,6 +24,8 @@
 #include "wrapper/launch/whole_files.h"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <ctime>
 #include <fmt/core.h>
 #include <iterator>
@@ -31,6 +33,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <thread>
 #include <unistd.h>
 
 namespace ptxasw::inline wrapper::launch {
@@ -92,12 +95,6 @@ KernelCode &no_code() {
 
 std::string path_of(const std::string &name, const char *kind) {
   return fmt::format("{}/{}.{}", configuration().faster, name, kind);
-}
-
-std::int64_t microseconds_now() {
-  timespec time{};
-  ::clock_gettime(CLOCK_MONOTONIC, &time);
-  return std::int64_t{time.tv_sec} * 1000000 + time.tv_nsec / 1000;
 }
 
 /// Returns true if an image was known.
@@ -170,7 +167,7 @@ bool ask(Image &image, const std::string &id, const std::string &name, unsigned 
   if (::access(text.c_str(), F_OK) != 0 && !replace_whole(text, image.kept.bytes))
     return false;
   return ::access(question.c_str(), F_OK) == 0 ||
-         replace_whole(question, fmt::format("{}\n{}\n{}\n", image.hash, sm, name));
+         replace_whole(question, question_text(image.hash, sm, name));
 }
 
 /// What a handle of a kernel without siblings gets.
@@ -179,6 +176,27 @@ const Kernel *without_siblings(Watched &watched, bool settled) {
   if (!one)
     one.reset(new Kernel{no_code(), false, {}, nullptr, {}, {}, &watched, settled, {}, nullptr});
   return one.get();
+}
+
+/// Says once what this process is, for versions that are made before they are asked for.
+void tell_program(int device) {
+  static std::atomic<bool> told{false};
+  if (told.load(std::memory_order_relaxed) || told.exchange(true))
+    return;
+  const unsigned sm = capability(std::max(device, 0)); // mostly all are alike
+  std::array<char, 4096> path;
+  const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
+  if (sm == 0 || size <= 0 || static_cast<std::size_t>(size) == path.size())
+    return;
+  const std::string text(path.data(), static_cast<std::size_t>(size));
+  (void)replace_whole(path_of(std::to_string(::getpid()), program_suffix + 1),
+                      fmt::format("{}\n{}", sm, text));
+}
+
+/// Returns true if versions of a kernel of this name are being made before it is launched.
+bool is_early(const std::string &name, unsigned sm) {
+  const std::string text = read_whole_own(configuration().faster + "/early").value_or("");
+  return text.find(" " + remembered_name(name, sm) + "\n") != std::string::npos;
 }
 
 /// Returns true if an earlier run had versions of a kernel of this name.
@@ -204,7 +222,7 @@ Watched &watched_of(const std::string &name, const std::string &id, unsigned sm,
     watched->sm = sm;
     watched->reason = reason;
     watched->words = words;
-    watched->remembered = is_remembered(name, sm);
+    watched->remembered = is_remembered(name, sm) || is_early(name, sm);
   }
   return *watched;
 }
@@ -354,6 +372,26 @@ const Kernel *receive(Handle function, Watched &watched) {
   return result;
 }
 
+/// Launches that wait for room follow each other as fast as the GPU ends them, and at most this
+/// many are in the driver's queue (seen with driver 580).
+constexpr std::int64_t whole_queue = 1024;
+
+/// Waits until nothing runs if that costs the program nothing: it has waited for room in a full
+/// queue for as long as the queue takes, and what it launches then finds room at once. Tried once.
+bool let_run_empty(const Watched &watched) {
+  static std::atomic<bool> was_tried{false};
+  const std::int64_t blocked = watched.blocked.load(std::memory_order_relaxed);
+  if (blocked < whole_queue || was_tried.exchange(true))
+    return false;
+  constexpr std::int64_t longest = 2000000; // microseconds
+  const std::int64_t each = watched.blocked_for.load(std::memory_order_relaxed) / blocked;
+  const std::int64_t end = microseconds_now() + std::min(longest, 2 * whole_queue * each);
+  bool quiet = false;
+  while (!(quiet = nothing_runs()) && microseconds_now() < end)
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  return quiet;
+}
+
 bool is_answered(const void *watched) {
   return ::access(path_of(static_cast<const Watched *>(watched)->id, "answer").c_str(), R_OK) == 0;
 }
@@ -384,6 +422,25 @@ const Kernel *ask_now(Handle function, Watched &counted) {
 
 } // namespace
 
+std::int64_t microseconds_now() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return std::int64_t{time.tv_sec} * 1000000 + time.tv_nsec / 1000;
+}
+
+void note_awaiting_launch(Watched &watched, std::int64_t microseconds) {
+  constexpr std::int64_t at_once = 20; // a launch takes two to four
+  if (microseconds > at_once) {
+    watched.blocked.fetch_add(1, std::memory_order_relaxed);
+    watched.blocked_for.fetch_add(microseconds, std::memory_order_relaxed);
+  } else if (const std::int64_t blocked = watched.blocked.load(std::memory_order_relaxed);
+             blocked > 0) {
+    watched.blocked.fetch_sub(1, std::memory_order_relaxed);
+    watched.blocked_for.fetch_sub(watched.blocked_for.load(std::memory_order_relaxed) / blocked,
+                                  std::memory_order_relaxed);
+  }
+}
+
 void remember_image(Handle owner, bool in_library, const void *image, bool other_code) {
   forget_unseen(&owner);
   if (!asks_for_versions() || !at_work() || !owner || !driver().usable())
@@ -393,6 +450,7 @@ void remember_image(Handle owner, bool in_library, const void *image, bool other
     kept = {"", "options", "the program told the driver how to compile it"};
   const Handle context = in_library ? nullptr : current_context();
   const int device = in_library ? -1 : current_device();
+  tell_program(device);
   const HandlesLock lock;
   Watching &all = watching();
   if (kept.bytes.size() > all_images - all.bytes)
@@ -465,7 +523,7 @@ const Kernel *watch(Handle function, const Home &home) {
       return without_siblings(counted, false);
     if (image->hash.empty())
       image->hash = long_hash(image->kept.bytes);
-    id = long_hash(fmt::format("{}\n{}\n{}", image->hash, sm, home.name));
+    id = question_id(image->hash, sm, home.name);
     if (!ask(*image, id, home.name, sm)) {
       id.clear();
       reason = "not-asked";
@@ -540,7 +598,8 @@ const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
   int capturing = capture_none;
   const bool captures = driver().stream_capturing[per_thread](stream, &capturing) != success ||
                         capturing != capture_none;
-  if (captures || !wait_a_little(quiet, nullptr, first ? longest : short_wait))
+  if (captures ||
+      !(wait_a_little(quiet, nullptr, first ? longest : short_wait) || let_run_empty(question)))
     return found;
   const HandlesLock lock;
   const LaunchesWait others;

@@ -22,7 +22,11 @@ struct Watched {
   std::atomic<std::uint32_t> pause{0};    ///< microseconds between two looks
   /// It is launched often. While there is no question, that goes for any kernel of the name.
   std::atomic<bool> wanted{false};
-  bool remembered = false;           ///< an earlier run had versions of a kernel of this name
+  /// An earlier run had versions of a kernel of this name, or they are being made.
+  bool remembered = false;
+  /// Since it was asked about: how many more launches have waited for room in the driver's queue
+  /// than have not, and how long those have waited together, microseconds.
+  std::atomic<std::int64_t> blocked{0}, blocked_for{0};
   std::atomic<bool> answered{false}; ///< versions are there, and not loaded yet
   // With the lock of the handles held:
   /// Why there are no versions; empty: not known yet, or there are. `words` without a reason: why
@@ -53,6 +57,11 @@ const Kernel *watch(Handle function, const Home &home);
 /// that of the launch.
 const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
                              const Kernel &waiting);
+
+/// The time of the driver's launch of a kernel that awaits versions, microseconds.
+void note_awaiting_launch(Watched &watched, std::int64_t microseconds);
+/// The clock of these.
+std::int64_t microseconds_now();
 
 /// Returns true if the versions of a library's kernel may be launched in a context: the driver has
 /// loaded their code there, so that no launch waits for what runs.
