@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <thread>
 
 using namespace host;
 using namespace ptxasw::launch;
@@ -277,6 +278,36 @@ const Scenario in_capture("measure-capture", [] {
   CHECK(has(during, sibling) && !has(during, "UNSAFE"));
   CHECK(launch(f, 64, stream) == 0);
   CHECK(has(history(), "capture add__ptxasw_retile_apart_x4"));
+});
+
+const Scenario contexts("measure-contexts", [] {
+  // One thread asks for the times of launches in another context while that ends.
+  symbol<void(int)>("fake_set_late")(1);
+  Handle f = kernel(load_library(image("", 60)), "add"), first = nullptr, second = nullptr;
+  call<Handle *>("cuCtxGetCurrent", &first);
+  call<Handle *, unsigned, int>("cuCtxCreate_v2", &second, 0, 0);
+  siblings_of(f, 13);
+  symbol<void(int)>("fake_answer_slowly")(100);
+  std::thread other([f] { CHECK(launch(f) == 0); });
+  while (symbol<int(Handle)>("fake_is_asked")(second) == 0)
+    std::this_thread::yield();
+  call<Handle>("cuCtxDestroy_v2", second);
+  other.join();
+  const std::string seen = history();
+  CHECK(!has(seen, "ENDS WHILE ASKED") && !has(seen, "HAS ENDED"));
+  symbol<void(int)>("fake_answer_slowly")(0);
+  symbol<void(int)>("fake_set_late")(0);
+  call<Handle>("cuCtxSetCurrent", first);
+  // What ends in another context leaves a context's own events as they are.
+  siblings_of(f, 20);
+  const int events = symbol<int()>("fake_events")();
+  for (int i = 0; i < 100; ++i) {
+    CHECK(launch(f) == 0);
+    call<Handle *, unsigned, int>("cuCtxCreate_v2", &second, 0, 0);
+    call<Handle>("cuCtxDestroy_v2", second);
+    call<Handle>("cuCtxSetCurrent", first);
+  }
+  CHECK(symbol<int()>("fake_events")() < events + 10);
 });
 
 const Scenario tune("tune", [] {

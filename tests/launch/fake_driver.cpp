@@ -59,6 +59,7 @@ struct Function {
 
 struct Context {
   int device = 0;
+  std::atomic<int> asked = 0; ///< threads that are asking about an event of it just now
 };
 
 /// A module or a library.
@@ -70,6 +71,7 @@ struct Owner {
 };
 
 struct Event {
+  Context *context = nullptr; ///< null: it has ended
   double time = 0;
   bool pending = false;
 };
@@ -107,9 +109,10 @@ bool anybody_captures = false;
 bool late = false;  ///< events stay pending until cuStreamSynchronize
 bool timed = false; ///< launches take the time they say, one after the other, behind the program
 double host = 0; ///< milliseconds that the program has taken, by what it called: no clock is asked
-double event_time = 0;    ///< milliseconds that an event takes
-void *spinning = nullptr; ///< a stream on which a kernel waits for the program
-std::string refuse;       ///< the name of a kernel that is not launched
+double event_time = 0;       ///< milliseconds that an event takes
+void *spinning = nullptr;    ///< a stream on which a kernel waits for the program
+std::string refuse;          ///< the name of a kernel that is not launched
+std::atomic<int> slowly = 0; ///< milliseconds that a question about an event takes
 
 /// Milliseconds since the GPU takes its time, after one more call. Who asks if an event has come
 /// waits in between; all other calls take next to nothing.
@@ -278,6 +281,11 @@ Result end_context(const void *context) {
   for (Owner &owner : owners)
     if (owner.kind == 1 && owner.context == context)
       end_owner(&owner);
+  for (Event &event : events)
+    if (event.context && event.context == context)
+      event.context = nullptr;
+  if (static_cast<const Context *>(context)->asked != 0)
+    note("ENDS WHILE ASKED");
   return success;
 }
 
@@ -431,7 +439,11 @@ Result record(void *event, void *stream) {
     note("RECORDED IN A CAPTURE");
   if (timed) // an idle GPU takes the event's time as it comes, not that of its last launch
     now = std::max(now, elapsed());
-  *static_cast<Event *>(event) = {now, late};
+  auto *const recorded = static_cast<Event *>(event);
+  if (!recorded->context)
+    note("HAS ENDED");
+  recorded->time = now;
+  recorded->pending = late;
   now += event_time;
   return success;
 }
@@ -541,6 +553,12 @@ int fake_noted(const char *text) {
 void fake_stick() { stuck = true; }
 int fake_has_stuck() { return has_stuck ? 1 : 0; }
 void fake_spin(void *stream) { spinning = stream; }
+void fake_answer_slowly(int milliseconds) { slowly = milliseconds; }
+int fake_is_asked(void *context) { return static_cast<Context *>(context)->asked; }
+int fake_events() {
+  const std::lock_guard lock(mutex);
+  return static_cast<int>(events.size());
+}
 /// A stream that is made in a way that nobody sees.
 void *fake_stream() { return new Stream{false, current}; }
 
@@ -788,7 +806,7 @@ Result cuEventCreate(void **event, unsigned) {
   if (unsafe())
     return capture_unsafe;
   const std::lock_guard lock(mutex);
-  events.emplace_back();
+  events.push_back({current});
   *event = &events.back();
   return success;
 }
@@ -797,8 +815,21 @@ Result cuEventRecord_ptsz(void *event, void *stream) { return record(event, stre
 Result cuEventQuery(void *event) {
   if (unsafe())
     return capture_unsafe;
-  const std::lock_guard lock(mutex);
   const Event &asked = *static_cast<Event *>(event);
+  Context *context = nullptr;
+  {
+    const std::lock_guard lock(mutex);
+    context = asked.context;
+    if (!context) {
+      note("HAS ENDED");
+      return invalid_handle;
+    }
+    ++context->asked;
+  }
+  if (slowly != 0)
+    ::usleep(static_cast<unsigned>(slowly) * 1000);
+  const std::lock_guard lock(mutex);
+  --context->asked;
   return asked.pending || (timed && asked.time > elapsed(true)) ? not_ready : success;
 }
 Result cuEventElapsedTime_v2(float *milliseconds, void *start, void *end) {

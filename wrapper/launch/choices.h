@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -49,15 +50,16 @@ struct LaunchKey {
 /// The logarithm to base 2, rounded down, of the threads of a grid that is not empty.
 std::uint32_t size_class(const Extents &grid, const Extents &block);
 
+struct ContextEvents;
+
 /// A launch whose time is not known yet.
 struct Pending {
   std::size_t version = 0; ///< of the chooser
   Handle start = nullptr, end = nullptr;
-  Handle context = nullptr;
-  std::uint64_t made = 0;    ///< forget_events() so many times before its events were made
-  std::uint64_t turn = 0;    ///< of the choice
-  std::uint64_t numbers = 0; ///< bits_of() KernelCode::numbers
-  std::size_t launches = 1;  ///< that are timed together
+  std::shared_ptr<ContextEvents> of; ///< the context of both
+  std::uint64_t turn = 0;            ///< of the choice
+  std::uint64_t numbers = 0;         ///< bits_of() KernelCode::numbers
+  std::size_t launches = 1;          ///< that are timed together
 };
 
 /// Launches of one version, one behind the other and nothing between, that are timed together.

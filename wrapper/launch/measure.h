@@ -12,10 +12,11 @@ namespace ptxasw::inline wrapper::launch {
 bool take_events(Pending &pending);
 /// Returns them for the next launch.
 void give_events(const Pending &pending);
-/// The contexts are going away: no event is valid anymore.
-void forget_events();
-/// False if the events have ended since they were taken.
-bool has_events(const Pending &pending);
+/// A context is going away, and its events with it; null: those of a device, negative: all. When
+/// this returns, no thread is asking about one of them, and none will.
+void forget_events(Handle context, int device);
+/// Records the end of what is timed. False if that cannot be, or if the events have ended.
+bool record_end(const Pending &pending, Handle stream, bool per_thread);
 
 /// A launch of any kernel, or of anything that is not seen: it may come between those of a run.
 void note_launch();

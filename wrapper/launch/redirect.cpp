@@ -216,8 +216,7 @@ std::optional<Result> trial_in_run(const Redirection &r, Choice &choice) {
     break_run(choice);
   } else if (--run.left == 0) {
     end_run(choice);
-    if (has_events(run.pending) &&
-        driver().event_record[r.launch.per_thread](run.pending.end, r.launch.stream) == success) {
+    if (record_end(run.pending, r.launch.stream, r.launch.per_thread)) {
       choice.pending.push_back(run.pending);
     } else {
       give_events(run.pending);
