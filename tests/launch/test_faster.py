@@ -56,7 +56,7 @@ done
 
     def faster(self, scenario, *options, command=None, **extra):
         command = command or ["--", str(HOST), scenario]
-        if scenario in ("faster-kept-code", "faster-remembered"):  # versions from the first launch on, however busy we are
+        if scenario in ("faster-kept-code", "faster-remembered", "faster-own-ready"):  # versions from the first launch on, however busy we are
             extra.setdefault("PTXASW_LAUNCH_WAIT", "60000")
         return subprocess.run([str(PTXASW), "faster", *options, *command], env=self.environment(**extra), text=True,
                               timeout=900, stdin=subprocess.DEVNULL, capture_output=True)
@@ -115,6 +115,13 @@ class Running(Case):
         self.good("faster-library")
         self.good("faster-remembered")
         self.assertNotEqual(self.faster("faster-remembered", XDG_CACHE_HOME=str(self.dir / "other")).returncode, 0)
+
+    def test_the_original_is_loaded_with_its_versions(self):
+        for scenario in ("faster-module", "faster-library"):
+            self.good(scenario)
+        for extra in ({"FAKE_LAZY": "1"}, {"FAKE_LAZY": "1", "FAKE_LOCAL": "64"}):
+            with self.subTest(**extra):
+                self.good("faster-own-ready", **extra)
 
     def test_tuning_waits_for_versions_and_tries_them_at_once(self):
         said = self.good("faster-tuned", "--tune", "--why")

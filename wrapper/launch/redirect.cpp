@@ -378,6 +378,9 @@ Outcome why_original(const Choice &choice) {
 }
 
 Result redirect(const Redirection &r) {
+  if (r.kernel.own_first.load(std::memory_order_relaxed) &&
+      r.kernel.own_first.exchange(false, std::memory_order_relaxed))
+    return original(r.launch, Outcome::measuring);
   Outcome why = Outcome::sibling;
   const SeenLaunch *kept = nullptr;
   Choice *const choice = choice_of(r, why, kept);

@@ -259,6 +259,14 @@ bool find_addresses(const Home &home, const std::vector<AnswerVariable> &variabl
   return true;
 }
 
+/// Has the driver load a function's code now. False: it does not want to.
+bool load_code(Handle function, bool in_library) {
+  const Driver &d = driver();
+  Handle loaded = nullptr;
+  return in_library ? !d.kernel_function || d.kernel_function(&loaded, function) == success
+                    : !d.function_load || d.function_load(function) == success;
+}
+
 /// Has the driver load the code of the versions now, when nothing runs; a first launch would wait
 /// for what runs then. For the same reason no version may need more local memory for a thread than
 /// the kernel does. False: none is left.
@@ -266,16 +274,25 @@ bool make_ready(Kernel &kernel, std::size_t siblings) {
   bool any = false;
   for (std::size_t i = 0; i < siblings; ++i) {
     LoadedSibling &one = kernel.siblings[i];
-    Handle loaded = nullptr;
-    if (one.function && (one.limits.local > kernel.limits.local ||
-                         (kernel.in_library && driver().kernel_function &&
-                          driver().kernel_function(&loaded, one.function) != success) ||
-                         (!kernel.in_library && driver().function_load &&
-                          driver().function_load(one.function) != success)))
+    if (one.function &&
+        (one.limits.local > kernel.limits.local || !load_code(one.function, kernel.in_library)))
       one.function = nullptr;
     any = any || one.function;
   }
   return any;
+}
+
+/// The same for the original, in the calling thread's context. Where versions run from the first
+/// launch on, its own first one comes at any time after that: for comparison, or because a launch
+/// is not for them. If it needs more local memory than they do, or if nothing loads its code, only
+/// a launch now will do.
+bool make_own_ready(const Kernel &kernel) {
+  bool needs_launch = !kernel.in_library && !driver().function_load;
+  for (std::size_t i = 0; i < kernel.code.table.siblings.size(); ++i)
+    if (const LoadedSibling &one = kernel.siblings[i]; one.function)
+      needs_launch = needs_launch || one.limits.local < kernel.limits.local;
+  kernel.own_first.store(needs_launch, std::memory_order_relaxed);
+  return load_code(kernel.own, kernel.in_library);
 }
 
 /// Loads the versions of an answer. Null, with the reason in `watched`, if they may not be used.
@@ -310,7 +327,8 @@ const Kernel *load(Handle function, const Home &home, Watched &watched, Answer &
     unload(beside);
     return refuse("not-loaded", "the driver does not know the versions");
   }
-  if (!make_ready(*kernel, code.table.siblings.size())) {
+  kernel->own = function;
+  if (!make_ready(*kernel, code.table.siblings.size()) || !make_own_ready(*kernel)) {
     unload(beside);
     return refuse("not-loaded",
                   "its versions need more local memory than it, or the driver does not load them");
@@ -578,10 +596,10 @@ bool make_ready_in(const Kernel &kernel, Handle context) {
   if (place == kernel.ready.end() || !others.alone() || !nothing_runs())
     return false;
   for (std::size_t i = 0; i < kernel.code.table.siblings.size(); ++i)
-    if (Handle loaded = nullptr, function = kernel.siblings[i].function;
-        function && driver().kernel_function &&
-        driver().kernel_function(&loaded, function) != success)
+    if (Handle function = kernel.siblings[i].function; function && !load_code(function, true))
       return false;
+  if (!make_own_ready(kernel))
+    return false;
   place->store(context, std::memory_order_release);
   return true;
 }
