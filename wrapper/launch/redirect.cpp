@@ -303,9 +303,8 @@ Result idle(const Redirection &r, Choice &choice) {
 /// not hold for later arguments. Which of a pair of launches is which, is by chance.
 Result check(const Redirection &r, Choice &choice, unsigned index, std::uint64_t number,
              bool is_second, bool &ran) {
-  constexpr std::uint64_t spread = 0x9e3779b97f4a7c15u;
   const std::uint64_t pair = number - (is_second ? 1 : 0);
-  const bool wants_original = (pair * spread >> 63 != 0) != is_second;
+  const bool wants_original = by_chance(pair) != is_second;
   const Driver &d = driver();
   const RelaxedCapture relaxed;
   const auto &record = d.event_record[r.launch.per_thread];
