@@ -204,7 +204,8 @@ void collect(KernelCode &code, Choice &choice) {
         const double each = milliseconds / static_cast<double>(one.launches);
         if (!configuration().log.empty())
           log_trial(code, choice, one, each);
-        if (one.version == 0)
+        // A run's time is of several launches and no pair of events: another kind of time.
+        if (one.version == 0 && one.launches == 1)
           learn_numbers(code, choice, one, each);
         choice.chooser.record(one.version, each, one.launches);
       },
