@@ -21,7 +21,7 @@ namespace ptxasw::inline wrapper::launch {
 namespace {
 
 constexpr std::size_t most_shapes = 256; ///< of one kernel
-constexpr std::size_t most_seen = 64;    ///< launches, of one kernel
+constexpr std::size_t most_seen = 1024;  ///< launches, of one kernel
 constexpr std::size_t most_asked = 64;   ///< as many as a launch's key has bits
 constexpr std::size_t most_numbers = 8;  ///< as many as it has bytes
 
@@ -199,6 +199,25 @@ std::uint64_t known_to_matter(const KernelCode &code) {
   return result;
 }
 
+/// Where KernelCode::seen has a launch.
+std::size_t place_of(const LaunchKey &launch) {
+  const Extents &grid = launch.grid, &block = launch.block;
+  auto mixed = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(launch.kernel));
+  for (const unsigned one :
+       {grid.x, grid.y, grid.z, block.x, block.y, block.z, launch.shared_bytes})
+    mixed = (mixed ^ one) * 0x9e3779b97f4a7c15u;
+  return mixed >> 56;
+}
+
+/// Launches are kept apart by other numbers now, so none is like one that was seen. What was seen
+/// is never freed: another thread may be looking at it.
+void forget_seen(KernelCode &code) {
+  const std::lock_guard lock(codes().mutex);
+  for (std::atomic<const SeenLaunch *> &place : code.seen)
+    place.store(nullptr, std::memory_order_relaxed);
+  code.seen_launches = 0;
+}
+
 /// If a kernel is of the part that this process measures. By its hash, so that processes need not
 /// know of each other (FNV-1a).
 bool is_of_our_part(std::string_view hash) {
@@ -336,7 +355,8 @@ Choice *find_choice(const KernelCode &code, const Shape &shape) {
 }
 
 const SeenLaunch *find_seen(const KernelCode &code, const LaunchKey &launch) {
-  for (const SeenLaunch *one = code.seen.load(std::memory_order_acquire); one; one = one->next)
+  for (const SeenLaunch *one = code.seen[place_of(launch)].load(std::memory_order_acquire); one;
+       one = one->next)
     if (one->launch == launch)
       return one;
   return nullptr;
@@ -349,8 +369,9 @@ void keep_seen(KernelCode &code, const LaunchKey &launch, Choice *choice, Outcom
   if (code.asked.size() > most_asked || code.seen_launches >= most_seen || find_seen(code, launch))
     return;
   ++code.seen_launches;
-  code.seen.store(new SeenLaunch{launch, choice, why, code.seen.load(std::memory_order_relaxed)},
-                  std::memory_order_release);
+  std::atomic<const SeenLaunch *> &place = code.seen[place_of(launch)];
+  place.store(new SeenLaunch{launch, choice, why, place.load(std::memory_order_relaxed)},
+              std::memory_order_release);
 }
 
 Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<Prior> &priors) {
@@ -441,6 +462,7 @@ void learn_numbers(KernelCode &code, Choice &choice, const Pending &launch, doub
   const std::uint64_t found = times.depend_on();
   if ((code.matter.fetch_or(found) & found) == found)
     return;
+  forget_seen(code);
   std::string parameters;
   for (std::size_t i = 0; i < code.numbers.size(); ++i)
     if (found >> (8 * i) & 0xff)

@@ -9,6 +9,7 @@
 #include "wrapper/launch/profile.h"
 #include "wrapper/launch/state.h"
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -138,7 +139,8 @@ struct KernelCode {
   /// they were seen to: launches of one grid may do more work or less.
   std::vector<std::uint32_t> numbers;
   std::atomic<std::uint64_t> matter{0};
-  std::atomic<const SeenLaunch *> seen{nullptr};
+  /// By kernel, grid, block and shared memory.
+  std::array<std::atomic<const SeenLaunch *>, 256> seen{};
   std::atomic<std::size_t> seen_launches{0};
 };
 

@@ -1,0 +1,67 @@
+// What is known of a kernel's launches, where no driver is.
+
+#include "wrapper/launch/choices.h"
+
+#include <doctest/doctest.h>
+
+using namespace ptxasw;
+using namespace ptxasw::launch;
+
+namespace {
+
+/// A kernel `add` (to, from, n) with one version, of which there has been none with this hash.
+KernelCode &kernel_with(const std::string &hash, Profile known = {}) {
+  SiblingTable table;
+  table.kernel = "add";
+  table.hash = hash;
+  table.parameters = {{0, 8}, {8, 8}, {16, 4}};
+  table.siblings.emplace_back();
+  table.siblings[0].name = "add__ptxasw_x4";
+  return code_of(std::move(table), std::move(known));
+}
+
+LaunchKey launch_of(unsigned grid, std::uint64_t met = 0) {
+  LaunchKey launch;
+  launch.grid.x = grid;
+  launch.met = met;
+  return launch;
+}
+
+/// Six launches, of two sizes of n, of which one takes twice as long.
+void learn_that_n_matters(KernelCode &code, Choice &choice) {
+  for (unsigned i = 0; i < 6; ++i) {
+    Pending launch;
+    launch.numbers = i % 2 == 0 ? 10 : 20; // n is the first of the numbers
+    learn_numbers(code, choice, launch, i % 2 == 0 ? 1 : 2);
+  }
+}
+
+} // namespace
+
+TEST_CASE("launches that were seen are found until launches are kept apart by other numbers") {
+  KernelCode &code = kernel_with("seen");
+  Choice choice;
+  constexpr unsigned grids = 500;
+  for (unsigned grid = 1; grid <= grids; ++grid)
+    for (const std::uint64_t met : {0, 1})
+      keep_seen(code, launch_of(grid, met), met != 0 ? &choice : nullptr, Outcome::grid);
+  for (unsigned grid = 1; grid <= grids; ++grid) {
+    const SeenLaunch *const with = find_seen(code, launch_of(grid, 1));
+    const SeenLaunch *const without = find_seen(code, launch_of(grid));
+    REQUIRE(with);
+    REQUIRE(without);
+    CHECK(with->choice == &choice);
+    CHECK(!without->choice);
+  }
+  CHECK(!find_seen(code, launch_of(grids + 1)));
+  CHECK(!find_seen(code, launch_of(1, 2)));
+  // As many as there may be.
+  for (unsigned grid = 1; grid <= 2000; ++grid)
+    keep_seen(code, launch_of(grid, 2), nullptr, Outcome::grid);
+  CHECK(!find_seen(code, launch_of(2000, 2)));
+  learn_that_n_matters(code, choice);
+  CHECK(code.matter == 0xff);
+  CHECK(!find_seen(code, launch_of(1, 1)));
+  keep_seen(code, launch_of(2000, 2), &choice, Outcome::grid);
+  CHECK(find_seen(code, launch_of(2000, 2)));
+}
