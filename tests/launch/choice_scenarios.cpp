@@ -241,6 +241,14 @@ const Scenario numbers("measure-numbers", [] {
   CHECK(siblings(true, 100) <= 1);
   siblings(false, 200); // little is a size of its own by now
   CHECK(siblings(false, 100) >= 99);
+  // That those of much stay says nothing about those of little in between.
+  siblings(true, 300);
+  int found = 0;
+  for (int i = 0; i < 300; ++i) {
+    CHECK(siblings(true, 1) == 0);
+    found += siblings(false, 1);
+  }
+  CHECK(found >= 297);
 });
 
 const Scenario numbers_of_runs("measure-numbers-short", [] {

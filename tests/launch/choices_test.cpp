@@ -65,3 +65,25 @@ TEST_CASE("launches that were seen are found until launches are kept apart by ot
   keep_seen(code, launch_of(2000, 2), &choice, Outcome::grid);
   CHECK(find_seen(code, launch_of(2000, 2)));
 }
+
+TEST_CASE("launches rest only if all of their grid stay the original's") {
+  KernelCode &code = kernel_with("rest");
+  Choice stays, changes;
+  stays.decided = 0;
+  changes.decided = 1;
+  keep_seen(code, launch_of(1), &stays, Outcome::sibling);
+  keep_seen(code, launch_of(2), &stays, Outcome::sibling);
+  keep_seen(code, launch_of(1, 1), nullptr, Outcome::grid);
+  CHECK(all_stay(code, launch_of(1)));
+  keep_seen(code, launch_of(1, 2), &changes, Outcome::sibling);
+  CHECK(!all_stay(code, launch_of(1)));
+  CHECK(all_stay(code, launch_of(2)));
+  changes.decided = -1;
+  CHECK(!all_stay(code, launch_of(1)));
+  changes.decided = 0;
+  CHECK(all_stay(code, launch_of(1)));
+  // Not where some may not have been kept.
+  for (unsigned grid = 3; grid <= 2000; ++grid)
+    keep_seen(code, launch_of(grid), nullptr, Outcome::grid);
+  CHECK(!all_stay(code, launch_of(1)));
+}

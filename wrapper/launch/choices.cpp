@@ -374,6 +374,18 @@ void keep_seen(KernelCode &code, const LaunchKey &launch, Choice *choice, Outcom
               std::memory_order_release);
 }
 
+bool all_stay(const KernelCode &code, const LaunchKey &launch) {
+  if (code.seen_launches.load(std::memory_order_relaxed) >= most_seen)
+    return false; // there may be others
+  for (const SeenLaunch *one = code.seen[place_of(launch)].load(std::memory_order_acquire); one;
+       one = one->next)
+    if (one->choice && one->launch.kernel == launch.kernel && one->launch.grid == launch.grid &&
+        one->launch.block == launch.block && one->launch.shared_bytes == launch.shared_bytes &&
+        one->choice->decided.load(std::memory_order_relaxed) != 0)
+      return false;
+  return true;
+}
+
 Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<Prior> &priors) {
   const std::lock_guard lock(codes().mutex);
   if (Choice *const known = find_choice(code, shape))

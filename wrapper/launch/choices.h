@@ -159,6 +159,9 @@ Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<Prio
 const SeenLaunch *find_seen(const KernelCode &code, const LaunchKey &launch);
 /// Keeps that. Of a kernel with many different launches the first ones are kept.
 void keep_seen(KernelCode &code, const LaunchKey &launch, Choice *choice, Outcome why);
+/// Returns true if all launches of this kernel with this grid, block and shared memory were seen to
+/// stay the original's, whatever their arguments, and wherever they run.
+bool all_stay(const KernelCode &code, const LaunchKey &launch);
 
 /// The name of a version of the chooser of this choice, which is of a kernel with this table.
 std::string_view name_of_version(const Choice &choice, const SiblingTable &table,

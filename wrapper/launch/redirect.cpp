@@ -394,7 +394,7 @@ Result redirect(const Redirection &r) {
     return trial(r, *choice);
   }
   if (decided == 0) {
-    if (kept && configuration().mode == Mode::measure)
+    if (kept && configuration().mode == Mode::measure && all_stay(r.kernel.code, kept->launch))
       r.kernel.rests_on.store(kept, std::memory_order_release);
     return original(r.launch, why_original(*choice));
   }
