@@ -251,6 +251,24 @@ const Scenario numbers("measure-numbers", [] {
   CHECK(found >= 297);
 });
 
+const Scenario later_numbers("measure-numbers-later", [] {
+  // Launches that are too short for trials, and then one number is larger: of these the sibling is
+  // faster.
+  symbol<void(double)>("fake_set_event_time")(0.005);
+  Handle f = function(load(image("", 3)), "add");
+  const auto set = symbol<void(const char *, double)>("fake_set_kernel_time");
+  set("add", 4);
+  CHECK(siblings_of(f, 5000, 1000) == 0);
+  set("add", 1000);
+  set("add__ptxasw_retile_apart_x4", 600);
+  siblings_of(f, 6000, 1'000'000);
+  CHECK(siblings_of(f, 100, 1'000'000) >= 99); // one may be a check
+  set("add", 4);
+  set("add__ptxasw_retile_apart_x4", 3);
+  CHECK(siblings_of(f, 5000, 1000) <= 50); // what the other size has shown is tried once
+  symbol<void(double)>("fake_set_event_time")(0);
+});
+
 const Scenario numbers_of_runs("measure-numbers-short", [] {
   // Single launches of little and runs of launches of much take equally long: that pairs of events
   // make single ones longer is no reason to keep the two apart.

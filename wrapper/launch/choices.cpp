@@ -486,6 +486,10 @@ void learn_numbers(KernelCode &code, Choice &choice, const Pending &launch, doub
 
 void check_again(KernelCode &code, Choice &choice, const Pending &launch, double milliseconds) {
   constexpr double suspicion = 1.7, certainty = 4; // of equal versions one in 3,000
+  if (choice.decided.load(std::memory_order_relaxed) == 0) {
+    choice.between_checks = between_checks(milliseconds * 1000, false);
+    return;
+  }
   Recheck &known = choice.recheck;
   if (known.half.turn != launch.turn || known.half.version == launch.version) {
     known.half = launch;

@@ -94,7 +94,8 @@ struct Choice {
   double original_us = 0, chosen_us = 0;
   double saves = 0; ///< a launch of what is chosen, ms; set before `decided`
   /// Of a version that was chosen one launch in so many is timed, and the next one of the original,
-  /// or the other way round; set before `decided`. 0: none.
+  /// or the other way round; of the original, if that was chosen, one in about as many. Set before
+  /// `decided`. 0: none.
   std::atomic<std::uint64_t> between_checks{0};
   bool elsewhere = false; ///< of another part (`tune --shard`): the original, and not reported
   bool starves = false;   ///< all siblings that fit would starve: the same
@@ -178,7 +179,7 @@ void settle(KernelCode &code, Choice &choice);
 
 /// With the choice's lock held: the time of a launch after the choice, of the original (0) or of
 /// what was chosen (1); the two of a pair have one turn. If the original is faster by now, it is
-/// launched from now on.
+/// launched from now on. If it already is, that says how often its launches are timed.
 void check_again(KernelCode &code, Choice &choice, const Pending &launch, double milliseconds);
 
 /// For fork(): no thread may be in the middle of a change.

@@ -299,16 +299,38 @@ Result idle(const Redirection &r, Choice &choice) {
   return try_version(r, choice, version, ran);
 }
 
+/// A launch after the choice that is timed where that can be: of a sibling, or of the original, and
+/// why. `pair`: both launches of a pair have this number.
+Result timed(const Redirection &r, Choice &choice, std::uint64_t pair,
+             std::optional<unsigned> index, Outcome why, bool &ran) {
+  const auto run = [&] { return index ? sibling(r, *index, ran) : original(r.launch, why); };
+  const auto &record = driver().event_record[r.launch.per_thread];
+  Pending pending;
+  if (!take_events(pending) || record(pending.start, r.launch.stream) != success) {
+    give_events(pending);
+    return run();
+  }
+  const Result result = run();
+  if (record(pending.end, r.launch.stream) != success || result != success ||
+      ran != index.has_value()) {
+    give_events(pending);
+    return result;
+  }
+  pending.version = index ? 1 : 0;
+  pending.turn = pair;
+  pending.numbers = bits_of(r.arguments, r.table(), r.kernel.code.numbers);
+  const std::lock_guard lock(choice.mutex);
+  choice.checks.push_back(pending);
+  return result;
+}
+
 /// A launch of a version that was chosen, or of the original for comparison: what held once need
 /// not hold for later arguments. Which of a pair of launches is which, is by chance.
 Result check(const Redirection &r, Choice &choice, unsigned index, std::uint64_t number,
              bool is_second, bool &ran) {
   const std::uint64_t pair = number - (is_second ? 1 : 0);
   const bool wants_original = by_chance(pair) != is_second;
-  const Driver &d = driver();
   const RelaxedCapture relaxed;
-  const auto &record = d.event_record[r.launch.per_thread];
-  Pending pending;
   if (is_captured(r.launch))
     return sibling(r, index, ran);
   {
@@ -317,23 +339,31 @@ Result check(const Redirection &r, Choice &choice, unsigned index, std::uint64_t
     if (choice.decided.load(std::memory_order_relaxed) == 0)
       return original(r.launch, Outcome::original_chosen);
   }
-  if (!take_events(pending) || record(pending.start, r.launch.stream) != success) {
-    give_events(pending);
-    return sibling(r, index, ran);
+  return timed(r, choice, pair, wants_original ? std::nullopt : std::optional(index),
+               Outcome::measuring, ran);
+}
+
+/// Of launches like one that stays the original's only one in so many is looked at: no period of a
+/// program's launches.
+constexpr std::uint64_t between_looks = 127;
+
+/// A launch that stays the original's. It is timed now and then, since its time may depend on a
+/// number that it had not seen when that was decided: another number may have a faster version.
+Result stay(const Redirection &r, Choice &choice, std::uint64_t number, Outcome why) {
+  const std::uint64_t between = choice.between_checks.load(std::memory_order_relaxed);
+  const std::uint64_t looks = (between + between_looks - 1) / between_looks;
+  if (between == 0 || number < between || number % (looks * between_looks) != 0 ||
+      r.kernel.code.numbers.empty())
+    return original(r.launch, why);
+  const RelaxedCapture relaxed;
+  if (is_captured(r.launch))
+    return original(r.launch, why);
+  {
+    const std::lock_guard lock(choice.mutex);
+    collect_checks(r.kernel.code, choice);
   }
-  const Result result =
-      wants_original ? original(r.launch, Outcome::measuring) : sibling(r, index, ran);
-  if (record(pending.end, r.launch.stream) != success || result != success ||
-      ran == wants_original) {
-    give_events(pending);
-    return result;
-  }
-  pending.version = wants_original ? 0 : 1;
-  pending.turn = pair;
-  pending.numbers = bits_of(r.arguments, r.table(), r.kernel.code.numbers);
-  const std::lock_guard lock(choice.mutex);
-  choice.checks.push_back(pending);
-  return result;
+  bool ran = false;
+  return timed(r, choice, number, std::nullopt, why, ran);
 }
 
 /// The choice for a launch; null, and why, if there is none. `kept`: what is kept of it.
@@ -396,7 +426,7 @@ Result redirect(const Redirection &r) {
   if (decided == 0) {
     if (kept && configuration().mode == Mode::measure && all_stay(r.kernel.code, kept->launch))
       r.kernel.rests_on.store(kept, std::memory_order_release);
-    return original(r.launch, why_original(*choice));
+    return stay(r, *choice, number, why_original(*choice));
   }
   const unsigned index = static_cast<unsigned>(decided) - 1;
   bool ran = false;
@@ -443,7 +473,6 @@ bool may_run_here(const Launch &launch, const Kernel &kernel) {
 /// A launch like one before whose choice is for the original, unless it is time to look at its
 /// arguments, too: that takes as long as a hundredth of a short kernel.
 bool rests(const Kernel &kernel, const Launch &launch, Outcome &why) {
-  constexpr std::uint64_t between_looks = 127; // no period of a program's launches
   const SeenLaunch *const seen = kernel.rests_on.load(std::memory_order_acquire);
   if (!seen || seen->launch.grid != launch.grid || seen->launch.block != launch.block ||
       seen->launch.shared_bytes != launch.shared_bytes)
