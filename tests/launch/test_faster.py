@@ -127,6 +127,20 @@ class Running(Case):
         said = self.good("faster-tuned", "--tune", "--why")
         self.assertIn("1 of 1 kernels run faster versions", said)
 
+    def test_tuning_tries_what_was_too_short_for_trials(self):
+        short = {"FAKE_BLOCK_US": "256x1x1 5", "FAKE_VERSION_US": "3"}
+        self.good("faster-short", **short)
+        self.wait_for(lambda: list(self.kept.glob("*.versions")))
+        for _ in range(40):  # a busy machine gives the versions less of each run
+            self.good("faster-short", **short)
+            known = "".join(path.read_text() for path in self.kept.glob("*.toml"))
+            if 'chosen = "original"' in known and "samples_us" not in known:
+                break
+        self.assertIn('chosen = "original"', known)
+        self.assertNotIn("samples_us", known)
+        self.good("faster-tuned", "--tune", **short)
+        self.assertIn('chosen = "add__ptxasw_', "".join(path.read_text() for path in self.kept.glob("*.toml")))
+
     def test_tuning_does_not_wait_for_the_end_of_a_capture(self):
         self.good("faster-captured", "--tune")
 

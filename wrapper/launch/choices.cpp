@@ -145,7 +145,10 @@ void set_siblings(const KernelCode &code, Choice &choice, std::uint32_t bits,
 /// What the profile says of a new choice.
 void follow_profile(KernelCode &code, Choice &choice) {
   const ProfileEntry *const entry = find_entry(code, choice);
-  if (!entry)
+  // `ptxasw faster --tune` tries all versions: a run before may have had no time to, or the kernel
+  // was too short for trials.
+  const bool tries_all = configuration().mode == Mode::tune && asks_for_versions();
+  if (!entry || (tries_all && entry->open.empty() && entry->chosen == original_word))
     return;
   if (!entry->open.empty()) {
     // Of `among`, which is in ascending order, to the chooser's, which is the table's.
