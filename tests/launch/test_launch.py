@@ -203,6 +203,14 @@ chosen_us = 60.0
         done = self.good("profiled", PTXASW_LAUNCH_PROFILE=self.profile(SIBLING, hash_="f" * 16))
         self.assertIn("is of other code of add; its entries are ignored", done.stderr)
 
+    def test_an_entry_without_numbers_beside_one_with_them(self):
+        """Of another GPU, or for launches of another size."""
+        text = Path(self.profile(SIBLING)).read_text()
+        for change in (("Fake GPU", "Another GPU"), ("threads = 14", "threads = 20")):
+            path = self.dir / "two.toml"
+            path.write_text(text + text[text.index("[[choice]]"):].replace(*change) + "numbers = [[2, 7]]\n")
+            self.good("profiled", PTXASW_LAUNCH_PROFILE=str(path), SIBLING_WINS="1")
+
     def test_a_profile_that_is_none(self):
         path = self.dir / "bad.toml"
         for text, words in (("version = 2\n", "no profile of version 1"), ("version = \n", ":1:"),

@@ -57,15 +57,39 @@ std::uint64_t between_checks(double chosen_us, bool suspect) {
   return !suspect ? 401 : chosen_us < longer ? 127 : 17;
 }
 
+/// Returns true if a profile says that times on a GPU depend on a number.
+bool is_known_to_matter(const KernelCode &code, std::string_view gpu, std::uint32_t parameter) {
+  for (const Profile *const profile : {&configuration().profile, &code.known})
+    for (const ProfileEntry &entry : profile->entries)
+      for (const auto &number : entry.shape.numbers)
+        if (entry.hash == code.table.hash && entry.gpu == gpu && number[0] == parameter)
+          return true;
+  return false;
+}
+
 /// What profiles say of a shape; null: nothing.
 const ProfileEntry *find_entry(const KernelCode &code, const Choice &choice) {
   std::vector<std::string> all;
   for (const Sibling &sibling : code.table.siblings)
     all.push_back(sibling.name);
   std::sort(all.begin(), all.end());
-  const ProfileEntry *const entry =
-      configuration().profile.find(code.table.hash, choice.gpu, choice.key, all);
-  return entry ? entry : code.known.find(code.table.hash, choice.gpu, choice.key, all);
+  ShapeClass shape = choice.key;
+  const auto find = [&] {
+    const ProfileEntry *const entry =
+        configuration().profile.find(code.table.hash, choice.gpu, shape, all);
+    return entry ? entry : code.known.find(code.table.hash, choice.gpu, shape, all);
+  };
+  if (const ProfileEntry *const entry = find())
+    return entry;
+  // Launches are kept apart by a number as soon as one GPU is seen to depend on it.
+  std::erase_if(shape.numbers, [&](const std::array<std::uint32_t, 2> &number) {
+    return !is_known_to_matter(code, choice.gpu, number[0]);
+  });
+  if (const ProfileEntry *const entry = find(); entry || configuration().mode != Mode::profile)
+    return entry;
+  // Who measures nothing takes what was found before that was seen.
+  shape.numbers.clear();
+  return find();
 }
 
 /// What is thought of a sibling's time: if launches of other shapes have shown what it gains there,
