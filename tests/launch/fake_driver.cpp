@@ -136,6 +136,12 @@ Result wait_for_running() {
   return success;
 }
 
+/// FAKE_LOAD_MS: what loading code takes, by the clock.
+void load_slowly() {
+  if (const char *const given = std::getenv("FAKE_LOAD_MS"))
+    ::usleep(static_cast<unsigned>(std::atoi(given)) * 1000);
+}
+
 /// A launch loads the code of a function, too.
 const bool lazy = std::getenv("FAKE_LAZY") != nullptr;
 
@@ -715,6 +721,7 @@ Result cuFuncGetAttribute(int *value, int number, void *handle) {
 }
 // Both load code.
 Result cuFuncLoad(void *handle) {
+  load_slowly();
   static_cast<Function *>(handle)->loaded = true;
   return wait_for_running();
 }

@@ -436,6 +436,28 @@ const Scenario own_ready("faster-own-ready", [] {
   }
 });
 
+const Scenario bounded("faster-bounded", [] {
+  // Versions of many kernels are remembered, and the driver takes long to load each: what that
+  // takes altogether is what may be waited, and one load more.
+  const FatBinary image(ptx(), 90, 90);
+  Handle module = load_by("cuModuleLoadData", image.wrapper());
+  std::vector<Launches> all;
+  for (const char *const name : {"add", "scaled", "biased", "indexed"})
+    all.emplace_back(function(module, name));
+  int versions = 0;
+  for (int i = 0; i < 20; ++i)
+    for (Launches &one : all)
+      versions += one.versions_of(1);
+  if (std::getenv("FASTER_LEARNS"))
+    for (Launches &one : all) {
+      one.versions_of(20);
+      one.until_a_version_runs();
+      one.versions_of(600);
+    }
+  else
+    CHECK(versions > 0 && versions <= 20);
+});
+
 const Scenario brief_runs("faster-short", [] {
   // Too short for a race, unless the next run goes on with it.
   const FatBinary image(ptx(), 90, 90);

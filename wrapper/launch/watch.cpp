@@ -586,7 +586,7 @@ bool make_ready_in(const Kernel &kernel, Handle context) {
     return false;
   const LookupGuard guard;
   const RelaxedCapture relaxed;
-  if (!nothing_runs())
+  if (are_waits_spent() || !nothing_runs())
     return false;
   const HandlesLock lock;
   const LaunchesWait others;
@@ -595,13 +595,15 @@ bool make_ready_in(const Kernel &kernel, Handle context) {
   });
   if (place == kernel.ready.end() || !others.alone() || !nothing_runs())
     return false;
+  const std::int64_t start = microseconds_now();
+  bool is_ready = make_own_ready(kernel);
   for (std::size_t i = 0; i < kernel.code.table.siblings.size(); ++i)
-    if (Handle function = kernel.siblings[i].function; function && !load_code(function, true))
-      return false;
-  if (!make_own_ready(kernel))
-    return false;
-  place->store(context, std::memory_order_release);
-  return true;
+    if (Handle function = kernel.siblings[i].function; function)
+      is_ready = is_ready && load_code(function, true);
+  add_to_waits(static_cast<double>(microseconds_now() - start) / 1000);
+  if (is_ready)
+    place->store(context, std::memory_order_release);
+  return is_ready;
 }
 
 bool watched_origin(Handle function, Origin &origin) {
