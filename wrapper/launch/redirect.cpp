@@ -175,6 +175,15 @@ void earn(double saved) {
     ;
 }
 
+/// Takes from that. False if so much is not there any more: other threads take, too.
+bool spend(double milliseconds) {
+  double before = credit.load(std::memory_order_relaxed);
+  while (before >= milliseconds)
+    if (credit.compare_exchange_weak(before, before - milliseconds, std::memory_order_relaxed))
+      return true;
+  return false;
+}
+
 /// Returns true if a launch is captured into a graph, or might be.
 bool is_captured(const Launch &launch) {
   const RelaxedCapture relaxed;
@@ -246,10 +255,8 @@ Result trial(const Redirection &r, Choice &choice) {
     const bool room = make_room(r.kernel.code, choice);
     settled = open && choice.decided.load(std::memory_order_relaxed) >= 0;
     turn = asked = choice.chooser.next(credit.load(std::memory_order_relaxed));
-    if (turn.measure && !room)
+    if ((turn.measure && !room) || (asked.credit > 0 && !spend(asked.credit)))
       turn = {};
-    else if (asked.credit > 0)
-      credit.fetch_sub(asked.credit, std::memory_order_relaxed);
   }
   if (settled)
     write_results(false);
