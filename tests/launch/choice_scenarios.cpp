@@ -197,6 +197,24 @@ const Scenario short_kernel("measure-short", [] {
   symbol<void(double)>("fake_set_event_time")(0);
 });
 
+const Scenario run_of_streams("measure-run-streams", [] {
+  // A null stream is another one in each context: what is launched in turns is no run.
+  symbol<void(double)>("fake_set_event_time")(0.005);
+  std::string text = image("", 7);
+  const std::string before = "kernel add 100 ";
+  text.replace(text.find(before), before.size(), "kernel add 10.5 ");
+  Handle f = kernel(load_library(text), "add"), first = nullptr, second = nullptr;
+  call<Handle *>("cuCtxGetCurrent", &first);
+  call<Handle *, unsigned, int>("cuCtxCreate_v2", &second, 0, 0);
+  history();
+  for (int i = 0; i < 2000; ++i) {
+    call<Handle>("cuCtxSetCurrent", i % 2 ? first : second);
+    CHECK(launch(f) == 0);
+  }
+  CHECK(!has(history(), "RECORDED ELSEWHERE"));
+  symbol<void(double)>("fake_set_event_time")(0);
+});
+
 const Scenario long_kernel("measure-long", [] {
   // A hundred launches of 3 ms, all sent off at once: a trial is made before they have paid for it,
   // and one that loses is the last.

@@ -459,6 +459,8 @@ Result record(void *event, void *stream) {
   auto *const recorded = static_cast<Event *>(event);
   if (!recorded->context)
     note("HAS ENDED");
+  if (!where && recorded->context != current)
+    note("RECORDED ELSEWHERE");
   recorded->time = now;
   recorded->pending = late;
   now += event_time;

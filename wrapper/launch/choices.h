@@ -63,11 +63,21 @@ struct Pending {
   std::size_t launches = 1;          ///< that are timed together
 };
 
+/// A stream as a launch names it: a default stream is another one in each context, and may be
+/// another one in each thread.
+struct LaunchStream {
+  Handle stream = nullptr;
+  bool per_thread = false;
+  Handle context = nullptr; ///< the thread's
+  std::uint64_t thread = 0;
+  bool operator==(const LaunchStream &) const = default;
+};
+
 /// Launches of one version, one behind the other and nothing between, that are timed together.
 struct LaunchRun {
   Pending pending;      ///< its start has been recorded
   std::size_t left = 0; ///< launches to come; 0: there is no run
-  Handle stream = nullptr;
+  LaunchStream stream;
   std::uint64_t noted = 0; ///< launches of the process, up to its last one
 };
 

@@ -120,7 +120,8 @@ void note_launch() {
     launches_noted.fetch_add(1, std::memory_order_relaxed);
 }
 
-void begin_run(Choice &choice, const Pending &pending, std::size_t launches, Handle stream) {
+void begin_run(Choice &choice, const Pending &pending, std::size_t launches,
+               const LaunchStream &stream) {
   choice.run = {pending, launches - 1, stream, 0};
   choice.run.pending.launches = launches;
   runs.fetch_add(1, std::memory_order_relaxed);
@@ -132,7 +133,7 @@ void end_run(Choice &choice) {
   runs.fetch_sub(1, std::memory_order_relaxed);
 }
 
-bool goes_on(Choice &choice, Handle stream) {
+bool goes_on(Choice &choice, const LaunchStream &stream) {
   LaunchRun &run = choice.run;
   if (run.left == 0)
     return false;

@@ -21,10 +21,11 @@ bool record_end(const Pending &pending, Handle stream, bool per_thread);
 /// A launch of any kernel, or of anything that is not seen: it may come between those of a run.
 void note_launch();
 /// With the choice's lock held: begins a run with a launch that begins it.
-void begin_run(Choice &choice, const Pending &pending, std::size_t launches, Handle stream);
+void begin_run(Choice &choice, const Pending &pending, std::size_t launches,
+               const LaunchStream &stream);
 /// With the choice's lock held: true if the launch that was noted last goes on with the choice's
 /// run. If something came between, that run has ended without a time.
-bool goes_on(Choice &choice, Handle stream);
+bool goes_on(Choice &choice, const LaunchStream &stream);
 /// With the choice's lock held: a run has ended.
 void end_run(Choice &choice);
 /// The same of one of which nothing is known.

@@ -202,13 +202,17 @@ Result try_version(const Redirection &r, Choice &choice, std::size_t version, bo
   return result;
 }
 
+LaunchStream stream_of(const Launch &launch) {
+  return {launch.stream, launch.per_thread, current_context(), this_thread()};
+}
+
 /// A launch of a run that is under way; nothing if there is none.
 std::optional<Result> trial_in_run(const Redirection &r, Choice &choice) {
   std::size_t version = 0;
   std::uint64_t begun = 0;
   {
     const std::lock_guard lock(choice.mutex);
-    if (!goes_on(choice, r.launch.stream))
+    if (!goes_on(choice, stream_of(r.launch)))
       return std::nullopt;
     version = choice.run.pending.version;
     begun = choice.run.pending.turn;
@@ -285,7 +289,7 @@ Result trial(const Redirection &r, Choice &choice) {
     }
   }
   if (timed && in_run && choice.run.left == 0)
-    begin_run(choice, pending, turn.launches, r.launch.stream);
+    begin_run(choice, pending, turn.launches, stream_of(r.launch));
   else if (timed && !in_run)
     choice.pending.push_back(pending);
   else if (asked.measure) {

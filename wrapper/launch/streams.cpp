@@ -77,13 +77,6 @@ bool captures(Handle stream, bool per_thread) {
          status != capture_none;
 }
 
-/// The calling thread's number. The system gives the names of threads that ended to others.
-std::uint64_t this_thread() {
-  static std::atomic<std::uint64_t> threads{0};
-  thread_local const std::uint64_t mine = ++threads;
-  return mine;
-}
-
 std::atomic<std::uint64_t> loading{0};   ///< who holds back launches; 0: nobody
 std::atomic<std::uint64_t> launching{0}; ///< launches that are under way
 
@@ -156,6 +149,12 @@ Result begin_capture(Door door, bool per_thread, Handle stream, Arguments... arg
 }
 
 } // namespace
+
+std::uint64_t this_thread() {
+  static std::atomic<std::uint64_t> threads{0};
+  thread_local const std::uint64_t mine = ++threads;
+  return mine;
+}
 
 void note_stream(Handle stream, bool per_thread) {
   thread_local Handle last = nullptr; // that was found to be known

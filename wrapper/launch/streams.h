@@ -4,7 +4,12 @@
 
 #include "wrapper/launch/driver_types.h"
 
+#include <cstdint>
+
 namespace ptxasw::inline wrapper::launch {
+
+/// The calling thread's number. The system gives the names of threads that ended to others.
+std::uint64_t this_thread();
 
 /// A launch or a capture goes to a stream. One that the program did not make before our eyes is not
 /// watched; from then on nothing_runs() is never true.
