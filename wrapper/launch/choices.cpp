@@ -14,6 +14,7 @@
 #include <fmt/core.h>
 #include <map>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <unistd.h>
 
@@ -272,12 +273,12 @@ std::unique_lock<std::mutex> lock_soon(std::mutex &mutex, bool waits) {
 }
 
 /// What is known of each choice, but for those that are being measured just now: of these, unless
-/// it `waits`, the next text tells.
-std::string results_text(bool waits) {
+/// it `waits`, the next text tells. Nothing if another thread is in the middle of a change.
+std::optional<std::string> results_text(bool waits) {
   std::string list;
   const auto lock = lock_soon(codes().mutex, waits);
   if (!lock)
-    return list;
+    return std::nullopt;
   for (const auto &[bytes, code] : codes().all)
     for (Choice *choice = code->choices.load(std::memory_order_acquire); choice;
          choice = choice->next) {
@@ -555,10 +556,15 @@ void write_results(bool at_end) {
   for (unsigned i = 0; i < static_cast<unsigned>(Outcome::count); ++i)
     kept += fmt::format("{}{}:{}", i ? "," : "", json_text(name_of(static_cast<Outcome>(i))),
                         counted(static_cast<Outcome>(i)));
+  // What was written before says more than nothing.
+  static bool is_written = false;
+  const std::optional<std::string> choices = results_text(at_end), kernels = watched_text();
+  if (is_written && (!choices || !kernels))
+    return;
   const std::string text =
       fmt::format("{{\"off\":{},\"outcomes\":{{{}}},\"choices\":[{}],\"kernels\":[{}]}}\n",
-                  json_text(name_of(why_off())), kept, results_text(at_end), watched_text());
-  replace_whole(fmt::format("{}/{}.json", directory, ::getpid()), text);
+                  json_text(name_of(why_off())), kept, choices.value_or(""), kernels.value_or(""));
+  is_written = replace_whole(fmt::format("{}/{}.json", directory, ::getpid()), text) || is_written;
   next = Clock::now() + 200 * (Clock::now() - begin);
 }
 

@@ -620,12 +620,12 @@ bool watched_origin(Handle function, Origin &origin) {
   return false;
 }
 
-std::string watched_text() {
+std::optional<std::string> watched_text() {
   if (!asks_for_versions())
     return "";
   // At the end of the process nothing may wait: a thread may hold the lock and never come back.
   if (!try_lock_handles())
-    return "";
+    return std::nullopt;
   std::string list;
   for (const auto &[key, watched] : watching().all)
     if (watched->launches.load(std::memory_order_relaxed) != 0)
