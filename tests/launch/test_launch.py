@@ -172,6 +172,11 @@ class Choosing(Case):
             choices = self.tune(SIBLING_US=microseconds)["choices"]
             self.assertEqual({c["chosen"] for c in choices}, {"original"})
 
+    def test_what_is_chosen_again_is_written_at_once(self):
+        self.good("measure-later", PTXASW_LAUNCH_MODE="measure", PTXASW_LAUNCH_RESULTS=str(self.dir), ENDS_AT_ONCE="1")
+        ((choice,),) = [result["choices"] for result in self.results()]
+        self.assertEqual((choice["decided"], choice["chosen"]), (True, "original"))
+
     def profile(self, chosen, hash_=HASH, gpu="Fake GPU", threads=14):
         path = self.dir / "profile.toml"
         path.write_text(f"""version = 1

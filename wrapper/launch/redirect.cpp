@@ -344,11 +344,15 @@ Result check(const Redirection &r, Choice &choice, unsigned index, std::uint64_t
   const RelaxedCapture relaxed;
   if (is_captured(r.launch))
     return sibling(r, index, ran);
+  bool stays = false;
   {
     const std::lock_guard lock(choice.mutex);
     collect_checks(r.kernel.code, choice);
-    if (choice.decided.load(std::memory_order_relaxed) == 0)
-      return original(r.launch, Outcome::original_chosen);
+    stays = choice.decided.load(std::memory_order_relaxed) == 0;
+  }
+  if (stays) { // from now on
+    write_results(false);
+    return original(r.launch, Outcome::original_chosen);
   }
   return timed(r, choice, pair, wants_original ? std::nullopt : std::optional(index),
                Outcome::measuring, ran);
