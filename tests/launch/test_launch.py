@@ -359,6 +359,21 @@ class Commands(Case):
             self.assertEqual((measured["name"], measured["unit"]), ("time", "ms"))
             self.assertLess(measured["value"], 0.2)
 
+    def test_results_of_a_helper_that_was_linked_in_before(self):
+        self.ptxasw("tune", "--profile", "p.toml", "--", "/bin/sh", "-c", f"{HOST} tune; cp $PTXASW_LAUNCH_RESULTS/*.json old")
+        results = json.loads((self.dir / "old").read_text())
+        for choice in results["choices"]:
+            for name in ("numbers", "candidate", "budget_us", "in_runs"):
+                del choice[name]
+        (self.dir / "old").write_text(json.dumps(results))
+        done = self.ptxasw("tune", "--profile", "q.toml", "--", "/bin/sh", "-c", "cp old $PTXASW_LAUNCH_RESULTS/1.json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual((self.dir / "q.toml").read_text(), (self.dir / "p.toml").read_text())
+        done = self.ptxasw("faster", "--", "/bin/sh", "-c", "cp old $PTXASW_LAUNCH_RESULTS/1.json",
+                           XDG_CACHE_HOME=str(self.dir / "cache"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("1 of 1 kernels run faster versions", done.stderr)
+
     def test_exit_codes(self):
         self.assertEqual(self.ptxasw("launch", "--", "/bin/sh", "-c", "exit 7").returncode, 7)
         self.assertEqual(self.ptxasw("launch", "--", "./missing").returncode, 127)
