@@ -274,6 +274,18 @@ const Scenario numbers("measure-numbers", [] {
   CHECK(found >= 297);
 });
 
+const Scenario open_numbers("measure-numbers-open", [] {
+  // That times depend on a number is seen before anything is decided.
+  Handle f = function(load(image("", 60)), "add");
+  const auto set = symbol<void(const char *, double)>("fake_set_kernel_time");
+  for (int i = 0; i < 2000; ++i) {
+    const bool much = i % 2 != 0;
+    set("add", much ? 1000 : 100);
+    set("add__ptxasw_retile_apart_x4", much ? 600 : 60);
+    siblings_of(f, 1, much ? 1'000'000 : 1000);
+  }
+});
+
 const Scenario later_numbers("measure-numbers-later", [] {
   // Launches that are too short for trials, and then one number is larger: of these the sibling is
   // faster.

@@ -1,6 +1,6 @@
 // What is known of a kernel's launches, where no driver is.
 
-#include "wrapper/launch/choices.h"
+#include "wrapper/launch/measure.h"
 
 #include <doctest/doctest.h>
 
@@ -34,6 +34,15 @@ void learn_that_n_matters(KernelCode &code, Choice &choice) {
     launch.numbers = i % 2 == 0 ? 10 : 20; // n is the first of the numbers
     learn_numbers(code, choice, launch, i % 2 == 0 ? 1 : 2);
   }
+}
+
+Choice &choice_in(KernelCode &code, std::uint32_t threads) {
+  Shape shape;
+  shape.threads = threads;
+  shape.fitting = 1;
+  shape.device = -1;
+  shape.matter = code.matter;
+  return *make_choice(code, shape, {{}});
 }
 
 } // namespace
@@ -86,4 +95,19 @@ TEST_CASE("launches rest only if all of their grid stay the original's") {
   for (unsigned grid = 3; grid <= 2000; ++grid)
     keep_seen(code, launch_of(grid), nullptr, Outcome::grid);
   CHECK(!all_stay(code, launch_of(1)));
+}
+
+TEST_CASE("runs of launches that no choice gets any more have ended") {
+  KernelCode &code = kernel_with("runs");
+  Choice &first = choice_in(code, 10), &second = choice_in(code, 11);
+  begin_run(first, {}, 4, {});
+  begin_run(second, {}, 4, {});
+  learn_that_n_matters(code, first);
+  CHECK(first.run.left == 0);
+  CHECK(second.run.left == 0);
+  Choice &later = choice_in(code, 10);
+  CHECK(&later != &first);
+  begin_run(later, {}, 4, {});
+  learn_that_n_matters(code, later); // is known
+  CHECK(later.run.left == 3);
 }

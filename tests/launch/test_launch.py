@@ -172,6 +172,11 @@ class Choosing(Case):
             choices = self.tune(SIBLING_US=microseconds)["choices"]
             self.assertEqual({c["chosen"] for c in choices}, {"original"})
 
+    def test_what_is_left_open_for_other_numbers_is_not_told(self):
+        self.good("measure-numbers-open", PTXASW_LAUNCH_MODE="measure", PTXASW_LAUNCH_RESULTS=str(self.dir))
+        ((*choices,),) = [result["choices"] for result in self.results()]
+        self.assertEqual(sorted(choice["numbers"] for choice in choices), [[[2, 10]], [[2, 20]]])
+
     def test_what_is_chosen_again_is_written_at_once(self):
         self.good("measure-later", PTXASW_LAUNCH_MODE="measure", PTXASW_LAUNCH_RESULTS=str(self.dir), ENDS_AT_ONCE="1")
         ((choice,),) = [result["choices"] for result in self.results()]

@@ -4,6 +4,7 @@
 #include "wrapper/launch/choices.h"
 
 #include "wrapper/launch/driver.h"
+#include "wrapper/launch/measure.h"
 #include "wrapper/launch/risk.h"
 #include "wrapper/launch/state.h"
 #include "wrapper/launch/watch.h"
@@ -285,7 +286,8 @@ std::optional<std::string> results_text(bool waits) {
       if (choice->elsewhere || choice->starves)
         continue;
       const auto own = lock_soon(choice->mutex, waits);
-      if (!own)
+      const int decided = choice->decided.load(std::memory_order_relaxed);
+      if (!own || (decided < 0 && is_left(*code, *choice))) // nobody will go on with it
         continue;
       const SiblingTable &table = code->table;
       std::string versions;
@@ -304,7 +306,6 @@ std::optional<std::string> results_text(bool waits) {
       std::string numbers;
       for (const auto &[parameter, bits] : choice->key.numbers)
         numbers += fmt::format("{}[{},{}]", numbers.empty() ? "" : ",", parameter, bits);
-      const int decided = choice->decided.load(std::memory_order_relaxed);
       const OpenRace race = choice->chooser.state();
       std::string among;
       for (const std::string &name : choice->key.among)
@@ -503,6 +504,12 @@ void learn_numbers(KernelCode &code, Choice &choice, const Pending &launch, doub
   if ((code.matter.fetch_or(found) & found) == found)
     return;
   forget_seen(code);
+  // Of choices that no launch gets any more a run would never end.
+  for (Choice *one = code.choices.load(std::memory_order_acquire); one; one = one->next) {
+    std::unique_lock lock(one->mutex, std::defer_lock);
+    if ((one == &choice || lock.try_lock()) && one->run.left != 0 && is_left(code, *one))
+      break_run(*one);
+  }
   std::string parameters;
   for (std::size_t i = 0; i < code.numbers.size(); ++i)
     if (found >> (8 * i) & 0xff)

@@ -183,6 +183,16 @@ std::string_view name_of_version(const Choice &choice, const SiblingTable &table
 /// from now on.
 void learn_numbers(KernelCode &code, Choice &choice, const Pending &launch, double milliseconds);
 
+/// Returns true if launches are kept apart by other numbers by now than when the choice was made:
+/// no launch gets it any more.
+inline bool is_left(const KernelCode &code, const Choice &choice) {
+  return choice.shape.matter != code.matter.load(std::memory_order_relaxed);
+}
+/// Returns true if the choice is to be decided yet.
+inline bool is_open(const KernelCode &code, const Choice &choice) {
+  return choice.decided.load(std::memory_order_relaxed) < 0 && !is_left(code, choice);
+}
+
 /// With the choice's lock held, after the chooser has decided: from now on that version is
 /// launched.
 void settle(KernelCode &code, Choice &choice);

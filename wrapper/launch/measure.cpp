@@ -213,6 +213,8 @@ void collect(KernelCode &code, Choice &choice) {
       [&](const Pending &one) { choice.chooser.cancel(one.version); });
   if (choice.chooser.decided() && choice.decided.load(std::memory_order_relaxed) < 0)
     settle(code, choice);
+  if (!is_open(code, choice) && choice.run.left != 0)
+    break_run(choice);
 }
 
 void collect_checks(KernelCode &code, Choice &choice) {

@@ -225,7 +225,7 @@ std::optional<Result> trial_in_run(const Redirection &r, Choice &choice) {
   LaunchRun &run = choice.run;
   if (run.left == 0 || run.pending.turn != begun) // another thread's launch came between
     return result;
-  if (result != success || !ran) {
+  if (result != success || !ran || !is_open(r.kernel.code, choice)) {
     break_run(choice);
   } else if (--run.left == 0) {
     end_run(choice);
@@ -288,7 +288,7 @@ Result trial(const Redirection &r, Choice &choice) {
       choice.idle.store(static_cast<std::int64_t>(idle), std::memory_order_relaxed);
     }
   }
-  if (timed && in_run && choice.run.left == 0)
+  if (timed && in_run && choice.run.left == 0 && is_open(r.kernel.code, choice))
     begin_run(choice, pending, turn.launches, stream_of(r.launch));
   else if (timed && !in_run)
     choice.pending.push_back(pending);
