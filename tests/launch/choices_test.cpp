@@ -111,3 +111,27 @@ TEST_CASE("runs of launches that no choice gets any more have ended") {
   learn_that_n_matters(code, later); // is known
   CHECK(later.run.left == 3);
 }
+
+TEST_CASE("what is known of a kernel grows") {
+  ProfileEntry entry{"add", "grows", "", {{1, 1, 1}, 10, {"add__ptxasw_x4"}}, "add__ptxasw_x4",
+                     2,     1};
+  entry.shape.numbers = {{2, 10}};
+  ProfileEntry other = entry;
+  other.gpu = "another";
+  other.shape.numbers = {{1, 30}};
+  KernelCode &code = kernel_with("grows", {{entry}});
+  CHECK(code.matter == 0xff);
+  CHECK(&kernel_with("grows", {{other}}) == &code);
+  CHECK(code.known.entries.size() == 2);
+  CHECK(code.matter == 0xff00ff); // parameters 2, 0, 1
+  // What one GPU does not depend on does not matter there.
+  Shape shape;
+  shape.threads = 10;
+  shape.fitting = 1;
+  shape.device = -1;
+  shape.matter = code.matter;
+  shape.numbers = 10 | 20 << 16;
+  CHECK(make_choice(code, shape, {{}})->decided == 1);
+  shape.numbers = 11 | 20 << 16;
+  CHECK(make_choice(code, shape, {{}})->decided < 0);
+}

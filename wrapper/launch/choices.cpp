@@ -349,7 +349,6 @@ KernelCode &code_of(SiblingTable table, Profile known) {
   if (!code) {
     code = std::make_unique<KernelCode>();
     code->table = std::move(table);
-    code->known = std::move(known);
     for (const Sibling &sibling : code->table.siblings) {
       std::vector<ArgumentDivisor> wanted = sibling.needs.divisible;
       for (const ArgumentAlignment &need : sibling.needs.aligned)
@@ -362,7 +361,6 @@ KernelCode &code_of(SiblingTable table, Profile known) {
       for (std::uint32_t i = 0; i < code->table.parameters.size(); ++i)
         if (code->table.parameters[i].bytes == size && code->numbers.size() < most_numbers)
           code->numbers.push_back(i);
-    code->matter = known_to_matter(*code);
     std::string names;
     for (const Sibling &sibling : code->table.siblings)
       names += (names.empty() ? "" : ",") + json_text(sibling.name);
@@ -373,6 +371,8 @@ KernelCode &code_of(SiblingTable table, Profile known) {
       tell(fmt::format("the profile {} is of other code of {}; its entries are ignored",
                        configuration().profile_path, code->table.kernel));
   }
+  code->known.merge(known); // another time, of another GPU perhaps
+  code->matter |= known_to_matter(*code);
   return *code;
 }
 
