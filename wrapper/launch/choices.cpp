@@ -238,10 +238,9 @@ std::size_t place_of(const LaunchKey &launch) {
   return mixed >> 56;
 }
 
-/// Launches are kept apart by other numbers now, so none is like one that was seen. What was seen
-/// is never freed: another thread may be looking at it.
+/// With the lock of the codes held: launches are kept apart by other numbers now, so none is like
+/// one that was seen. What was seen is never freed: another thread may be looking at it.
 void forget_seen(KernelCode &code) {
-  const std::lock_guard lock(codes().mutex);
   for (std::atomic<const SeenLaunch *> &place : code.seen)
     place.store(nullptr, std::memory_order_relaxed);
   code.seen_launches = 0;
@@ -372,7 +371,9 @@ KernelCode &code_of(SiblingTable table, Profile known) {
                        configuration().profile_path, code->table.kernel));
   }
   code->known.merge(known); // another time, of another GPU perhaps
-  code->matter |= known_to_matter(*code);
+  const std::uint64_t matter = known_to_matter(*code);
+  if ((code->matter.fetch_or(matter) & matter) != matter)
+    forget_seen(*code);
   return *code;
 }
 
@@ -503,7 +504,10 @@ void learn_numbers(KernelCode &code, Choice &choice, const Pending &launch, doub
   const std::uint64_t found = times.depend_on();
   if ((code.matter.fetch_or(found) & found) == found)
     return;
-  forget_seen(code);
+  {
+    const std::lock_guard lock(codes().mutex);
+    forget_seen(code);
+  }
   // Of choices that no launch gets any more a run would never end.
   for (Choice *one = code.choices.load(std::memory_order_acquire); one; one = one->next) {
     std::unique_lock lock(one->mutex, std::defer_lock);
