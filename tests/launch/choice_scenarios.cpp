@@ -381,6 +381,22 @@ const Scenario contexts("measure-contexts", [] {
   CHECK(symbol<int()>("fake_events")() < events + 10);
 });
 
+const Scenario never_back("measure-stuck", [] {
+  // A thread never comes back from the driver, which the helper asks in the middle of a change.
+  Handle f = kernel(load_library(image("", 60)), "add");
+  siblings_of(f, 600);
+  CHECK(siblings_of(f, 50) == 50);
+  symbol<void()>("fake_stick")();
+  std::thread([f] {
+    Handle other = nullptr;
+    call<Handle *, unsigned, int>("cuCtxCreate_v2", &other, 0, 1);
+    launch(f);
+  }).detach();
+  while (symbol<int()>("fake_has_stuck")() == 0)
+    std::this_thread::yield();
+  ::alarm(60); // ends a hang
+});
+
 const Scenario tune("tune", [] {
   Handle f = kernel_of("SIBLING_US");
   siblings_of(f, 100);

@@ -102,8 +102,8 @@ double now = 0;
 unsigned noise = 1;
 Context contexts[4] = {{0}, {1}, {0}, {1}};
 thread_local Context *current = &contexts[0];
-int holders[2] = {0, 0};             ///< of the primary contexts
-bool stuck = false;                  ///< who asks for a function's module never comes back
+int holders[2] = {0, 0}; ///< of the primary contexts
+bool stuck = false;      ///< who asks for a function's module, or a GPU's name, never comes back
 std::atomic<bool> has_stuck = false; ///< somebody did
 thread_local int capture_mode = 0;   // global
 bool anybody_captures = false;
@@ -118,6 +118,13 @@ std::atomic<int> slowly = 0; ///< milliseconds that a question about an event ta
 /// Milliseconds since the GPU takes its time, after one more call. Who asks if an event has come
 /// waits in between; all other calls take next to nothing.
 double elapsed(bool asked = false) { return host += asked ? 4 : 0.002; }
+
+void stay_if_stuck() {
+  while (stuck) {
+    has_stuck = true;
+    ::pause();
+  }
+}
 
 void note(const std::string &line) { history += line + "\n"; }
 
@@ -642,6 +649,7 @@ Result cuDeviceGetCount(int *count) {
   return success;
 }
 Result cuDeviceGetName(char *name, int length, int device) {
+  stay_if_stuck();
   std::strncpy(name, device == 0 ? "Fake GPU" : "Other GPU", static_cast<std::size_t>(length));
   return success;
 }
@@ -708,10 +716,7 @@ Result cuFuncGetName(const char **name, void *handle) {
   return success;
 }
 Result cuFuncGetModule(void **module, void *handle) {
-  while (stuck) {
-    has_stuck = true;
-    ::pause();
-  }
+  stay_if_stuck();
   Function *const function = function_of(handle);
   if (!function || function->kind != 1)
     return invalid_handle;

@@ -182,6 +182,11 @@ class Choosing(Case):
         ((choice,),) = [result["choices"] for result in self.results()]
         self.assertEqual((choice["decided"], choice["chosen"]), (True, "original"))
 
+    def test_results_stay_when_there_are_no_others(self):
+        self.good("measure-stuck", PTXASW_LAUNCH_MODE="measure", PTXASW_LAUNCH_RESULTS=str(self.dir))
+        ((choice,),) = [result["choices"] for result in self.results()]
+        self.assertEqual(choice["chosen"], SIBLING)
+
     def profile(self, chosen, hash_=HASH, gpu="Fake GPU", threads=14):
         path = self.dir / "profile.toml"
         path.write_text(f"""version = 1
