@@ -466,7 +466,9 @@ const Scenario brief_runs("faster-short", [] {
 
 const Scenario tuned("faster-tuned", [] {
   const FatBinary image(ptx(), 90, 90);
-  Launches(function(load_by("cuModuleLoadData", image.wrapper()), "add")).versions_of(200);
+  const char *const launches = std::getenv("FASTER_LAUNCHES");
+  Launches(function(load_by("cuModuleLoadData", image.wrapper()), "add"))
+      .versions_of(launches ? std::atoi(launches) : 200);
 });
 
 const Scenario late_reason("faster-late-reason", [] {

@@ -146,7 +146,7 @@ class Running(Case):
                 break
         self.assertIn('chosen = "original"', known)
         self.assertNotIn("samples_us", known)
-        self.good("faster-tuned", "--tune", **short)
+        self.good("faster-tuned", "--tune", FASTER_LAUNCHES="20000", **short)
         self.assertIn('chosen = "add__ptxasw_', "".join(path.read_text() for path in self.kept.glob("*.toml")))
 
     def test_tuning_does_not_wait_for_the_end_of_a_capture(self):
