@@ -414,26 +414,24 @@ const Scenario own_ready("faster-own-ready", [] {
   // Versions run from the first launch on. What holds them against the original later must not make
   // the driver wait for what runs then.
   const FatBinary image(ptx(), 90, 90), other(ptx(), 80);
-  for (const bool as_library : {false, true}) {
-    Handle f = as_library ? kernel(library_of(other.wrapper()), "add")
-                          : function(load_by("cuModuleLoadData", image.wrapper()), "add"),
-           spinning = nullptr;
-    Launches launches(f);
-    const bool own_first = std::getenv("FAKE_LOCAL"); // the original's needs more than theirs
-    CHECK(launches.versions_of(1) == (own_first ? 0 : 1));
-    CHECK(launches.versions_of(20) == 20);
-    call<Handle *, unsigned>("cuStreamCreate", &spinning, 1u);
-    symbol<void(Handle)>("fake_spin")(spinning);
-    int originals = 0;
-    for (int i = 0; i < 2000; ++i) {
-      launches.once();
-      const std::string said = history();
-      CHECK(!has(said, "HANGS"));
-      originals += !has(said, "__ptxasw_");
-    }
-    CHECK(originals > 0);
-    symbol<void(Handle)>("fake_spin")(nullptr);
+  Handle f = std::getenv("FASTER_LIBRARY")
+                 ? kernel(library_of(other.wrapper()), "add")
+                 : function(load_by("cuModuleLoadData", image.wrapper()), "add"),
+         spinning = nullptr;
+  Launches launches(f);
+  const bool own_first = std::getenv("FAKE_LOCAL"); // the original needs more than its versions
+  CHECK(launches.versions_of(1) == (own_first ? 0 : 1));
+  CHECK(launches.versions_of(20) == 20);
+  call<Handle *, unsigned>("cuStreamCreate", &spinning, 1u);
+  symbol<void(Handle)>("fake_spin")(spinning);
+  int originals = 0;
+  for (int i = 0; i < 2000; ++i) {
+    launches.once();
+    const std::string said = history();
+    CHECK(!has(said, "HANGS"));
+    originals += !has(said, "__ptxasw_");
   }
+  CHECK(originals > 0);
 });
 
 const Scenario bounded("faster-bounded", [] {

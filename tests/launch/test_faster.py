@@ -125,11 +125,11 @@ class Running(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_the_original_is_loaded_with_its_versions(self):
-        for scenario in ("faster-module", "faster-library"):
-            self.good(scenario)
-        for extra in ({"FAKE_LAZY": "1"}, {"FAKE_LAZY": "1", "FAKE_LOCAL": "64"}):
-            with self.subTest(**extra):
-                self.good("faster-own-ready", **extra)
+        for scenario, how in (("faster-module", {}), ("faster-library", {"FASTER_LIBRARY": "1"})):
+            self.good(scenario, FASTER_KNOWN="1")
+            for extra in ({}, {"FAKE_LOCAL": "64"}):
+                with self.subTest(scenario=scenario, **extra):
+                    self.good("faster-own-ready", FAKE_LAZY="1", **how, **extra)
 
     def test_tuning_waits_for_versions_and_tries_them_at_once(self):
         said = self.good("faster-tuned", "--tune", "--why")
