@@ -60,10 +60,12 @@ struct Function {
   double microseconds = 0;
   int writes = 0;
   std::vector<int> parameters;
+  bool loaded = false; ///< its code
 };
 
 struct Context {
   int device = 0;
+  std::atomic<int> asked = 0; ///< threads that are asking about an event of it just now
 };
 
 /// A module or a library.
@@ -75,6 +77,7 @@ struct Owner {
 };
 
 struct Event {
+  Context *context = nullptr; ///< null: it has ended
   double time = 0;
   bool pending = false;
 };
@@ -104,21 +107,29 @@ double now = 0;
 unsigned noise = 1;
 Context contexts[4] = {{0}, {1}, {0}, {1}};
 thread_local Context *current = &contexts[0];
-int holders[2] = {0, 0};             ///< of the primary contexts
-bool stuck = false;                  ///< who asks for a function's module never comes back
+int holders[2] = {0, 0}; ///< of the primary contexts
+bool stuck = false;      ///< who asks for a function's module, or a GPU's name, never comes back
 std::atomic<bool> has_stuck = false; ///< somebody did
 thread_local int capture_mode = 0;   // global
 bool anybody_captures = false;
 bool late = false;  ///< events stay pending until cuStreamSynchronize
 bool timed = false; ///< launches take the time they say, one after the other, behind the program
 double host = 0; ///< milliseconds that the program has taken, by what it called: no clock is asked
-double event_time = 0;    ///< milliseconds that an event takes
-void *spinning = nullptr; ///< a stream on which a kernel waits for the program
-std::string refuse;       ///< the name of a kernel that is not launched
+double event_time = 0;       ///< milliseconds that an event takes
+void *spinning = nullptr;    ///< a stream on which a kernel waits for the program
+std::string refuse;          ///< the name of a kernel that is not launched
+std::atomic<int> slowly = 0; ///< milliseconds that a question about an event takes
 
 /// Milliseconds since the GPU takes its time, after one more call. Who asks if an event has come
 /// waits in between; all other calls take next to nothing.
 double elapsed(bool asked = false) { return host += asked ? 4 : 0.002; }
+
+void stay_if_stuck() {
+  while (stuck) {
+    has_stuck = true;
+    ::pause();
+  }
+}
 
 void note(const std::string &line) { history += line + "\n"; }
 
@@ -136,6 +147,15 @@ Result wait_for_running() {
     note("HANGS");
   return success;
 }
+
+/// FAKE_LOAD_MS: what loading code takes, by the clock.
+void load_slowly() {
+  if (const char *const given = std::getenv("FAKE_LOAD_MS"))
+    ::usleep(static_cast<unsigned>(std::atoi(given)) * 1000);
+}
+
+/// A launch loads the code of a function, too.
+const bool lazy = std::getenv("FAKE_LAZY") != nullptr;
 
 template <typename Thing> Thing *take(std::list<Thing> &all, std::vector<Thing *> &free) {
   if (!free.empty()) {
@@ -283,6 +303,11 @@ Result end_context(const void *context) {
   for (Owner &owner : owners)
     if (owner.kind == 1 && owner.context == context)
       end_owner(&owner);
+  for (Event &event : events)
+    if (event.context && event.context == context)
+      event.context = nullptr;
+  if (static_cast<const Context *>(context)->asked != 0)
+    note("ENDS WHILE ASKED");
   return success;
 }
 
@@ -317,6 +342,10 @@ Result attribute(int *value, int number, Function *function) {
   if (!function)
     return invalid_handle;
   *value = number == 0 ? (function->name.find("narrow") != std::string::npos ? 128 : 1024) : 0;
+  // FAKE_LOCAL: the local memory of kernels that are no versions.
+  if (const char *const local = std::getenv("FAKE_LOCAL");
+      local && number == 3 && function->name.find("__ptxasw_") == std::string::npos)
+    *value = std::atoi(local);
   return success;
 }
 
@@ -391,6 +420,9 @@ Result launch(const char *door, void *handle, const unsigned *grid, const unsign
     return invalid_value;
   if (!refuse.empty() && function->name.find(refuse) != std::string::npos)
     return refused;
+  if (lazy && !function->loaded)
+    wait_for_running();
+  function->loaded = true;
   std::vector<std::vector<unsigned char>> values;
   std::size_t offset = 0;
   const unsigned char *buffer = nullptr;
@@ -450,7 +482,13 @@ Result record(void *event, void *stream) {
     note("RECORDED IN A CAPTURE");
   if (timed) // an idle GPU takes the event's time as it comes, not that of its last launch
     now = std::max(now, elapsed());
-  *static_cast<Event *>(event) = {now, late};
+  auto *const recorded = static_cast<Event *>(event);
+  if (!recorded->context)
+    note("HAS ENDED");
+  if (!where && recorded->context != current)
+    note("RECORDED ELSEWHERE");
+  recorded->time = now;
+  recorded->pending = late;
   now += event_time;
   return success;
 }
@@ -560,6 +598,12 @@ int fake_noted(const char *text) {
 void fake_stick() { stuck = true; }
 int fake_has_stuck() { return has_stuck ? 1 : 0; }
 void fake_spin(void *stream) { spinning = stream; }
+void fake_answer_slowly(int milliseconds) { slowly = milliseconds; }
+int fake_is_asked(void *context) { return static_cast<Context *>(context)->asked; }
+int fake_events() {
+  const std::lock_guard lock(mutex);
+  return static_cast<int>(events.size());
+}
 /// A stream that is made in a way that nobody sees.
 void *fake_stream() { return new Stream{false, current}; }
 
@@ -624,6 +668,7 @@ Result cuDeviceGetCount(int *count) {
   return success;
 }
 Result cuDeviceGetName(char *name, int length, int device) {
+  stay_if_stuck();
   std::strncpy(name, device == 0 ? "Fake GPU" : "Other GPU", static_cast<std::size_t>(length));
   return success;
 }
@@ -690,10 +735,7 @@ Result cuFuncGetName(const char **name, void *handle) {
   return success;
 }
 Result cuFuncGetModule(void **module, void *handle) {
-  while (stuck) {
-    has_stuck = true;
-    ::pause();
-  }
+  stay_if_stuck();
   Function *const function = function_of(handle);
   if (!function || function->kind != 1)
     return invalid_handle;
@@ -704,10 +746,14 @@ Result cuFuncGetAttribute(int *value, int number, void *handle) {
   return attribute(value, number, function_of(handle));
 }
 // Both load code.
-Result cuFuncLoad(void *) { return wait_for_running(); }
+Result cuFuncLoad(void *handle) {
+  load_slowly();
+  static_cast<Function *>(handle)->loaded = true;
+  return wait_for_running();
+}
 Result cuKernelGetFunction(void **function, void *handle) {
   *function = handle;
-  return wait_for_running();
+  return cuFuncLoad(handle);
 }
 Result cuGraphLaunch(void *, void *) { return success; }
 Result cuKernelGetName(const char **name, void *handle) {
@@ -807,7 +853,7 @@ Result cuEventCreate(void **event, unsigned) {
   if (unsafe())
     return capture_unsafe;
   const std::lock_guard lock(mutex);
-  events.emplace_back();
+  events.push_back({current});
   *event = &events.back();
   return success;
 }
@@ -816,8 +862,21 @@ Result cuEventRecord_ptsz(void *event, void *stream) { return record(event, stre
 Result cuEventQuery(void *event) {
   if (unsafe())
     return capture_unsafe;
-  const std::lock_guard lock(mutex);
   const Event &asked = *static_cast<Event *>(event);
+  Context *context = nullptr;
+  {
+    const std::lock_guard lock(mutex);
+    context = asked.context;
+    if (!context) {
+      note("HAS ENDED");
+      return invalid_handle;
+    }
+    ++context->asked;
+  }
+  if (slowly != 0)
+    ::usleep(static_cast<unsigned>(slowly) * 1000);
+  const std::lock_guard lock(mutex);
+  --context->asked;
   return asked.pending || (timed && asked.time > elapsed(true)) ? not_ready : success;
 }
 Result cuEventElapsedTime_v2(float *milliseconds, void *start, void *end) {

@@ -445,6 +445,53 @@ const Scenario remembered("faster-remembered", [] {
   CHECK(Launches(kernel(library_of(image.wrapper()), "add")).versions_of(5) == 5);
 });
 
+const Scenario own_ready("faster-own-ready", [] {
+  // Versions run from the first launch on. What holds them against the original later must not make
+  // the driver wait for what runs then.
+  const FatBinary image(ptx(), 90, 90), other(ptx(), 80);
+  Handle f = std::getenv("FASTER_LIBRARY")
+                 ? kernel(library_of(other.wrapper()), "add")
+                 : function(load_by("cuModuleLoadData", image.wrapper()), "add"),
+         spinning = nullptr;
+  Launches launches(f);
+  const bool own_first = std::getenv("FAKE_LOCAL"); // the original needs more than its versions
+  CHECK(launches.versions_of(1) == (own_first ? 0 : 1));
+  CHECK(launches.versions_of(20) == 20);
+  call<Handle *, unsigned>("cuStreamCreate", &spinning, 1u);
+  symbol<void(Handle)>("fake_spin")(spinning);
+  int originals = 0;
+  for (int i = 0; i < 2000; ++i) {
+    launches.once();
+    const std::string said = history();
+    CHECK(!has(said, "HANGS"));
+    originals += !has(said, "__ptxasw_");
+  }
+  CHECK(originals > 0);
+});
+
+const Scenario bounded("faster-bounded", [] {
+  // Versions of many kernels are remembered, and the driver takes long to load each: what that
+  // takes altogether is what may be waited, and one load more.
+  const FatBinary image(ptx(), 90, 90);
+  Handle module = load_by("cuModuleLoadData", image.wrapper());
+  std::vector<Launches> all;
+  for (const char *const name : {"add", "scaled", "biased", "indexed"})
+    all.emplace_back(function(module, name));
+  constexpr int rounds = 200; // a second
+  int versions = 0;
+  for (int i = 0; i < rounds; ++i, ::usleep(5000))
+    for (Launches &one : all)
+      versions += one.versions_of(1);
+  if (std::getenv("FASTER_LEARNS"))
+    for (Launches &one : all) {
+      one.versions_of(20);
+      one.until_a_version_runs();
+      one.versions_of(600);
+    }
+  else
+    CHECK(versions > 0 && versions <= rounds);
+});
+
 const Scenario brief_runs("faster-short", [] {
   // Too short for a race, unless the next run goes on with it.
   const FatBinary image(ptx(), 90, 90);
@@ -453,7 +500,9 @@ const Scenario brief_runs("faster-short", [] {
 
 const Scenario tuned("faster-tuned", [] {
   const FatBinary image(ptx(), 90, 90);
-  Launches(function(load_by("cuModuleLoadData", image.wrapper()), "add")).versions_of(200);
+  const char *const launches = std::getenv("FASTER_LAUNCHES");
+  Launches(function(load_by("cuModuleLoadData", image.wrapper()), "add"))
+      .versions_of(launches ? std::atoi(launches) : 200);
 });
 
 const Scenario late_reason("faster-late-reason", [] {

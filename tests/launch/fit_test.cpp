@@ -267,6 +267,15 @@ TEST_CASE("a launch that the driver would refuse is left to it") {
   l.block = {256, 1, 1};
   own.max_threads = 255; // `.maxntid`
   CHECK(own_fault(l, own) == Outcome::block_size);
+  own.max_threads = 1024;
+  for (const Extents &none : {Extents{0, 1, 1}, Extents{1, 0, 1}, Extents{1, 1, 0}}) {
+    l.block = none;
+    CHECK(own_fault(l, own) == Outcome::block_size);
+    l.block = {256, 1, 1};
+    l.grid = none;
+    CHECK(own_fault(l, own) == Outcome::grid);
+    l.grid = {2, 1, 1};
+  }
 }
 
 TEST_CASE("the kernel's own code in blocks of another shape") {

@@ -59,7 +59,7 @@ const Scenario seen_launches("seen-launches", [] {
       load(image("\"align\":[[1,0,16]],\"divisible\":[[2,0,4,4]],\"max_extent\":[25600,1,1],")),
       "add");
   for (int again = 0; again < 3; ++again)
-    for (unsigned grid = 1; grid < 200; ++grid) {
+    for (unsigned grid = 1; grid < 400; ++grid) {
       const bool fits = grid <= 100;
       CHECK(goes_with(f, {16, 16, 8}, grid) == fits);
       CHECK(!goes_with(f, {16, 24, 8}, grid) && !goes_with(f, {16, 16, 9}, grid));

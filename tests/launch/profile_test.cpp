@@ -94,6 +94,16 @@ TEST_CASE("profiles merge, and the later one counts") {
   CHECK(first.entries[0].chosen == "a");
   CHECK(first.entries[1].chosen == "original");
   CHECK(first.entries[2].chosen == "b");
+  // Nobody goes on with what was measured before a number was seen to matter, on that GPU.
+  first.entries[0].open = first.entries[1].open = {{1}, {1}};
+  first.entries[1].gpu = "another";
+  ProfileEntry with_number = entry("k", 25, "a");
+  with_number.shape.numbers = {{2, 10}};
+  first.merge({{with_number}});
+  REQUIRE(first.entries.size() == 3);
+  CHECK(first.entries[0].gpu == "another");
+  CHECK(first.entries[1].chosen == "b");
+  CHECK(first.entries[2].shape.numbers == with_number.shape.numbers);
 }
 
 TEST_CASE("a build asks which siblings won anywhere") {

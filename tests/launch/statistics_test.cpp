@@ -1,6 +1,7 @@
 #include "wrapper/launch/statistics.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <doctest/doctest.h>
 #include <random>
 
@@ -89,6 +90,19 @@ TEST_CASE("what is slower in sum is found, however times vary, and what is faste
   for (int i = 0; i < 17; ++i)
     same.add(0.1);
   CHECK(same.certainty() > 4);
+}
+
+TEST_CASE("what is by chance follows nothing that the program does in turns") {
+  // Of pairs at the distances at which they come, every first, second, third or fourth: as many of
+  // the one kind as of the other, within four standard deviations.
+  constexpr int pairs = 4096, root = 64;
+  for (const std::uint64_t distance : {1, 2, 17, 127, 401, 2003})
+    for (const std::uint64_t every : {1, 2, 3, 4}) {
+      int sum = 0;
+      for (std::uint64_t pair = 0; pair < pairs; ++pair)
+        sum += by_chance(distance * every * pair) ? 1 : -1;
+      CHECK(std::abs(sum) < 4 * root);
+    }
 }
 
 TEST_CASE("numbers on which times depend are those whose sizes part the times") {

@@ -56,7 +56,7 @@ done
 
     def faster(self, scenario, *options, command=None, **extra):
         command = command or ["--", str(HOST), scenario]
-        if scenario in ("faster-kept-code", "faster-remembered"):  # versions from the first launch on, however busy we are
+        if scenario in ("faster-kept-code", "faster-remembered", "faster-own-ready"):  # versions from the first launch on, however busy we are
             extra.setdefault("PTXASW_LAUNCH_WAIT", "60000")
         return subprocess.run([str(PTXASW), "faster", *options, *command], env=self.environment(**extra), text=True,
                               timeout=900, stdin=subprocess.DEVNULL, capture_output=True)
@@ -147,9 +147,38 @@ class Running(Case):
         self.assertNotIn("still being assembled", done.stderr)
         self.wait_for(lambda: not list((self.dir / "tmp").glob("ptxasw-make-*")))
 
+    def test_what_loading_takes_is_bounded(self):
+        self.good("faster-bounded", FASTER_LEARNS="1")
+        for _ in range(5):  # where even the first one was not there in time, on a busy machine
+            done = self.faster("faster-bounded", FAKE_LOAD_MS="300", PTXASW_LAUNCH_WAIT="1000")
+            if done.returncode == 0:
+                break
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_the_original_is_loaded_with_its_versions(self):
+        for scenario, how in (("faster-module", {}), ("faster-library", {"FASTER_LIBRARY": "1"})):
+            self.good(scenario, FASTER_KNOWN="1")
+            for extra in ({}, {"FAKE_LOCAL": "64"}):
+                with self.subTest(scenario=scenario, **extra):
+                    self.good("faster-own-ready", FAKE_LAZY="1", **how, **extra)
+
     def test_tuning_waits_for_versions_and_tries_them_at_once(self):
         said = self.good("faster-tuned", "--tune", "--why")
         self.assertIn("1 of 1 kernels run faster versions", said)
+
+    def test_tuning_tries_what_was_too_short_for_trials(self):
+        short = {"FAKE_BLOCK_US": "256x1x1 5", "FAKE_VERSION_US": "3"}
+        self.good("faster-short", **short)
+        self.wait_for(lambda: list(self.kept.glob("*.versions")))
+        for _ in range(40):  # a busy machine gives the versions less of each run
+            self.good("faster-short", **short)
+            known = "".join(path.read_text() for path in self.kept.glob("*.toml"))
+            if 'chosen = "original"' in known and "samples_us" not in known:
+                break
+        self.assertIn('chosen = "original"', known)
+        self.assertNotIn("samples_us", known)
+        self.good("faster-tuned", "--tune", FASTER_LAUNCHES="20000", **short)
+        self.assertIn('chosen = "add__ptxasw_', "".join(path.read_text() for path in self.kept.glob("*.toml")))
 
     def test_tuning_does_not_wait_for_the_end_of_a_capture(self):
         self.good("faster-captured", "--tune")

@@ -172,6 +172,21 @@ class Choosing(Case):
             choices = self.tune(SIBLING_US=microseconds)["choices"]
             self.assertEqual({c["chosen"] for c in choices}, {"original"})
 
+    def test_what_is_left_open_for_other_numbers_is_not_told(self):
+        self.good("measure-numbers-open", PTXASW_LAUNCH_MODE="measure", PTXASW_LAUNCH_RESULTS=str(self.dir))
+        ((*choices,),) = [result["choices"] for result in self.results()]
+        self.assertEqual(sorted(choice["numbers"] for choice in choices), [[[2, 10]], [[2, 20]]])
+
+    def test_what_is_chosen_again_is_written_at_once(self):
+        self.good("measure-later", PTXASW_LAUNCH_MODE="measure", PTXASW_LAUNCH_RESULTS=str(self.dir), ENDS_AT_ONCE="1")
+        ((choice,),) = [result["choices"] for result in self.results()]
+        self.assertEqual((choice["decided"], choice["chosen"]), (True, "original"))
+
+    def test_results_stay_when_there_are_no_others(self):
+        self.good("measure-stuck", PTXASW_LAUNCH_MODE="measure", PTXASW_LAUNCH_RESULTS=str(self.dir))
+        ((choice,),) = [result["choices"] for result in self.results()]
+        self.assertEqual(choice["chosen"], SIBLING)
+
     def profile(self, chosen, hash_=HASH, gpu="Fake GPU", threads=14):
         path = self.dir / "profile.toml"
         path.write_text(f"""version = 1
@@ -202,6 +217,14 @@ chosen_us = 60.0
             self.assertEqual(done.stderr, "")
         done = self.good("profiled", PTXASW_LAUNCH_PROFILE=self.profile(SIBLING, hash_="f" * 16))
         self.assertIn("is of other code of add; its entries are ignored", done.stderr)
+
+    def test_an_entry_without_numbers_beside_one_with_them(self):
+        """Of another GPU, or for launches of another size."""
+        text = Path(self.profile(SIBLING)).read_text()
+        for change in (("Fake GPU", "Another GPU"), ("threads = 14", "threads = 20")):
+            path = self.dir / "two.toml"
+            path.write_text(text + text[text.index("[[choice]]"):].replace(*change) + "numbers = [[2, 7]]\n")
+            self.good("profiled", PTXASW_LAUNCH_PROFILE=str(path), SIBLING_WINS="1")
 
     def test_a_profile_that_is_none(self):
         path = self.dir / "bad.toml"
@@ -345,6 +368,21 @@ class Commands(Case):
             (measured,) = result["measurements"]
             self.assertEqual((measured["name"], measured["unit"]), ("time", "ms"))
             self.assertLess(measured["value"], 0.2)
+
+    def test_results_of_a_helper_that_was_linked_in_before(self):
+        self.ptxasw("tune", "--profile", "p.toml", "--", "/bin/sh", "-c", f"{HOST} tune; cp $PTXASW_LAUNCH_RESULTS/*.json old")
+        results = json.loads((self.dir / "old").read_text())
+        for choice in results["choices"]:
+            for name in ("numbers", "candidate", "budget_us", "in_runs"):
+                del choice[name]
+        (self.dir / "old").write_text(json.dumps(results))
+        done = self.ptxasw("tune", "--profile", "q.toml", "--", "/bin/sh", "-c", "cp old $PTXASW_LAUNCH_RESULTS/1.json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual((self.dir / "q.toml").read_text(), (self.dir / "p.toml").read_text())
+        done = self.ptxasw("faster", "--", "/bin/sh", "-c", "cp old $PTXASW_LAUNCH_RESULTS/1.json",
+                           XDG_CACHE_HOME=str(self.dir / "cache"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("1 of 1 kernels run faster versions", done.stderr)
 
     def test_exit_codes(self):
         self.assertEqual(self.ptxasw("launch", "--", "/bin/sh", "-c", "exit 7").returncode, 7)

@@ -84,7 +84,7 @@ std::string choice_text(const Json &choice) {
   std::string text = fmt::format("in blocks of {}x{}x{}, 2^{} threads", block.at(0).get<unsigned>(),
                                  block.at(1).get<unsigned>(), block.at(2).get<unsigned>(),
                                  choice.at("threads").get<unsigned>());
-  for (const Json &number : choice.at("numbers"))
+  for (const Json &number : numbers_of(choice))
     text += fmt::format(", argument {} of {} bits", number.at(0).get<unsigned>() + 1,
                         number.at(1).get<unsigned>());
   return text + (choice.at("decided").get<bool>()

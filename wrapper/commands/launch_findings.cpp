@@ -15,9 +15,9 @@ using Json = nlohmann::ordered_json;
 
 std::string key_of(const Json &choice) {
   std::string key;
-  for (const char *part : {"kernel", "hash", "gpu", "block", "threads", "numbers", "among"})
+  for (const char *part : {"kernel", "hash", "gpu", "block", "threads", "among"})
     key += choice.at(part).dump() + "\n";
-  return key;
+  return key + numbers_of(choice).dump();
 }
 
 void add(LaunchFindings &findings, const Json &process) {
@@ -47,6 +47,8 @@ void add(LaunchFindings &findings, const Json &process) {
 }
 
 } // namespace
+
+Json numbers_of(const Json &choice) { return choice.value("numbers", Json::array()); }
 
 LaunchFindings collect_findings(const fs::path &directory) {
   std::vector<fs::path> files;
@@ -82,14 +84,14 @@ launch::Profile profile_of(const LaunchFindings &findings, bool with_open) {
     entry.gpu = choice.at("gpu").get<std::string>();
     entry.shape.block = choice.at("block").get<std::array<std::uint32_t, 3>>();
     entry.shape.threads = choice.at("threads").get<std::uint32_t>();
-    entry.shape.numbers = choice.at("numbers").get<std::vector<std::array<std::uint32_t, 2>>>();
+    entry.shape.numbers = numbers_of(choice).get<std::vector<std::array<std::uint32_t, 2>>>();
     entry.shape.among = choice.at("among").get<std::vector<std::string>>();
     entry.chosen = choice.at("chosen").get<std::string>();
     entry.in_graphs = choice.value("in_graphs", std::string(launch::original_word));
     if (is_open) {
-      entry.chosen = choice.at("candidate").get<std::string>();
-      entry.budget_us = choice.at("budget_us").get<double>();
-      entry.in_runs = choice.at("in_runs").get<bool>();
+      entry.chosen = choice.value("candidate", std::string(launch::original_word));
+      entry.budget_us = choice.value("budget_us", 0.0);
+      entry.in_runs = choice.value("in_runs", false);
       std::vector<std::string> names = {std::string(launch::original_word)};
       names.insert(names.end(), entry.shape.among.begin(), entry.shape.among.end());
       for (const std::string &name : names)

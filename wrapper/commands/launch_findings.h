@@ -29,6 +29,10 @@ LaunchFindings collect_findings(const std::filesystem::path &directory);
 const nlohmann::ordered_json *version_of(const nlohmann::ordered_json &choice,
                                          const std::string &name);
 
+/// The numbers by which launches were kept apart; none where a helper from before that wrote, which
+/// a program may have linked in.
+nlohmann::ordered_json numbers_of(const nlohmann::ordered_json &choice);
+
 /// What was decided in this run; `with_open`: also how far the rest has come.
 launch::Profile profile_of(const LaunchFindings &findings, bool with_open = false);
 

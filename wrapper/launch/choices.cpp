@@ -4,6 +4,7 @@
 #include "wrapper/launch/choices.h"
 
 #include "wrapper/launch/driver.h"
+#include "wrapper/launch/measure.h"
 #include "wrapper/launch/risk.h"
 #include "wrapper/launch/state.h"
 #include "wrapper/launch/watch.h"
@@ -14,6 +15,7 @@
 #include <fmt/core.h>
 #include <map>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <unistd.h>
 
@@ -21,7 +23,7 @@ namespace ptxasw::inline wrapper::launch {
 namespace {
 
 constexpr std::size_t most_shapes = 256; ///< of one kernel
-constexpr std::size_t most_seen = 64;    ///< launches, of one kernel
+constexpr std::size_t most_seen = 1024;  ///< launches, of one kernel
 constexpr std::size_t most_asked = 64;   ///< as many as a launch's key has bits
 constexpr std::size_t most_numbers = 8;  ///< as many as it has bytes
 
@@ -57,15 +59,39 @@ std::uint64_t between_checks(double chosen_us, bool suspect) {
   return !suspect ? 401 : chosen_us < longer ? 127 : 17;
 }
 
+/// Returns true if a profile says that times on a GPU depend on a number.
+bool is_known_to_matter(const KernelCode &code, std::string_view gpu, std::uint32_t parameter) {
+  for (const Profile *const profile : {&configuration().profile, &code.known})
+    for (const ProfileEntry &entry : profile->entries)
+      for (const auto &number : entry.shape.numbers)
+        if (entry.hash == code.table.hash && entry.gpu == gpu && number[0] == parameter)
+          return true;
+  return false;
+}
+
 /// What profiles say of a shape; null: nothing.
 const ProfileEntry *find_entry(const KernelCode &code, const Choice &choice) {
   std::vector<std::string> all;
   for (const Sibling &sibling : code.table.siblings)
     all.push_back(sibling.name);
   std::sort(all.begin(), all.end());
-  const ProfileEntry *const entry =
-      configuration().profile.find(code.table.hash, choice.gpu, choice.key, all);
-  return entry ? entry : code.known.find(code.table.hash, choice.gpu, choice.key, all);
+  ShapeClass shape = choice.key;
+  const auto find = [&] {
+    const ProfileEntry *const entry =
+        configuration().profile.find(code.table.hash, choice.gpu, shape, all);
+    return entry ? entry : code.known.find(code.table.hash, choice.gpu, shape, all);
+  };
+  if (const ProfileEntry *const entry = find())
+    return entry;
+  // Launches are kept apart by a number as soon as one GPU is seen to depend on it.
+  std::erase_if(shape.numbers, [&](const std::array<std::uint32_t, 2> &number) {
+    return !is_known_to_matter(code, choice.gpu, number[0]);
+  });
+  if (const ProfileEntry *const entry = find(); entry || configuration().mode != Mode::profile)
+    return entry;
+  // Who measures nothing takes what was found before that was seen.
+  shape.numbers.clear();
+  return find();
 }
 
 /// What is thought of a sibling's time: if launches of other shapes have shown what it gains there,
@@ -145,7 +171,10 @@ void set_siblings(const KernelCode &code, Choice &choice, std::uint32_t bits,
 /// What the profile says of a new choice.
 void follow_profile(KernelCode &code, Choice &choice) {
   const ProfileEntry *const entry = find_entry(code, choice);
-  if (!entry)
+  // `ptxasw faster --tune` tries all versions: a run before may have had no time to, or the kernel
+  // was too short for trials.
+  const bool tries_all = configuration().mode == Mode::tune && asks_for_versions();
+  if (!entry || (tries_all && entry->open.empty() && entry->chosen == original_word))
     return;
   if (!entry->open.empty()) {
     // Of `among`, which is in ascending order, to the chooser's, which is the table's.
@@ -199,6 +228,24 @@ std::uint64_t known_to_matter(const KernelCode &code) {
   return result;
 }
 
+/// Where KernelCode::seen has a launch.
+std::size_t place_of(const LaunchKey &launch) {
+  const Extents &grid = launch.grid, &block = launch.block;
+  auto mixed = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(launch.kernel));
+  for (const unsigned one :
+       {grid.x, grid.y, grid.z, block.x, block.y, block.z, launch.shared_bytes})
+    mixed = (mixed ^ one) * 0x9e3779b97f4a7c15u;
+  return mixed >> 56;
+}
+
+/// With the lock of the codes held: launches are kept apart by other numbers now, so none is like
+/// one that was seen. What was seen is never freed: another thread may be looking at it.
+void forget_seen(KernelCode &code) {
+  for (std::atomic<const SeenLaunch *> &place : code.seen)
+    place.store(nullptr, std::memory_order_relaxed);
+  code.seen_launches = 0;
+}
+
 /// If a kernel is of the part that this process measures. By its hash, so that processes need not
 /// know of each other (FNV-1a).
 bool is_of_our_part(std::string_view hash) {
@@ -226,19 +273,20 @@ std::unique_lock<std::mutex> lock_soon(std::mutex &mutex, bool waits) {
 }
 
 /// What is known of each choice, but for those that are being measured just now: of these, unless
-/// it `waits`, the next text tells.
-std::string results_text(bool waits) {
+/// it `waits`, the next text tells. Nothing if another thread is in the middle of a change.
+std::optional<std::string> results_text(bool waits) {
   std::string list;
   const auto lock = lock_soon(codes().mutex, waits);
   if (!lock)
-    return list;
+    return std::nullopt;
   for (const auto &[bytes, code] : codes().all)
     for (Choice *choice = code->choices.load(std::memory_order_acquire); choice;
          choice = choice->next) {
       if (choice->elsewhere || choice->starves)
         continue;
       const auto own = lock_soon(choice->mutex, waits);
-      if (!own)
+      const int decided = choice->decided.load(std::memory_order_relaxed);
+      if (!own || (decided < 0 && is_left(*code, *choice))) // nobody will go on with it
         continue;
       const SiblingTable &table = code->table;
       std::string versions;
@@ -257,7 +305,6 @@ std::string results_text(bool waits) {
       std::string numbers;
       for (const auto &[parameter, bits] : choice->key.numbers)
         numbers += fmt::format("{}[{},{}]", numbers.empty() ? "" : ",", parameter, bits);
-      const int decided = choice->decided.load(std::memory_order_relaxed);
       const OpenRace race = choice->chooser.state();
       std::string among;
       for (const std::string &name : choice->key.among)
@@ -301,7 +348,6 @@ KernelCode &code_of(SiblingTable table, Profile known) {
   if (!code) {
     code = std::make_unique<KernelCode>();
     code->table = std::move(table);
-    code->known = std::move(known);
     for (const Sibling &sibling : code->table.siblings) {
       std::vector<ArgumentDivisor> wanted = sibling.needs.divisible;
       for (const ArgumentAlignment &need : sibling.needs.aligned)
@@ -314,7 +360,6 @@ KernelCode &code_of(SiblingTable table, Profile known) {
       for (std::uint32_t i = 0; i < code->table.parameters.size(); ++i)
         if (code->table.parameters[i].bytes == size && code->numbers.size() < most_numbers)
           code->numbers.push_back(i);
-    code->matter = known_to_matter(*code);
     std::string names;
     for (const Sibling &sibling : code->table.siblings)
       names += (names.empty() ? "" : ",") + json_text(sibling.name);
@@ -325,6 +370,10 @@ KernelCode &code_of(SiblingTable table, Profile known) {
       tell(fmt::format("the profile {} is of other code of {}; its entries are ignored",
                        configuration().profile_path, code->table.kernel));
   }
+  code->known.merge(known); // another time, of another GPU perhaps
+  const std::uint64_t matter = known_to_matter(*code);
+  if ((code->matter.fetch_or(matter) & matter) != matter)
+    forget_seen(*code);
   return *code;
 }
 
@@ -336,7 +385,8 @@ Choice *find_choice(const KernelCode &code, const Shape &shape) {
 }
 
 const SeenLaunch *find_seen(const KernelCode &code, const LaunchKey &launch) {
-  for (const SeenLaunch *one = code.seen.load(std::memory_order_acquire); one; one = one->next)
+  for (const SeenLaunch *one = code.seen[place_of(launch)].load(std::memory_order_acquire); one;
+       one = one->next)
     if (one->launch == launch)
       return one;
   return nullptr;
@@ -349,8 +399,21 @@ void keep_seen(KernelCode &code, const LaunchKey &launch, Choice *choice, Outcom
   if (code.asked.size() > most_asked || code.seen_launches >= most_seen || find_seen(code, launch))
     return;
   ++code.seen_launches;
-  code.seen.store(new SeenLaunch{launch, choice, why, code.seen.load(std::memory_order_relaxed)},
-                  std::memory_order_release);
+  std::atomic<const SeenLaunch *> &place = code.seen[place_of(launch)];
+  place.store(new SeenLaunch{launch, choice, why, place.load(std::memory_order_relaxed)},
+              std::memory_order_release);
+}
+
+bool all_stay(const KernelCode &code, const LaunchKey &launch) {
+  if (code.seen_launches.load(std::memory_order_relaxed) >= most_seen)
+    return false; // there may be others
+  for (const SeenLaunch *one = code.seen[place_of(launch)].load(std::memory_order_acquire); one;
+       one = one->next)
+    if (one->choice && one->launch.kernel == launch.kernel && one->launch.grid == launch.grid &&
+        one->launch.block == launch.block && one->launch.shared_bytes == launch.shared_bytes &&
+        one->choice->decided.load(std::memory_order_relaxed) != 0)
+      return false;
+  return true;
 }
 
 Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<Prior> &priors) {
@@ -441,6 +504,16 @@ void learn_numbers(KernelCode &code, Choice &choice, const Pending &launch, doub
   const std::uint64_t found = times.depend_on();
   if ((code.matter.fetch_or(found) & found) == found)
     return;
+  {
+    const std::lock_guard lock(codes().mutex);
+    forget_seen(code);
+  }
+  // Of choices that no launch gets any more a run would never end.
+  for (Choice *one = code.choices.load(std::memory_order_acquire); one; one = one->next) {
+    std::unique_lock lock(one->mutex, std::defer_lock);
+    if ((one == &choice || lock.try_lock()) && one->run.left != 0 && is_left(code, *one))
+      break_run(*one);
+  }
   std::string parameters;
   for (std::size_t i = 0; i < code.numbers.size(); ++i)
     if (found >> (8 * i) & 0xff)
@@ -452,6 +525,10 @@ void learn_numbers(KernelCode &code, Choice &choice, const Pending &launch, doub
 
 void check_again(KernelCode &code, Choice &choice, const Pending &launch, double milliseconds) {
   constexpr double suspicion = 1.7, certainty = 4; // of equal versions one in 3,000
+  if (choice.decided.load(std::memory_order_relaxed) == 0) {
+    choice.between_checks = between_checks(milliseconds * 1000, false);
+    return;
+  }
   Recheck &known = choice.recheck;
   if (known.half.turn != launch.turn || known.half.version == launch.version) {
     known.half = launch;
@@ -490,10 +567,15 @@ void write_results(bool at_end) {
   for (unsigned i = 0; i < static_cast<unsigned>(Outcome::count); ++i)
     kept += fmt::format("{}{}:{}", i ? "," : "", json_text(name_of(static_cast<Outcome>(i))),
                         counted(static_cast<Outcome>(i)));
+  // What was written before says more than nothing.
+  static bool is_written = false;
+  const std::optional<std::string> choices = results_text(at_end), kernels = watched_text();
+  if (is_written && (!choices || !kernels))
+    return;
   const std::string text =
       fmt::format("{{\"off\":{},\"outcomes\":{{{}}},\"choices\":[{}],\"kernels\":[{}]}}\n",
-                  json_text(name_of(why_off())), kept, results_text(at_end), watched_text());
-  replace_whole(fmt::format("{}/{}.json", directory, ::getpid()), text);
+                  json_text(name_of(why_off())), kept, choices.value_or(""), kernels.value_or(""));
+  is_written = replace_whole(fmt::format("{}/{}.json", directory, ::getpid()), text) || is_written;
   next = Clock::now() + 200 * (Clock::now() - begin);
 }
 

@@ -9,9 +9,11 @@
 #include "wrapper/launch/profile.h"
 #include "wrapper/launch/state.h"
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -49,22 +51,33 @@ struct LaunchKey {
 /// The logarithm to base 2, rounded down, of the threads of a grid that is not empty.
 std::uint32_t size_class(const Extents &grid, const Extents &block);
 
+struct ContextEvents;
+
 /// A launch whose time is not known yet.
 struct Pending {
   std::size_t version = 0; ///< of the chooser
   Handle start = nullptr, end = nullptr;
-  Handle context = nullptr;
-  std::uint64_t made = 0;    ///< forget_events() so many times before its events were made
-  std::uint64_t turn = 0;    ///< of the choice
-  std::uint64_t numbers = 0; ///< bits_of() KernelCode::numbers
-  std::size_t launches = 1;  ///< that are timed together
+  std::shared_ptr<ContextEvents> of; ///< the context of both
+  std::uint64_t turn = 0;            ///< of the choice
+  std::uint64_t numbers = 0;         ///< bits_of() KernelCode::numbers
+  std::size_t launches = 1;          ///< that are timed together
+};
+
+/// A stream as a launch names it: a default stream is another one in each context, and may be
+/// another one in each thread.
+struct LaunchStream {
+  Handle stream = nullptr;
+  bool per_thread = false;
+  Handle context = nullptr; ///< the thread's
+  std::uint64_t thread = 0;
+  bool operator==(const LaunchStream &) const = default;
 };
 
 /// Launches of one version, one behind the other and nothing between, that are timed together.
 struct LaunchRun {
   Pending pending;      ///< its start has been recorded
   std::size_t left = 0; ///< launches to come; 0: there is no run
-  Handle stream = nullptr;
+  LaunchStream stream;
   std::uint64_t noted = 0; ///< launches of the process, up to its last one
 };
 
@@ -91,7 +104,8 @@ struct Choice {
   double original_us = 0, chosen_us = 0;
   double saves = 0; ///< a launch of what is chosen, ms; set before `decided`
   /// Of a version that was chosen one launch in so many is timed, and the next one of the original,
-  /// or the other way round; set before `decided`. 0: none.
+  /// or the other way round; of the original, if that was chosen, one in about as many. Set before
+  /// `decided`. 0: none.
   std::atomic<std::uint64_t> between_checks{0};
   bool elsewhere = false; ///< of another part (`tune --shard`): the original, and not reported
   bool starves = false;   ///< all siblings that fit would starve: the same
@@ -136,7 +150,8 @@ struct KernelCode {
   /// they were seen to: launches of one grid may do more work or less.
   std::vector<std::uint32_t> numbers;
   std::atomic<std::uint64_t> matter{0};
-  std::atomic<const SeenLaunch *> seen{nullptr};
+  /// By kernel, grid, block and shared memory.
+  std::array<std::atomic<const SeenLaunch *>, 256> seen{};
   std::atomic<std::size_t> seen_launches{0};
 };
 
@@ -155,6 +170,9 @@ Choice *make_choice(KernelCode &code, const Shape &shape, const std::vector<Prio
 const SeenLaunch *find_seen(const KernelCode &code, const LaunchKey &launch);
 /// Keeps that. Of a kernel with many different launches the first ones are kept.
 void keep_seen(KernelCode &code, const LaunchKey &launch, Choice *choice, Outcome why);
+/// Returns true if all launches of this kernel with this grid, block and shared memory were seen to
+/// stay the original's, whatever their arguments, and wherever they run.
+bool all_stay(const KernelCode &code, const LaunchKey &launch);
 
 /// The name of a version of the chooser of this choice, which is of a kernel with this table.
 std::string_view name_of_version(const Choice &choice, const SiblingTable &table,
@@ -165,13 +183,23 @@ std::string_view name_of_version(const Choice &choice, const SiblingTable &table
 /// from now on.
 void learn_numbers(KernelCode &code, Choice &choice, const Pending &launch, double milliseconds);
 
+/// Returns true if launches are kept apart by other numbers by now than when the choice was made:
+/// no launch gets it any more.
+inline bool is_left(const KernelCode &code, const Choice &choice) {
+  return choice.shape.matter != code.matter.load(std::memory_order_relaxed);
+}
+/// Returns true if the choice is to be decided yet.
+inline bool is_open(const KernelCode &code, const Choice &choice) {
+  return choice.decided.load(std::memory_order_relaxed) < 0 && !is_left(code, choice);
+}
+
 /// With the choice's lock held, after the chooser has decided: from now on that version is
 /// launched.
 void settle(KernelCode &code, Choice &choice);
 
 /// With the choice's lock held: the time of a launch after the choice, of the original (0) or of
 /// what was chosen (1); the two of a pair have one turn. If the original is faster by now, it is
-/// launched from now on.
+/// launched from now on. If it already is, that says how often its launches are timed.
 void check_again(KernelCode &code, Choice &choice, const Pending &launch, double milliseconds);
 
 /// For fork(): no thread may be in the middle of a change.

@@ -185,12 +185,12 @@ bool ExtendedArguments::find(const Launch &launch, const SiblingTable &table,
 
 Outcome own_fault(const Launch &launch, const SiblingLimits &limits) {
   for (std::size_t axis = 0; axis < 3; ++axis)
-    if (along(launch.grid, axis) > largest_grid[axis])
+    if (along(launch.grid, axis) == 0 || along(launch.grid, axis) > largest_grid[axis])
       return Outcome::grid;
   const Extents &block = launch.block;
   const std::uint64_t rows = std::uint64_t{block.y} * block.z;
-  return block.z > largest_z || block.x > limits.max_threads || rows > limits.max_threads ||
-                 block.x * rows > limits.max_threads
+  return block.x == 0 || rows == 0 || block.z > largest_z || block.x > limits.max_threads ||
+                 rows > limits.max_threads || block.x * rows > limits.max_threads
              ? Outcome::block_size
              : Outcome::sibling;
 }

@@ -40,6 +40,10 @@ struct Kernel {
   int device = -1;          ///< for whose architecture the siblings were made
   /// Contexts into which the driver has loaded the code of a library's siblings; others have null.
   mutable std::array<std::atomic<Handle>, 8> ready{};
+  Handle own = nullptr; ///< the kernel's handle, for which they were loaded
+  /// The next launch is the original's: its first one may make the driver wait for what runs, and
+  /// nothing did when this was set.
+  mutable std::atomic<bool> own_first{false};
 };
 
 /// Where a function comes from.

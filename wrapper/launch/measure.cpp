@@ -13,9 +13,24 @@
 #include <atomic>
 #include <chrono>
 #include <fmt/core.h>
+#include <memory>
 #include <thread>
+#include <tuple>
+#include <utility>
 
 namespace ptxasw::inline wrapper::launch {
+
+/// A launch may ask about events of another context, which another thread may end at any time.
+struct ContextEvents {
+  ContextEvents(Handle which, int of) : context(which), device(of) {}
+
+  const Handle context;
+  const int device;
+  std::mutex mutex; ///< of what follows; who asks about an event holds it, and so does who ends it
+  bool ended = false;
+  std::vector<std::pair<Handle, Handle>> free;
+};
+
 namespace {
 
 constexpr std::size_t most_pending = 16; ///< launches that are timed, or since the oldest of them
@@ -26,53 +41,78 @@ constexpr double busy = 1; ///< launches that take this many ms together keep th
 std::atomic<unsigned> runs{0};
 std::atomic<std::uint64_t> launches_noted{0};
 
-struct Pool {
+/// Contexts that have not ended, as far as is known.
+struct Contexts {
   std::mutex mutex;
-  std::vector<Pending> free;
-  std::atomic<std::uint64_t> forgotten{0}; ///< how many times
+  std::vector<std::shared_ptr<ContextEvents>> all;
 };
-Pool &pool() {
-  static auto *const value = new Pool;
+Contexts &contexts() {
+  static auto *const value = new Contexts;
   return *value;
+}
+
+/// The calling thread's; null: it has none.
+std::shared_ptr<ContextEvents> current_events() {
+  const Handle context = current_context();
+  if (!context)
+    return nullptr;
+  Contexts &known = contexts();
+  const std::lock_guard lock(known.mutex);
+  for (const std::shared_ptr<ContextEvents> &one : known.all)
+    if (one->context == context)
+      return one;
+  return known.all.emplace_back(std::make_shared<ContextEvents>(context, current_device()));
 }
 
 } // namespace
 
 bool take_events(Pending &pending) {
   const Driver &d = driver();
-  Handle context = nullptr;
-  if (d.context_current(&context) != success)
+  pending.of = current_events();
+  if (!pending.of)
     return false;
-  Pool &all = pool();
   {
-    const std::lock_guard lock(all.mutex);
-    for (std::size_t i = all.free.size(); i-- > 0;)
-      if (all.free[i].context == context) {
-        pending = all.free[i];
-        all.free.erase(all.free.begin() + static_cast<std::ptrdiff_t>(i));
-        return true;
-      }
+    const std::lock_guard lock(pending.of->mutex);
+    if (auto &free = pending.of->free; !free.empty()) {
+      std::tie(pending.start, pending.end) = free.back();
+      free.pop_back();
+      return true;
+    }
   }
-  pending.context = context;
-  pending.made = all.forgotten.load();
   return d.event_create(&pending.start, event_default) == success &&
          d.event_create(&pending.end, event_default) == success;
 }
 
 void give_events(const Pending &pending) {
-  Pool &all = pool();
-  const std::lock_guard lock(all.mutex);
-  if (pending.end && pending.made == all.forgotten.load())
-    all.free.push_back(pending);
+  if (!pending.end)
+    return;
+  const std::lock_guard lock(pending.of->mutex);
+  if (!pending.of->ended)
+    pending.of->free.emplace_back(pending.start, pending.end);
 }
 
-bool has_events(const Pending &pending) { return pending.made == pool().forgotten.load(); }
+bool record_end(const Pending &pending, Handle stream, bool per_thread) {
+  const std::lock_guard lock(pending.of->mutex);
+  return !pending.of->ended && driver().event_record[per_thread](pending.end, stream) == success;
+}
 
-void forget_events() {
-  Pool &all = pool();
-  const std::lock_guard lock(all.mutex);
-  ++all.forgotten;
-  all.free.clear();
+void forget_events(Handle context, int device) {
+  Contexts &known = contexts();
+  std::vector<std::shared_ptr<ContextEvents>> ended;
+  {
+    const std::lock_guard lock(known.mutex);
+    std::erase_if(known.all, [&](const std::shared_ptr<ContextEvents> &one) {
+      const bool ends = context ? one->context == context : device < 0 || one->device == device;
+      if (ends)
+        ended.push_back(one);
+      return ends;
+    });
+  }
+  for (const std::shared_ptr<ContextEvents> &one : ended) {
+    const std::lock_guard lock(one->mutex);
+    one->ended = true;
+    one->free.clear();
+  }
 }
 
 void note_launch() {
@@ -80,7 +120,8 @@ void note_launch() {
     launches_noted.fetch_add(1, std::memory_order_relaxed);
 }
 
-void begin_run(Choice &choice, const Pending &pending, std::size_t launches, Handle stream) {
+void begin_run(Choice &choice, const Pending &pending, std::size_t launches,
+               const LaunchStream &stream) {
   choice.run = {pending, launches - 1, stream, 0};
   choice.run.pending.launches = launches;
   runs.fetch_add(1, std::memory_order_relaxed);
@@ -92,7 +133,7 @@ void end_run(Choice &choice) {
   runs.fetch_sub(1, std::memory_order_relaxed);
 }
 
-bool goes_on(Choice &choice, Handle stream) {
+bool goes_on(Choice &choice, const LaunchStream &stream) {
   LaunchRun &run = choice.run;
   if (run.left == 0)
     return false;
@@ -114,20 +155,29 @@ void break_run(Choice &choice) {
 
 namespace {
 
+/// How long a launch took; `state`: success, or why that is not known.
+float time_of(const Pending &launch, Result &state) {
+  const Driver &d = driver();
+  float milliseconds = 0;
+  const std::lock_guard lock(launch.of->mutex);
+  state = launch.of->ended ? invalid_handle : d.event_query(launch.end);
+  if (state == success)
+    state = d.event_time(&milliseconds, launch.start, launch.end);
+  return milliseconds;
+}
+
 /// Takes launches that have ended out of a list: `done(launch, milliseconds)` of those that were
 /// timed, `failed(launch)` of the others.
 template <typename Done, typename Failed>
 void take_ended(std::vector<Pending> &pending, const Done &done, const Failed &failed) {
-  const Driver &d = driver();
   for (std::size_t i = 0; i < pending.size();) {
-    const Result state = has_events(pending[i]) ? d.event_query(pending[i].end) : invalid_handle;
+    Result state = success;
+    const float milliseconds = time_of(pending[i], state);
     if (state == not_ready) {
       ++i;
       continue;
     }
-    float milliseconds = 0;
-    if (state == success &&
-        d.event_time(&milliseconds, pending[i].start, pending[i].end) == success)
+    if (state == success)
       done(pending[i], static_cast<double>(milliseconds));
     else
       failed(pending[i]);
@@ -155,13 +205,16 @@ void collect(KernelCode &code, Choice &choice) {
         const double each = milliseconds / static_cast<double>(one.launches);
         if (!configuration().log.empty())
           log_trial(code, choice, one, each);
-        if (one.version == 0)
+        // A run's time is of several launches and no pair of events: another kind of time.
+        if (one.version == 0 && one.launches == 1)
           learn_numbers(code, choice, one, each);
         choice.chooser.record(one.version, each, one.launches);
       },
       [&](const Pending &one) { choice.chooser.cancel(one.version); });
   if (choice.chooser.decided() && choice.decided.load(std::memory_order_relaxed) < 0)
     settle(code, choice);
+  if (!is_open(code, choice) && choice.run.left != 0)
+    break_run(choice);
 }
 
 void collect_checks(KernelCode &code, Choice &choice) {

@@ -12,18 +12,20 @@ namespace ptxasw::inline wrapper::launch {
 bool take_events(Pending &pending);
 /// Returns them for the next launch.
 void give_events(const Pending &pending);
-/// The contexts are going away: no event is valid anymore.
-void forget_events();
-/// False if the events have ended since they were taken.
-bool has_events(const Pending &pending);
+/// A context is going away, and its events with it; null: those of a device, negative: all. When
+/// this returns, no thread is asking about one of them, and none will.
+void forget_events(Handle context, int device);
+/// Records the end of what is timed. False if that cannot be, or if the events have ended.
+bool record_end(const Pending &pending, Handle stream, bool per_thread);
 
 /// A launch of any kernel, or of anything that is not seen: it may come between those of a run.
 void note_launch();
 /// With the choice's lock held: begins a run with a launch that begins it.
-void begin_run(Choice &choice, const Pending &pending, std::size_t launches, Handle stream);
+void begin_run(Choice &choice, const Pending &pending, std::size_t launches,
+               const LaunchStream &stream);
 /// With the choice's lock held: true if the launch that was noted last goes on with the choice's
 /// run. If something came between, that run has ended without a time.
-bool goes_on(Choice &choice, Handle stream);
+bool goes_on(Choice &choice, const LaunchStream &stream);
 /// With the choice's lock held: a run has ended.
 void end_run(Choice &choice);
 /// The same of one of which nothing is known.

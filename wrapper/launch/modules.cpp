@@ -35,7 +35,7 @@ Result end_context(Door door, Handle handle, Handle context) {
   if (at_work()) {
     forget_handles(nullptr);
     forget_context(context);
-    forget_events();
+    forget_events(context, -1);
   }
   return function(handle);
 }
@@ -56,7 +56,7 @@ Result end_primary(Door door, int device, bool is_reset) {
     return not_initialized;
   if (at_work()) { // what is still there is found again
     forget_handles(nullptr);
-    forget_events();
+    forget_events(nullptr, device);
     if (is_reset)
       forget_device(device);
   }

@@ -12,6 +12,7 @@
 #include <set>
 #include <toml++/toml.h>
 #include <tuple>
+#include <utility>
 
 namespace ptxasw::inline wrapper::launch {
 namespace {
@@ -233,6 +234,14 @@ void Profile::merge(const Profile &other) {
     } else
       entries.push_back(entry);
   }
+  std::set<std::pair<std::string, std::string>> with_numbers;
+  for (const ProfileEntry &entry : entries)
+    if (!entry.shape.numbers.empty())
+      with_numbers.emplace(entry.hash, entry.gpu);
+  std::erase_if(entries, [&](const ProfileEntry &entry) {
+    return !entry.open.empty() && entry.shape.numbers.empty() &&
+           with_numbers.contains({entry.hash, entry.gpu});
+  });
 }
 
 std::string to_toml(const Profile &profile) {

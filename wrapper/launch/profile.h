@@ -65,7 +65,7 @@ struct Profile {
   /// changed.
   bool outdated(std::string_view kernel, std::string_view hash) const;
   /// Takes over another profile's entries; where both have one, the other's, unless mine alone is
-  /// decided.
+  /// decided. What is not decided of launches that are kept apart by numbers by now goes.
   void merge(const Profile &other);
 };
 

@@ -175,6 +175,15 @@ void earn(double saved) {
     ;
 }
 
+/// Takes from that. False if so much is not there any more: other threads take, too.
+bool spend(double milliseconds) {
+  double before = credit.load(std::memory_order_relaxed);
+  while (before >= milliseconds)
+    if (credit.compare_exchange_weak(before, before - milliseconds, std::memory_order_relaxed))
+      return true;
+  return false;
+}
+
 /// Returns true if a launch is captured into a graph, or might be.
 bool is_captured(const Launch &launch) {
   const RelaxedCapture relaxed;
@@ -193,13 +202,17 @@ Result try_version(const Redirection &r, Choice &choice, std::size_t version, bo
   return result;
 }
 
+LaunchStream stream_of(const Launch &launch) {
+  return {launch.stream, launch.per_thread, current_context(), this_thread()};
+}
+
 /// A launch of a run that is under way; nothing if there is none.
 std::optional<Result> trial_in_run(const Redirection &r, Choice &choice) {
   std::size_t version = 0;
   std::uint64_t begun = 0;
   {
     const std::lock_guard lock(choice.mutex);
-    if (!goes_on(choice, r.launch.stream))
+    if (!goes_on(choice, stream_of(r.launch)))
       return std::nullopt;
     version = choice.run.pending.version;
     begun = choice.run.pending.turn;
@@ -212,12 +225,11 @@ std::optional<Result> trial_in_run(const Redirection &r, Choice &choice) {
   LaunchRun &run = choice.run;
   if (run.left == 0 || run.pending.turn != begun) // another thread's launch came between
     return result;
-  if (result != success || !ran) {
+  if (result != success || !ran || !is_open(r.kernel.code, choice)) {
     break_run(choice);
   } else if (--run.left == 0) {
     end_run(choice);
-    if (has_events(run.pending) &&
-        driver().event_record[r.launch.per_thread](run.pending.end, r.launch.stream) == success) {
+    if (record_end(run.pending, r.launch.stream, r.launch.per_thread)) {
       choice.pending.push_back(run.pending);
     } else {
       give_events(run.pending);
@@ -247,10 +259,8 @@ Result trial(const Redirection &r, Choice &choice) {
     const bool room = make_room(r.kernel.code, choice);
     settled = open && choice.decided.load(std::memory_order_relaxed) >= 0;
     turn = asked = choice.chooser.next(credit.load(std::memory_order_relaxed));
-    if (turn.measure && !room)
+    if ((turn.measure && !room) || (asked.credit > 0 && !spend(asked.credit)))
       turn = {};
-    else if (asked.credit > 0)
-      credit.fetch_sub(asked.credit, std::memory_order_relaxed);
   }
   if (settled)
     write_results(false);
@@ -278,8 +288,8 @@ Result trial(const Redirection &r, Choice &choice) {
       choice.idle.store(static_cast<std::int64_t>(idle), std::memory_order_relaxed);
     }
   }
-  if (timed && in_run && choice.run.left == 0)
-    begin_run(choice, pending, turn.launches, r.launch.stream);
+  if (timed && in_run && choice.run.left == 0 && is_open(r.kernel.code, choice))
+    begin_run(choice, pending, turn.launches, stream_of(r.launch));
   else if (timed && !in_run)
     choice.pending.push_back(pending);
   else if (asked.measure) {
@@ -300,42 +310,75 @@ Result idle(const Redirection &r, Choice &choice) {
   return try_version(r, choice, version, ran);
 }
 
-/// A launch of a version that was chosen, or of the original for comparison: what held once need
-/// not hold for later arguments. Which of a pair of launches is which, is by chance.
-Result check(const Redirection &r, Choice &choice, unsigned index, std::uint64_t number,
-             bool is_second, bool &ran) {
-  constexpr std::uint64_t spread = 0x9e3779b97f4a7c15u;
-  const std::uint64_t pair = number - (is_second ? 1 : 0);
-  const bool wants_original = (pair * spread >> 63 != 0) != is_second;
-  const Driver &d = driver();
-  const RelaxedCapture relaxed;
-  const auto &record = d.event_record[r.launch.per_thread];
+/// A launch after the choice that is timed where that can be: of a sibling, or of the original, and
+/// why. `pair`: both launches of a pair have this number.
+Result timed(const Redirection &r, Choice &choice, std::uint64_t pair,
+             std::optional<unsigned> index, Outcome why, bool &ran) {
+  const auto run = [&] { return index ? sibling(r, *index, ran) : original(r.launch, why); };
+  const auto &record = driver().event_record[r.launch.per_thread];
   Pending pending;
-  if (is_captured(r.launch))
-    return sibling(r, index, ran);
-  {
-    const std::lock_guard lock(choice.mutex);
-    collect_checks(r.kernel.code, choice);
-    if (choice.decided.load(std::memory_order_relaxed) == 0)
-      return original(r.launch, Outcome::original_chosen);
-  }
   if (!take_events(pending) || record(pending.start, r.launch.stream) != success) {
     give_events(pending);
-    return sibling(r, index, ran);
+    return run();
   }
-  const Result result =
-      wants_original ? original(r.launch, Outcome::measuring) : sibling(r, index, ran);
+  const Result result = run();
   if (record(pending.end, r.launch.stream) != success || result != success ||
-      ran == wants_original) {
+      ran != index.has_value()) {
     give_events(pending);
     return result;
   }
-  pending.version = wants_original ? 0 : 1;
+  pending.version = index ? 1 : 0;
   pending.turn = pair;
   pending.numbers = bits_of(r.arguments, r.table(), r.kernel.code.numbers);
   const std::lock_guard lock(choice.mutex);
   choice.checks.push_back(pending);
   return result;
+}
+
+/// A launch of a version that was chosen, or of the original for comparison: what held once need
+/// not hold for later arguments. Which of a pair of launches is which, is by chance.
+Result check(const Redirection &r, Choice &choice, unsigned index, std::uint64_t number,
+             bool is_second, bool &ran) {
+  const std::uint64_t pair = number - (is_second ? 1 : 0);
+  const bool wants_original = by_chance(pair) != is_second;
+  const RelaxedCapture relaxed;
+  if (is_captured(r.launch))
+    return sibling(r, index, ran);
+  bool stays = false;
+  {
+    const std::lock_guard lock(choice.mutex);
+    collect_checks(r.kernel.code, choice);
+    stays = choice.decided.load(std::memory_order_relaxed) == 0;
+  }
+  if (stays) { // from now on
+    write_results(false);
+    return original(r.launch, Outcome::original_chosen);
+  }
+  return timed(r, choice, pair, wants_original ? std::nullopt : std::optional(index),
+               Outcome::measuring, ran);
+}
+
+/// Of launches like one that stays the original's only one in so many is looked at: no period of a
+/// program's launches.
+constexpr std::uint64_t between_looks = 127;
+
+/// A launch that stays the original's. It is timed now and then, since its time may depend on a
+/// number that it had not seen when that was decided: another number may have a faster version.
+Result stay(const Redirection &r, Choice &choice, std::uint64_t number, Outcome why) {
+  const std::uint64_t between = choice.between_checks.load(std::memory_order_relaxed);
+  const std::uint64_t looks = (between + between_looks - 1) / between_looks;
+  if (between == 0 || number < between || number % (looks * between_looks) != 0 ||
+      r.kernel.code.numbers.empty())
+    return original(r.launch, why);
+  const RelaxedCapture relaxed;
+  if (is_captured(r.launch))
+    return original(r.launch, why);
+  {
+    const std::lock_guard lock(choice.mutex);
+    collect_checks(r.kernel.code, choice);
+  }
+  bool ran = false;
+  return timed(r, choice, number, std::nullopt, why, ran);
 }
 
 /// The choice for a launch; null, and why, if there is none. `kept`: what is kept of it.
@@ -379,6 +422,9 @@ Outcome why_original(const Choice &choice) {
 }
 
 Result redirect(const Redirection &r) {
+  if (r.kernel.own_first.load(std::memory_order_relaxed) &&
+      r.kernel.own_first.exchange(false, std::memory_order_relaxed))
+    return original(r.launch, Outcome::measuring);
   Outcome why = Outcome::sibling;
   const SeenLaunch *kept = nullptr;
   Choice *const choice = choice_of(r, why, kept);
@@ -393,9 +439,9 @@ Result redirect(const Redirection &r) {
     return trial(r, *choice);
   }
   if (decided == 0) {
-    if (kept && configuration().mode == Mode::measure)
+    if (kept && configuration().mode == Mode::measure && all_stay(r.kernel.code, kept->launch))
       r.kernel.rests_on.store(kept, std::memory_order_release);
-    return original(r.launch, why_original(*choice));
+    return stay(r, *choice, number, why_original(*choice));
   }
   const unsigned index = static_cast<unsigned>(decided) - 1;
   bool ran = false;
@@ -442,7 +488,6 @@ bool may_run_here(const Launch &launch, const Kernel &kernel) {
 /// A launch like one before whose choice is for the original, unless it is time to look at its
 /// arguments, too: that takes as long as a hundredth of a short kernel.
 bool rests(const Kernel &kernel, const Launch &launch, Outcome &why) {
-  constexpr std::uint64_t between_looks = 127; // no period of a program's launches
   const SeenLaunch *const seen = kernel.rests_on.load(std::memory_order_acquire);
   if (!seen || seen->launch.grid != launch.grid || seen->launch.block != launch.block ||
       seen->launch.shared_bytes != launch.shared_bytes)

@@ -77,6 +77,13 @@ void SlowerInSum::add(double longer) {
 
 double SlowerInSum::certainty() const { return squares_ > 0 ? sum_ / std::sqrt(squares_) : 0; }
 
+bool by_chance(std::uint64_t number) {
+  number += 0x9e3779b97f4a7c15u;
+  number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9u;
+  number = (number ^ number >> 27) * 0x94d049bb133111ebu;
+  return (number ^ number >> 31) & 1;
+}
+
 void TimesByNumbers::add(std::uint64_t bits, double time) {
   constexpr std::size_t most = 64;
   if (all_.size() >= most)

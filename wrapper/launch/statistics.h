@@ -39,6 +39,10 @@ private:
   double sum_ = 0, squares_ = 0;
 };
 
+/// True of half of all numbers, and of those at any distance from one another as if by chance
+/// (splitmix64: G. L. Steele, D. Lea and C. H. Flood, OOPSLA 2014).
+bool by_chance(std::uint64_t number);
+
 /// Times, and how many bits each of eight numbers had with which they were measured, as by
 /// bits_of(). Keeps the newest ones.
 class TimesByNumbers {

@@ -58,6 +58,15 @@ Waits &waits() {
   return *value;
 }
 
+/// What is left for waits, ms; may be negative.
+double left_for_waits() {
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  static const Clock::time_point begin = Clock::now();
+  constexpr double eager = 120000, share = 0.01;
+  return (configuration().mode == Mode::tune ? eager : configuration().wait) +
+         share * Milliseconds(Clock::now() - begin).count() - waits().spent.load();
+}
+
 /// A handle of a default stream: CU_STREAM_LEGACY is 1, CU_STREAM_PER_THREAD is 2.
 bool is_default(Handle stream) { return reinterpret_cast<std::uintptr_t>(stream) <= 2; }
 Handle default_stream(std::uintptr_t which) { return reinterpret_cast<Handle>(which); }
@@ -66,13 +75,6 @@ bool captures(Handle stream, bool per_thread) {
   int status = capture_none;
   return driver().stream_capturing[per_thread](stream, &status) != success ||
          status != capture_none;
-}
-
-/// The calling thread's number. The system gives the names of threads that ended to others.
-std::uint64_t this_thread() {
-  static std::atomic<std::uint64_t> threads{0};
-  thread_local const std::uint64_t mine = ++threads;
-  return mine;
 }
 
 std::atomic<std::uint64_t> loading{0};   ///< who holds back launches; 0: nobody
@@ -147,6 +149,12 @@ Result begin_capture(Door door, bool per_thread, Handle stream, Arguments... arg
 }
 
 } // namespace
+
+std::uint64_t this_thread() {
+  static std::atomic<std::uint64_t> threads{0};
+  thread_local const std::uint64_t mine = ++threads;
+  return mine;
+}
 
 void note_stream(Handle stream, bool per_thread) {
   thread_local Handle last = nullptr; // that was found to be known
@@ -223,8 +231,9 @@ void forget_streams(Handle context, int device) {
 bool wait_a_little(bool (*done)(const void *), const void *argument, double longest) {
   using Milliseconds = std::chrono::duration<double, std::milli>;
   const bool eager = configuration().mode == Mode::tune;
-  const double at_once = eager ? 120000 : configuration().wait, share = 0.01;
-  static const Clock::time_point begin = Clock::now();
+  // What was waited for is loaded then, which takes its time, too.
+  if (are_waits_spent())
+    return false;
   if (done(argument))
     return true;
   Waits &all = waits();
@@ -235,8 +244,7 @@ bool wait_a_little(bool (*done)(const void *), const void *argument, double long
     return false;
   const Clock::time_point start = Clock::now();
   // One wait leaves something for those of other kernels.
-  const double left = at_once + share * Milliseconds(start - begin).count() - all.spent.load();
-  const double limit = std::min(longest, eager ? left : left / 2);
+  const double left = left_for_waits(), limit = std::min(longest, eager ? left : left / 2);
   constexpr double without_sleep = 0.03; // ms
   bool is_done = false;
   double waited = 0;
@@ -251,6 +259,8 @@ bool wait_a_little(bool (*done)(const void *), const void *argument, double long
   add_to_waits(waited);
   return is_done;
 }
+
+bool are_waits_spent() { return configuration().mode != Mode::tune && left_for_waits() <= 0; }
 
 void add_to_waits(double milliseconds) {
   std::atomic<double> &spent = waits().spent;

@@ -4,7 +4,12 @@
 
 #include "wrapper/launch/driver_types.h"
 
+#include <cstdint>
+
 namespace ptxasw::inline wrapper::launch {
+
+/// The calling thread's number. The system gives the names of threads that ended to others.
+std::uint64_t this_thread();
 
 /// A launch or a capture goes to a stream. One that the program did not make before our eyes is not
 /// watched; from then on nothing_runs() is never true.
@@ -21,11 +26,13 @@ void forget_streams(Handle context, int device);
 /// Waits until `done()`, no longer than `longest` ms. All such waits of a process together take at
 /// most Configuration::wait and one per cent of the time since the first of them, one of them half
 /// of what is left of that; two minutes where versions are tried as fast as possible. Returns what
-/// `done()` said last. A thread does not wait for another one's wait, unless versions are tried as
-/// fast as possible.
+/// `done()` said last, and false if nothing is left. A thread does not wait for another one's wait,
+/// unless versions are tried as fast as possible.
 bool wait_a_little(bool (*done)(const void *), const void *argument, double longest = 1e9);
 /// Counts among these waits, ms, what a launch has lost in another way.
 void add_to_waits(double milliseconds);
+/// Returns true if nothing is left for them; never where versions are tried as fast as possible.
+bool are_waits_spent();
 
 /// A launch, from before its stream is noted until the driver has it. Begins when no other thread
 /// holds back launches.

@@ -277,6 +277,14 @@ bool find_addresses(const Home &home, const std::vector<AnswerVariable> &variabl
   return true;
 }
 
+/// Has the driver load a function's code now. False: it does not want to.
+bool load_code(Handle function, bool in_library) {
+  const Driver &d = driver();
+  Handle loaded = nullptr;
+  return in_library ? !d.kernel_function || d.kernel_function(&loaded, function) == success
+                    : !d.function_load || d.function_load(function) == success;
+}
+
 /// Has the driver load the code of the versions now, when nothing runs; a first launch would wait
 /// for what runs then. For the same reason no version may need more local memory for a thread than
 /// the kernel does. False: none is left.
@@ -284,16 +292,25 @@ bool make_ready(Kernel &kernel, std::size_t siblings) {
   bool any = false;
   for (std::size_t i = 0; i < siblings; ++i) {
     LoadedSibling &one = kernel.siblings[i];
-    Handle loaded = nullptr;
-    if (one.function && (one.limits.local > kernel.limits.local ||
-                         (kernel.in_library && driver().kernel_function &&
-                          driver().kernel_function(&loaded, one.function) != success) ||
-                         (!kernel.in_library && driver().function_load &&
-                          driver().function_load(one.function) != success)))
+    if (one.function &&
+        (one.limits.local > kernel.limits.local || !load_code(one.function, kernel.in_library)))
       one.function = nullptr;
     any = any || one.function;
   }
   return any;
+}
+
+/// The same for the original, in the calling thread's context. Where versions run from the first
+/// launch on, its own first one comes at any time after that: for comparison, or because a launch
+/// is not for them. If it needs more local memory than they do, or if nothing loads its code, only
+/// a launch now will do.
+bool make_own_ready(const Kernel &kernel) {
+  bool needs_launch = !kernel.in_library && !driver().function_load;
+  for (std::size_t i = 0; i < kernel.code.table.siblings.size(); ++i)
+    if (const LoadedSibling &one = kernel.siblings[i]; one.function)
+      needs_launch = needs_launch || one.limits.local < kernel.limits.local;
+  kernel.own_first.store(needs_launch, std::memory_order_relaxed);
+  return load_code(kernel.own, kernel.in_library);
 }
 
 /// Loads the versions of an answer. Null, with the reason in `watched`, if they may not be used.
@@ -328,7 +345,8 @@ const Kernel *load(Handle function, const Home &home, Watched &watched, Answer &
     unload(beside);
     return refuse("not-loaded", "the driver does not know the versions");
   }
-  if (!make_ready(*kernel, code.table.siblings.size())) {
+  kernel->own = function;
+  if (!make_ready(*kernel, code.table.siblings.size()) || !make_own_ready(*kernel)) {
     unload(beside);
     return refuse("not-loaded",
                   "its versions need more local memory than it, or the driver does not load them");
@@ -627,7 +645,7 @@ bool make_ready_in(const Kernel &kernel, Handle context) {
     return false;
   const LookupGuard guard;
   const RelaxedCapture relaxed;
-  if (!nothing_runs())
+  if (are_waits_spent() || !nothing_runs())
     return false;
   const HandlesLock lock;
   const LaunchesWait others;
@@ -636,13 +654,15 @@ bool make_ready_in(const Kernel &kernel, Handle context) {
   });
   if (place == kernel.ready.end() || !others.alone() || !nothing_runs())
     return false;
+  const std::int64_t start = microseconds_now();
+  bool is_ready = make_own_ready(kernel);
   for (std::size_t i = 0; i < kernel.code.table.siblings.size(); ++i)
-    if (Handle loaded = nullptr, function = kernel.siblings[i].function;
-        function && driver().kernel_function &&
-        driver().kernel_function(&loaded, function) != success)
-      return false;
-  place->store(context, std::memory_order_release);
-  return true;
+    if (Handle function = kernel.siblings[i].function; function)
+      is_ready = is_ready && load_code(function, true);
+  add_to_waits(static_cast<double>(microseconds_now() - start) / 1000);
+  if (is_ready)
+    place->store(context, std::memory_order_release);
+  return is_ready;
 }
 
 bool watched_origin(Handle function, Origin &origin) {
@@ -659,12 +679,12 @@ bool watched_origin(Handle function, Origin &origin) {
   return false;
 }
 
-std::string watched_text() {
+std::optional<std::string> watched_text() {
   if (!asks_for_versions())
     return "";
   // At the end of the process nothing may wait: a thread may hold the lock and never come back.
   if (!try_lock_handles())
-    return "";
+    return std::nullopt;
   std::string list;
   for (const auto &[key, watched] : watching().all)
     if (watched->launches.load(std::memory_order_relaxed) != 0)

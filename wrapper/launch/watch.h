@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace ptxasw::inline wrapper::launch {
@@ -73,7 +74,8 @@ bool make_ready_in(const Kernel &kernel, Handle context);
 /// the function is none.
 bool watched_origin(Handle function, Origin &origin);
 
-/// All that are watched, as JSON: those without versions with the reason.
-std::string watched_text();
+/// All that are watched, as JSON: those without versions with the reason. Nothing if another thread
+/// is in the middle of a change.
+std::optional<std::string> watched_text();
 
 } // namespace ptxasw::wrapper::launch
