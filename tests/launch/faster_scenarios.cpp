@@ -265,6 +265,101 @@ const Scenario compiled("faster-nvrtc", [] {
   expect_faster(function(load_by("cuModuleLoadData", code.data()), "add"));
 });
 
+/// In a module of an interpreter, that is linked with NVRTC and with nvJitLink.
+template <typename Function> Function *in_module(const char *name) {
+  void *const module = ::dlopen("liblaunch_linking.so", RTLD_NOW | RTLD_LOCAL);
+  CHECK(module);
+  return reinterpret_cast<Function *>(::dlsym(module, name));
+}
+
+const Scenario compiled_in_module("faster-nvrtc-in-module", [] {
+  const std::string program = ptx();
+  std::string code(2 * program.size(), '\0');
+  CHECK(in_module<int(const char *, char *)>("compile_in_module")(program.c_str(), code.data()) ==
+        0);
+  expect_faster(function(load_by("cuModuleLoadData", code.data()), "add"));
+});
+
+const Scenario linked_in_module("faster-linked-in-module", [] {
+  std::string code;
+  in_module<void(bool, const std::string &, std::string &)>("link_in_module")(
+      std::getenv("FASTER_LINKED") == std::string("12"), ptx(), code);
+  CHECK(!code.empty());
+  expect_faster(function(load_by("cuModuleLoadData", code.data()), "add"));
+});
+
+/// nvJitLink as Python's callers have it: by name, from the library or whatever is there.
+class Linker {
+public:
+  explicit Linker(std::vector<const char *> options = {}) {
+    CHECK(!::dlsym(RTLD_DEFAULT, "nvJitLinkCreate"));
+    library_ = ::dlopen("libnvJitLink.so", RTLD_NOW | RTLD_LOCAL);
+    CHECK(library_);
+    CHECK(of<int(void **, unsigned, const char **)>("nvJitLinkCreate")(
+              &link_, static_cast<unsigned>(options.size()), options.data()) == 0);
+  }
+  ~Linker() { of<int(void **)>("nvJitLinkDestroy")(&link_); }
+  Linker(const Linker &) = delete;
+  Linker &operator=(const Linker &) = delete;
+
+  void add(const std::string &text, int kind = ptx_input) {
+    CHECK(of<int(void *, int, const void *, std::size_t, const char *)>("nvJitLinkAddData")(
+              link_, kind, text.c_str(), text.size() + 1, "") == 0);
+  }
+  void add_file(const std::string &text) {
+    const std::string path = std::string(std::getenv("TMPDIR")) + "/linked.ptx";
+    std::ofstream(path) << text;
+    CHECK(of<int(void *, int, const char *)>("nvJitLinkAddFile")(link_, ptx_input, path.c_str()) ==
+          0);
+    std::filesystem::remove(path);
+  }
+  std::string code() {
+    std::size_t size = 0;
+    CHECK(of<int(void *)>("nvJitLinkComplete")(link_) == 0);
+    CHECK(of<int(void *, std::size_t *)>("nvJitLinkGetLinkedCubinSize")(link_, &size) == 0);
+    std::string code(size, '\0');
+    CHECK(of<int(void *, void *)>("nvJitLinkGetLinkedCubin")(link_, code.data()) == 0);
+    return code;
+  }
+  static constexpr int ptx_input = 2, other_input = 3;
+
+private:
+  template <typename Function> Function *of(const char *name) {
+    return reinterpret_cast<Function *>(::dlsym(library_, name));
+  }
+  void *library_ = nullptr, *link_ = nullptr;
+};
+
+const Scenario linked("faster-linked", [] {
+  {
+    Linker before; // whose handle is used again
+    before.add(ptx());
+  }
+  Linker linker({"-arch=sm_90", "-O3"});
+  linker.add(ptx());
+  expect_faster(function(load_by("cuModuleLoadData", linker.code().c_str()), "add"));
+});
+
+const Scenario linked_file("faster-linked-file", [] {
+  Linker linker;
+  linker.add_file(ptx());
+  expect_faster(function(load_by("cuModuleLoadData", linker.code().data()), "add"));
+});
+
+/// Code of which nvJitLink says too little: what the environment names.
+const Scenario linked_of_several("faster-linked-unknown", [] {
+  const std::string what = std::getenv("FASTER_LINKED");
+  Linker linker({what == "options" ? "-maxrregcount=32" : "-arch=sm_90"});
+  linker.add(ptx(), what == "other" ? Linker::other_input : Linker::ptx_input);
+  if (what == "several")
+    linker.add("\n");
+  Launches launches(function(load_by("cuModuleLoadData", linker.code().c_str()), "add"));
+  for (int i = 0; i < 100; ++i) {
+    CHECK(launches.versions_of(1) == 0);
+    ::usleep(1000);
+  }
+});
+
 // As CuPy does, too: what NVRTC made is kept in a file, and later runs load that.
 
 std::string code_in_a_file() {

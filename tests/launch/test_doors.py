@@ -34,6 +34,9 @@ LET_BE = {
     "cuLaunchGrid": "likewise",
     "cuLaunchGridAsync": "likewise",
 }
+# The functions of nvJitLink by the names that its headers of CUDA 12 and 13 have had, and may have.
+LINKER = {prefix + "nvJitLink" + name + suffix for name in ("Create", "AddData", "AddFile", "GetLinkedCubin", "Destroy")
+          for prefix, suffix in [("", ""), *(("__", f"_{major}_{minor}") for major in (12, 13) for minor in range(10))]}
 LIKE = re.compile(r"^cu(Launch\w*|(Module|Library)\w*Unload|(Green)?Ctx(Destroy|Detach)|DevicePrimaryCtx(Release|Reset)|"
                   r"ModuleLoad|(Module|Library)LoadData\w*|ModuleLoadFatBinary|LinkAddData|GraphKernelNodeGetParams|"
                   r"GraphNodeGetParams|GetProcAddress)$")
@@ -126,7 +129,16 @@ class Doors(unittest.TestCase):
     def test_the_library_shows_doors_and_nothing_else(self):
         shown = subprocess.run(["nm", "-D", "--defined-only", HELPER], capture_output=True, text=True, check=True)
         symbols = {line.split()[-1] for line in shown.stdout.splitlines()}
-        self.assertEqual(symbols, {row[3] for row in TABLE} | {"dlsym", "dlopen", "nvrtcGetCUBIN"})
+        self.assertEqual(symbols, {row[3] for row in TABLE} | {"dlsym", "dlopen", "nvrtcGetCUBIN"} | LINKER)
+
+    def test_the_functions_of_nvjitlink(self):
+        header = INCLUDE / "nvJitLink.h"
+        if not header.exists():
+            self.skipTest("no nvJitLink")
+        functions = set(re.findall(r"(?<!\w)(?:__)?nvJitLink[A-Z]\w*(?= *\()", header.read_text()))
+        mine = {name for name in functions if re.search(r"(Create|Add\w*|GetLinkedCubin|Destroy)(_\d+_\d+)?$", name)}
+        self.assertGreater(len(mine), 5)
+        self.assertLessEqual(mine, LINKER)
 
     def test_the_library_needs_nothing_of_cuda(self):
         needed = subprocess.run(["readelf", "-d", HELPER], capture_output=True, text=True, check=True).stdout

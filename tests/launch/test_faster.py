@@ -84,6 +84,12 @@ class Running(Case):
                                        r"\(\d+ %\)\. Next time from the first launch on\.\n"
                                        r"  add  1\.6\dx  \w.*0\.10\d -> 0\.060\d? ms, [\d,]+ launches\n")
 
+    def test_machine_code_that_nvjitlink_or_a_module_made(self):
+        for scenario, by in (("faster-linked", ""), ("faster-linked-file", ""), ("faster-linked-in-module", "12"),
+                             ("faster-linked-in-module", "13"), ("faster-nvrtc-in-module", "")):
+            with self.subTest(scenario=scenario, by=by):  # nothing is known of the code from another scenario
+                self.good(scenario, FASTER_LINKED=by, XDG_CACHE_HOME=str(self.dir / (scenario + by)))
+
     def test_variables_graphs_modules_and_threads(self):
         for scenario in ("faster-variable", "faster-constant", "faster-graph", "faster-reload", "faster-unload", "faster-threads",
                          "faster-fork", "faster-contexts", "faster-released", "faster-stream", "faster-stuck"):
@@ -253,6 +259,55 @@ class Staying(Case):
                                       ("faster-resized", "scaled", "the driver does not say where its variables are")):
             with self.subTest(scenario=scenario):
                 self.assertRegex(self.good(scenario, "--why", FASTER_KNOWN="1"), f"  {kernel}: .*{why}")
+
+    def test_what_nvjitlink_made_of_more_than_ptx(self):
+        for what, why in (("several", "nvJitLink linked it from several inputs"), ("other", "of something else than PTX"),
+                          ("options", "the program told nvJitLink how to compile it")):
+            with self.subTest(what=what):
+                self.assertRegex(self.good("faster-linked-unknown", "--why", FASTER_LINKED=what), f"  add: .*{why}")
+        self.assertEqual(list(self.kept.glob("*.compiled")), [])
+
+    def test_the_real_nvjitlink(self):
+        """By Python's ctypes, as Python's callers do it, and by a program that is linked with it; no GPU is needed to link."""
+        home = next((Path(home) for home in (os.environ.get("CUDA_HOME"), "/usr/local/cuda")
+                     if home and list(Path(home).glob("lib*/libnvJitLink.so")) and (Path(home) / "include/nvJitLink.h").exists()), None)
+        if not home:
+            self.skipTest("no nvJitLink")
+        library = next(home.glob("lib*/libnvJitLink.so"))
+        script = self.dir / "link.py"
+        script.write_text(f"""
+import ctypes
+library = ctypes.CDLL("{library}")
+ptx = b".version 8.0\\n.target sm_90\\n.address_size 64\\n.visible .entry by_name() {{ ret; }}\\n\\0"
+options = (ctypes.c_char_p * 1)(b"-arch=sm_90")
+link, size = ctypes.c_void_p(), ctypes.c_size_t()
+assert library.nvJitLinkCreate(ctypes.byref(link), 1, options) == 0
+assert library.nvJitLinkAddData(link, 2, ptx, ctypes.c_size_t(len(ptx)), b"k") == 0
+assert library.nvJitLinkComplete(link) == 0
+assert library.nvJitLinkGetLinkedCubinSize(link, ctypes.byref(size)) == 0
+code = ctypes.create_string_buffer(size.value)
+assert library.nvJitLinkGetLinkedCubin(link, code) == 0
+assert library.nvJitLinkDestroy(ctypes.byref(link)) == 0 and not link.value
+assert library.nvJitLinkCreate(ctypes.byref(link), 1, options) == 0  # it still works as it did
+assert library.nvJitLinkAddData(link, 2, b"rubbish", ctypes.c_size_t(7), b"k") != 0
+""")
+        self.good("", command=["--", sys.executable, str(script)])
+        (known,) = self.kept.glob("*.compiled")
+        self.assertIn(b".visible .entry by_name()", known.read_bytes())
+        known.unlink()
+        self.compile("""#include <cstring>
+#include <nvJitLink.h>
+int main() {
+  const char *ptx = ".version 8.0\\n.target sm_90\\n.address_size 64\\n.visible .entry linked() { ret; }\\n";
+  const char *options[] = {"-arch=sm_90"};
+  char code[100000];
+  nvJitLinkHandle link;
+  return nvJitLinkCreate(&link, 1, options) || nvJitLinkAddData(link, NVJITLINK_INPUT_PTX, ptx, std::strlen(ptx) + 1, "") ||
+         nvJitLinkComplete(link) || nvJitLinkGetLinkedCubin(link, code) || nvJitLinkDestroy(&link);
+}""", "-I", str(home / "include"), "-L", str(library.parent), "-lnvJitLink", f"-Wl,-rpath,{library.parent}", "-o", str(self.dir / "linked"))
+        self.good("", command=["--", str(self.dir / "linked")])
+        (known,) = self.kept.glob("*.compiled")
+        self.assertIn(b".visible .entry linked()", known.read_bytes())
 
     def test_machine_code_for_another_gpu_does_not_count(self):
         self.good("faster-kept", "--why", FASTER_CODE="70")

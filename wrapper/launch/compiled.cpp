@@ -1,8 +1,8 @@
-// Programs keep what NVRTC made (CuPy in ~/.cupy/kernel_cache) and load that the next time without
-// it. So what it made is told to `ptxasw faster`, as a file in the directory of the run, and that
-// says at the start of the next one, in the file `compiled`, of which machine code it remembers the
-// PTX: its length and a hash. Same bytes do the same, whoever made them; so any PTX that gave them
-// will do, and the last one is kept.
+// Programs keep what NVRTC and nvJitLink made (CuPy in ~/.cupy/kernel_cache) and load that the next
+// time without them. So what they made is told to `ptxasw faster`, as a file in the directory of
+// the run, and that says at the start of the next one, in the file `compiled`, of which machine
+// code it remembers the PTX: its length and a hash. Same bytes do the same, whoever made them; so
+// any PTX that gave them will do, and the last one is kept.
 //
 // Nobody says how long an image is that is loaded from memory, except the image. As the driver has
 // to, this believes the headers; but what is as long as no known file is not read.
@@ -28,15 +28,17 @@ namespace {
 
 constexpr std::size_t most_ptx = std::size_t{32} << 20; ///< bytes of this run's PTX
 constexpr std::size_t elf_header = 64;
+constexpr std::size_t most_reasons = 4096;
 
 /// With the lock of the handles held.
 struct Compiled {
-  std::map<std::string, std::string> now; ///< in this process: PTX by compiled_name()
-  std::size_t bytes = 0;                  ///< of that PTX
-  bool was_read = false;                  ///< the file `compiled`
-  std::string store;                      ///< the directory with what is remembered
-  std::set<std::string> earlier;          ///< what is there
-  std::set<std::uint64_t> sizes;          ///< of all machine code whose PTX is known
+  std::map<std::string, std::string> now;      ///< in this process: PTX by compiled_name()
+  std::size_t bytes = 0;                       ///< of that PTX
+  bool was_read = false;                       ///< the file `compiled`
+  std::string store;                           ///< the directory with what is remembered
+  std::set<std::string> earlier;               ///< what is there
+  std::map<std::string, CompiledCode> without; ///< why there is no PTX, by compiled_name()
+  std::set<std::uint64_t> sizes;               ///< of all machine code of which anything is known
 
   void read() {
     if (was_read)
@@ -123,7 +125,20 @@ void remember_compiled(std::string_view code, std::string ptx) {
   unlock_handles();
 }
 
-std::string compiled_ptx(const char *file) {
+void remember_without_ptx(std::string_view code, const char *why, const char *words) {
+  if (elf_size(code.data(), code.size()) != code.size())
+    return;
+  const std::string name = compiled_name(code);
+  lock_handles();
+  Compiled &known = compiled();
+  if (known.without.size() == most_reasons)
+    known.without.clear();
+  known.without[name] = {"", why, words};
+  known.sizes.insert(code.size());
+  unlock_handles();
+}
+
+CompiledCode compiled_code(const char *file) {
   lock_handles();
   Compiled &known = compiled();
   known.read();
@@ -132,23 +147,27 @@ std::string compiled_ptx(const char *file) {
   const bool is_known_size = known.sizes.contains(size);
   unlock_handles();
   if (!is_known_size)
-    return "";
+    return {};
   const std::string name = compiled_name({file, size});
   std::string path;
+  CompiledCode code;
   lock_handles();
-  const auto now = known.now.find(name);
-  std::string ptx = now == known.now.end() ? "" : now->second;
-  if (ptx.empty() && known.earlier.contains(name))
+  if (const auto why = known.without.find(name); why != known.without.end())
+    code = why->second;
+  if (const auto now = known.now.find(name); now != known.now.end())
+    code.ptx = now->second;
+  else if (known.earlier.contains(name))
     path = known.store + "/" + name + compiled_suffix;
   unlock_handles();
   if (path.empty())
-    return ptx;
+    return code;
   const std::string bytes = read_whole_own(path).value_or("");
   const auto text = decode_compiled(bytes);
   if (!text || !begins_ptx(text->data(), text->size()))
-    return "";
+    return code;
   ::utimensat(AT_FDCWD, path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW); // used now
-  return std::string(*text);
+  code.ptx = *text;
+  return code;
 }
 
 } // namespace ptxasw::wrapper::launch

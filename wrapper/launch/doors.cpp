@@ -143,6 +143,26 @@ void *real_dlsym(void *library, const char *name) {
   return function ? function(library, name) : nullptr;
 }
 
+void *library_of(const void *address) {
+  Dl_info info;
+  return ::dladdr(address, &info) && info.dli_fname
+             ? ::dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
+             : nullptr;
+}
+
+void *behind_ours(const char *name, const void *ours, const void *caller) {
+  const LookupGuard guard;
+  void *found = real_dlsym(RTLD_NEXT, name);
+  if (found && found != ours)
+    return found;
+  // An interpreter opens its modules for themselves: what they are linked with is theirs.
+  void *const library = library_of(caller);
+  found = library ? real_dlsym(library, name) : nullptr;
+  if (library)
+    ::dlclose(library);
+  return found == ours ? nullptr : found;
+}
+
 void *driver_library() {
   static std::atomic<void *> library{nullptr};
   if (void *const known = library.load(std::memory_order_acquire))

@@ -92,6 +92,12 @@ void *driver_library();
 void *dlsym_address();
 /// Calls it.
 void *real_dlsym(void *library, const char *name);
+/// What a caller that is linked with a library would have come to if there were no `ours` of that
+/// name: the next one that all see, or the one that `caller`, an address in its code, has brought
+/// along. Null if there is none.
+void *behind_ours(const char *name, const void *ours, const void *caller);
+/// The library that an address is in, as a handle that must be closed; null if it has no name.
+void *library_of(const void *address);
 
 /// While one lives, lookups by this thread go straight through: the driver looks things up, too,
 /// and must not find us.

@@ -28,12 +28,14 @@ template <typename Number> Number image_number(const char *from) {
 KeptImage nothing(const char *why, const char *words) { return {"", why, words}; }
 
 KeptImage keep_code(const char *file) {
-  std::string ptx = compiled_ptx(file);
-  if (ptx.empty())
+  CompiledCode code = compiled_code(file);
+  if (code.ptx.empty() && *code.why)
+    return nothing(code.why, code.words);
+  if (code.ptx.empty())
     return nothing(no_ptx,
                    "there is machine code of it and no PTX; CuPy keeps such code, and compiles "
                    "anew with CUPY_CACHE_IN_MEMORY=1 or an empty directory as CUPY_CACHE_DIR");
-  return {std::move(ptx), "", ""};
+  return {std::move(code.ptx), "", ""};
 }
 
 } // namespace

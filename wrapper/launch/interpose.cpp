@@ -36,16 +36,19 @@ using namespace ptxasw::launch;
 
 extern "C" {
 
-__attribute__((visibility("hidden"), used)) Found ptxasw_launch_find_symbol(void *library,
-                                                                            const char *name) {
+__attribute__((visibility("hidden"), used)) Found
+ptxasw_launch_find_symbol(void *library, const char *name, const void *caller) {
   const Found through{nullptr, dlsym_address()};
   // Letters first: sanitizers look things up before they can bear a call of strcmp().
-  if (name && name[0] == 'n' && name[1] == 'v' && std::strcmp(name, "nvrtcGetCUBIN") == 0 &&
-      replace_nvrtc && library != RTLD_NEXT && !LookupGuard::active()) {
-    const LookupGuard guard;
-    return {replace_nvrtc(real_dlsym(library == RTLD_DEFAULT ? RTLD_NEXT : library, name)),
-            nullptr};
-  }
+  const char *const letters = name && name[0] == '_' && name[1] == '_' ? name + 2 : name;
+  if (letters && letters[0] == 'n' && letters[1] == 'v' && our_compiler && library != RTLD_NEXT &&
+      !LookupGuard::active())
+    if (void *const ours = our_compiler(name)) {
+      const LookupGuard guard;
+      void *const found =
+          library == RTLD_DEFAULT ? behind_ours(name, ours, caller) : real_dlsym(library, name);
+      return {replace_compiler(name, found), nullptr};
+    }
   if (!name || name[0] != 'c' || name[1] != 'u' || LookupGuard::active() || !is_door(name))
     return through;
   const LookupGuard guard;
@@ -78,6 +81,7 @@ dlsym:
         .cfi_adjust_cfa_offset 8
         pushq %rsi
         .cfi_adjust_cfa_offset 8
+        movq 16(%rsp), %rdx
         subq $8, %rsp
         .cfi_adjust_cfa_offset 8
         call ptxasw_launch_find_symbol

@@ -10,6 +10,7 @@
 #include "wrapper/launch/state.h"
 
 #include <atomic>
+#include <cstring>
 #include <dlfcn.h>
 #include <string>
 
@@ -37,10 +38,7 @@ std::string text_of(void *library, void *program, const char *size_name, const c
 
 void note_compiled(void *real, void *program, const char *code) {
   const LookupGuard guard;
-  Dl_info info;
-  void *const library = ::dladdr(real, &info) && info.dli_fname
-                            ? ::dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
-                            : nullptr;
+  void *const library = library_of(real);
   if (!library)
     return;
   auto *const get_size = reinterpret_cast<GetSize *>(real_dlsym(library, "nvrtcGetCUBINSize"));
@@ -52,10 +50,18 @@ void note_compiled(void *real, void *program, const char *code) {
 
 } // namespace
 
-void *replace_nvrtc(void *found) {
+void *our_compiler(const char *name) {
+  return std::strcmp(name, "nvrtcGetCUBIN") == 0 ? reinterpret_cast<void *>(&nvrtcGetCUBIN)
+                                                 : our_linker(name);
+}
+
+void *replace_compiler(const char *name, void *found) {
+  void *const ours = our_compiler(name);
+  if (ours != reinterpret_cast<void *>(&nvrtcGetCUBIN))
+    return replace_linker(name, found);
   void *known = nullptr;
   if (found && (function.compare_exchange_strong(known, found) || known == found))
-    return reinterpret_cast<void *>(&nvrtcGetCUBIN);
+    return ours;
   return found; // another NVRTC: its code is seen as machine code alone
 }
 
@@ -65,12 +71,11 @@ using namespace ptxasw::launch;
 
 extern "C" int nvrtcGetCUBIN(void *program, char *code) {
   void *real = function.load();
-  if (!real) { // the program is linked with it
-    const LookupGuard guard;
-    real = real_dlsym(RTLD_NEXT, "nvrtcGetCUBIN");
-    if (!real)
-      return internal_error;
-  }
+  if (!real) // the caller is linked with it
+    real = behind_ours("nvrtcGetCUBIN", reinterpret_cast<void *>(&nvrtcGetCUBIN),
+                       __builtin_return_address(0));
+  if (!real)
+    return internal_error;
   const int result = reinterpret_cast<GetText *>(real)(program, code);
   if (result == 0 && code && !configuration().faster.empty() && at_work())
     note_compiled(real, program, code);

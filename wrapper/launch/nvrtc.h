@@ -1,12 +1,20 @@
 #pragma once
 
+// What stands in front of the libraries that make machine code: NVRTC (nvrtc.cpp) and nvJitLink
+// (nvjitlink.cpp). Not in the archive, which may stand beside a static one: null there.
+
 #include "wrapper/launch/exported.h"
 
 namespace ptxasw::inline wrapper::launch {
 
-/// What a program that looked up nvrtcGetCUBIN and found `found` gets. Not in the archive: null
-/// there.
-__attribute__((weak)) void *replace_nvrtc(void *found);
+/// Our function of that name; null if there is none.
+__attribute__((weak)) void *our_compiler(const char *name);
+/// What a program that looked up such a name and found `found` gets.
+__attribute__((weak)) void *replace_compiler(const char *name, void *found);
+
+/// The same two, of nvJitLink alone.
+void *our_linker(const char *name);
+void *replace_linker(const char *name, void *found);
 
 } // namespace ptxasw::wrapper::launch
 
