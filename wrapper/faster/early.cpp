@@ -26,6 +26,7 @@ namespace {
 
 /// Of a program with more kernels most are not launched often.
 constexpr std::size_t most_unknown = 16, most_in_all = 64;
+constexpr std::size_t most_kept = std::size_t{64} << 20; ///< bytes of all images, as of the helper
 
 /// The bytes of a file, of which only what is looked at is read.
 class MappedFile {
@@ -68,11 +69,16 @@ std::vector<std::string> kept_images(std::string_view file) {
   if (!images)
     return kept;
   const FatImage *last = nullptr;
+  std::size_t all = 0;
   for (const FatImage &image : *images) {
     if (image.is_relocatable() || (last && last->binary == image.binary))
       continue;
     last = &image;
-    if (launch::KeptImage one = launch::keep_fat(image.whole.data()); !one.bytes.empty())
+    launch::KeptImage one = launch::keep_fat(image.whole.data());
+    all += one.bytes.size();
+    if (all > most_kept)
+      break;
+    if (!one.bytes.empty())
       kept.push_back(std::move(one.bytes));
   }
   return kept;

@@ -292,7 +292,7 @@ LaunchUnderWay::~LaunchUnderWay() {
 
 LaunchesWait::LaunchesWait() { loading.store(this_thread()); }
 LaunchesWait::~LaunchesWait() { loading.store(0); }
-bool LaunchesWait::alone() const { return launching.load() == 1; }
+bool nobody_else_launches() { return launching.load() == 1; }
 
 void lock_streams() {
   streams().asking.lock();

@@ -46,6 +46,8 @@ public:
 private:
   bool counted_ = false;
 };
+/// For who is in the middle of a launch: false if another thread is, too.
+bool nobody_else_launches();
 
 /// While one lives, other threads' launches wait. It is held, during a launch, for what takes a few
 /// milliseconds, and waits for no other thread.
@@ -53,8 +55,6 @@ class LaunchesWait {
 public:
   LaunchesWait();
   ~LaunchesWait();
-  /// False if another thread was already in the middle of a launch.
-  bool alone() const;
   LaunchesWait(const LaunchesWait &) = delete;
   LaunchesWait &operator=(const LaunchesWait &) = delete;
 };

@@ -405,7 +405,7 @@ bool let_run_empty(const Watched &watched) {
   const std::int64_t each = watched.blocked_for.load(std::memory_order_relaxed) / blocked;
   const std::int64_t end = microseconds_now() + std::min(longest, 2 * whole_queue * each);
   bool quiet = false;
-  while (!(quiet = nothing_runs()) && microseconds_now() < end)
+  while (!(quiet = nothing_runs()) && nobody_else_launches() && microseconds_now() < end)
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   return quiet;
 }
@@ -621,7 +621,7 @@ const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
     return found;
   const HandlesLock lock;
   const LaunchesWait others;
-  if (!others.alone() || !nothing_runs())
+  if (!nobody_else_launches() || !nothing_runs())
     return found;
   const std::int64_t start = microseconds_now();
   const Kernel *const received = receive(function, question);
@@ -652,7 +652,7 @@ bool make_ready_in(const Kernel &kernel, Handle context) {
   const auto place = std::find_if(kernel.ready.begin(), kernel.ready.end(), [](const auto &one) {
     return one.load(std::memory_order_relaxed) == nullptr;
   });
-  if (place == kernel.ready.end() || !others.alone() || !nothing_runs())
+  if (place == kernel.ready.end() || !nobody_else_launches() || !nothing_runs())
     return false;
   const std::int64_t start = microseconds_now();
   bool is_ready = make_own_ready(kernel);
