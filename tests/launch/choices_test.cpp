@@ -10,14 +10,14 @@ using namespace ptxasw::launch;
 namespace {
 
 /// A kernel `add` (to, from, n) with one version, of which there has been none with this hash.
-KernelCode &kernel_with(const std::string &hash, Profile known = {}) {
+KernelCode &kernel_with(const std::string &hash, const Profile &known = {}) {
   SiblingTable table;
   table.kernel = "add";
   table.hash = hash;
   table.parameters = {{0, 8}, {8, 8}, {16, 4}};
   table.siblings.emplace_back();
   table.siblings[0].name = "add__ptxasw_x4";
-  return code_of(std::move(table), std::move(known));
+  return code_of(std::move(table), known);
 }
 
 LaunchKey launch_of(unsigned grid, std::uint64_t met = 0) {

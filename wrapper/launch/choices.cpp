@@ -341,7 +341,7 @@ std::uint32_t size_class(const Extents &grid, const Extents &block) {
   return static_cast<std::uint32_t>(std::ilogb(blocks * block.x * block.y * block.z));
 }
 
-KernelCode &code_of(SiblingTable table, Profile known) {
+KernelCode &code_of(SiblingTable table, const Profile &known) {
   std::string bytes = encode(table);
   const std::lock_guard lock(codes().mutex);
   std::unique_ptr<KernelCode> &code = codes().all[std::move(bytes)];

@@ -159,7 +159,7 @@ struct KernelCode {
 inline constexpr std::size_t most_siblings = 31;
 
 /// The one object for a table; `known` is what was chosen for its launches before. Takes the lock.
-KernelCode &code_of(SiblingTable table, Profile known = {});
+KernelCode &code_of(SiblingTable table, const Profile &known = {});
 
 /// The choice for a shape; null if there is none yet.
 Choice *find_choice(const KernelCode &code, const Shape &shape);
