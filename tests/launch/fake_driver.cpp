@@ -72,6 +72,7 @@ struct Owner {
 struct Event {
   double time = 0;
   bool pending = false;
+  Context *context = nullptr; ///< null: it has ended, and the event with it
 };
 
 struct Stream {
@@ -107,9 +108,10 @@ bool anybody_captures = false;
 bool late = false;  ///< events stay pending until cuStreamSynchronize
 bool timed = false; ///< launches take the time they say, one after the other, behind the program
 double host = 0; ///< milliseconds that the program has taken, by what it called: no clock is asked
-double event_time = 0;    ///< milliseconds that an event takes
-void *spinning = nullptr; ///< a stream on which a kernel waits for the program
-std::string refuse;       ///< the name of a kernel that is not launched
+double event_time = 0;                      ///< milliseconds that an event takes
+void *spinning = nullptr;                   ///< a stream on which a kernel waits for the program
+std::atomic<void (*)()> meanwhile{nullptr}; ///< happens while the next launch is under way
+std::string refuse;                         ///< the name of a kernel that is not launched
 
 /// Milliseconds since the GPU takes its time, after one more call. Who asks if an event has come
 /// waits in between; all other calls take next to nothing.
@@ -278,7 +280,20 @@ Result end_context(const void *context) {
   for (Owner &owner : owners)
     if (owner.kind == 1 && owner.context == context)
       end_owner(&owner);
+  for (Event &event : events)
+    if (event.context == context)
+      event.context = nullptr;
   return success;
+}
+
+/// An event that has not ended; using another would be the end of a real driver.
+Event &living(void *handle) {
+  auto *const event = static_cast<Event *>(handle);
+  if (!event->context) {
+    std::fputs("an event of a context that has ended is used\n", stderr);
+    std::abort();
+  }
+  return *event;
 }
 
 Result release_primary(int device) {
@@ -431,7 +446,9 @@ Result record(void *event, void *stream) {
     note("RECORDED IN A CAPTURE");
   if (timed) // an idle GPU takes the event's time as it comes, not that of its last launch
     now = std::max(now, elapsed());
-  *static_cast<Event *>(event) = {now, late};
+  Event &recorded = living(event);
+  recorded.time = now;
+  recorded.pending = late;
   now += event_time;
   return success;
 }
@@ -521,6 +538,7 @@ void fake_set_kernel_time(const char *name, double microseconds) {
       function.microseconds = microseconds;
 }
 void fake_set_event_time(double milliseconds) { event_time = milliseconds; }
+void fake_set_meanwhile(void (*happens)()) { meanwhile = happens; }
 void fake_refuse(const char *name) { refuse = name; }
 int fake_capture(void *stream, int on) {
   static_cast<Stream *>(stream)->capturing = on != 0;
@@ -593,8 +611,8 @@ Result cuDevicePrimaryCtxRetain(void **context, int device) {
 }
 Result cuDevicePrimaryCtxRelease(int device) { return release_primary(device); }
 Result cuDevicePrimaryCtxRelease_v2(int device) { return release_primary(device); }
-Result cuDevicePrimaryCtxReset(int) { return success; }
-Result cuDevicePrimaryCtxReset_v2(int) { return success; }
+Result cuDevicePrimaryCtxReset(int device) { return end_context(&contexts[device]); }
+Result cuDevicePrimaryCtxReset_v2(int device) { return end_context(&contexts[device]); }
 Result cuGreenCtxDestroy(void *) { return success; }
 Result cuDeviceGetAttribute(int *value, int number, int) {
   *value = number == 75 ? 9 : number == 76 ? 0 : 2; // compute capability; multiprocessors
@@ -788,7 +806,7 @@ Result cuEventCreate(void **event, unsigned) {
   if (unsafe())
     return capture_unsafe;
   const std::lock_guard lock(mutex);
-  events.emplace_back();
+  events.emplace_back().context = current;
   *event = &events.back();
   return success;
 }
@@ -798,12 +816,12 @@ Result cuEventQuery(void *event) {
   if (unsafe())
     return capture_unsafe;
   const std::lock_guard lock(mutex);
-  const Event &asked = *static_cast<Event *>(event);
+  const Event &asked = living(event);
   return asked.pending || (timed && asked.time > elapsed(true)) ? not_ready : success;
 }
 Result cuEventElapsedTime_v2(float *milliseconds, void *start, void *end) {
-  *milliseconds =
-      static_cast<float>(static_cast<Event *>(end)->time - static_cast<Event *>(start)->time);
+  const std::lock_guard lock(mutex);
+  *milliseconds = static_cast<float>(living(end).time - living(start).time);
   return success;
 }
 
@@ -811,7 +829,10 @@ Result cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, uns
                       unsigned by, unsigned bz, unsigned shared, void *stream, void **parameters,
                       void **extra) {
   const unsigned grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
-  return launch("plain", function, grid, block, shared, stream, parameters, extra);
+  const Result result = launch("plain", function, grid, block, shared, stream, parameters, extra);
+  if (auto *const happens = meanwhile.exchange(nullptr))
+    happens();
+  return result;
 }
 Result cuLaunchKernel_ptsz(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                            unsigned by, unsigned bz, unsigned shared, void *stream,
