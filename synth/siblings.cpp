@@ -1,6 +1,11 @@
 // Siblings do not depend on each other, so one that is not proved is withdrawn alone. The proof
 // reads the whole text as it would leave, and what it reads must begin with the module's own, byte
 // for byte, followed only by the siblings and the tables that list them.
+//
+// A build may bound what siblings cost. A clock would make every build another one, so what counts
+// is text: the assembler's time grows with the statements of a module, and so does that of proofs
+// (docs/internals/siblings.md has the fit). The first sibling of every kernel comes before the
+// second of any, and what does not fit is left out for what is shorter.
 
 #include "synth/siblings.h"
 
@@ -9,6 +14,7 @@
 #include "synth/rewrite.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace ptxasw::inline synth {
 namespace {
@@ -17,10 +23,28 @@ constexpr Refusal name_taken{"name-taken", "the module has a name that a sibling
 constexpr Refusal inside{"sibling-inside", "a sibling stands in the kernel already"};
 constexpr Refusal not_text{"not-text", "the module's text holds a NUL"};
 
+/// What the assembler takes for a function, in the time of a statement of a short one, which is 0.1
+/// ms; what its start takes; and what siblings of any module may take, about a second.
+std::size_t work_of(std::string_view text) {
+  constexpr std::size_t twice_as_long = 10'000;
+  const auto statements = static_cast<std::size_t>(std::count(text.begin(), text.end(), ';'));
+  return statements + statements * statements / twice_as_long;
+}
+constexpr std::size_t work_of_start = 290, always_allowed = 10'000;
+
+/// What all siblings of a module may take together.
+std::size_t work_allowed(const Module &module, unsigned budget) {
+  std::size_t own = work_of_start;
+  for (const Function &function : module.functions)
+    own += work_of(module.text(function.span));
+  return std::max(always_allowed, (budget - 1) * own);
+}
+
 /// One sibling on its way.
 struct Written {
   std::size_t kernel = 0;  ///< index in Module::functions
   std::size_t outcome = 0; ///< index in SiblingResult::kernels
+  std::size_t place = 0;   ///< among those of its kernel, the best first
   const Family *family = nullptr;
   Proposal proposal;
   std::string text;
@@ -138,6 +162,24 @@ std::vector<std::string> prove_all(const Module &module, const std::string &text
   return faults;
 }
 
+/// Leaves out what is beyond the budget.
+void leave_out(std::vector<Written> &all, std::size_t allowed, SiblingResult &result) {
+  std::vector<std::size_t> order(all.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return all[a].place < all[b].place; });
+  for (const std::size_t i : order) {
+    const std::size_t work = work_of(all[i].text);
+    if (work > allowed) {
+      result.kernels[all[i].outcome].left_out.push_back(all[i].proposal.sibling.name);
+      all[i].family = nullptr;
+    } else {
+      allowed -= work;
+    }
+  }
+  std::erase_if(all, [](const Written &one) { return !one.family; });
+}
+
 std::vector<Written> write_all(const Module &module, const SiblingOptions &options,
                                SiblingResult &result) {
   std::vector<Written> all;
@@ -166,13 +208,16 @@ std::vector<Written> write_all(const Module &module, const SiblingOptions &optio
       for (Proposal &proposal : answer.proposals)
         offers.push_back({&family, std::move(proposal)});
     }
+    std::size_t place = 0;
     for (Offer &offer : decide(std::move(offers), options)) {
       std::string text = offer.family->write(context, offer.proposal);
-      all.push_back(
-          {f, result.kernels.size(), offer.family, std::move(offer.proposal), std::move(text)});
+      all.push_back({f, result.kernels.size(), place++, offer.family, std::move(offer.proposal),
+                     std::move(text)});
     }
     result.kernels.push_back(std::move(outcome));
   }
+  if (options.budget != 0)
+    leave_out(all, work_allowed(module, options.budget), result);
   return all;
 }
 

@@ -33,6 +33,9 @@ struct SiblingOptions {
   /// unset: all.
   std::optional<std::vector<std::string>> names = {};
   unsigned most = ~0u; ///< siblings per kernel
+  /// How many times as long the assembler may take, about, as for the module alone, by what there
+  /// is to assemble; 0: as long as it takes. Small modules have what all of their siblings need.
+  unsigned budget = 0;
 
   /// The variants that an option names.
   std::span<const std::string> variants(std::string_view option) const {
@@ -52,6 +55,7 @@ struct KernelSiblings {
   std::string kernel;
   std::vector<Proposal> written;
   std::vector<UnprovedSibling> unproved;
+  std::vector<std::string> left_out; ///< names of what was beyond the budget
   std::vector<Refusal> refusals;
 };
 

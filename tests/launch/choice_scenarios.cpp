@@ -216,6 +216,29 @@ const Scenario run_of_streams("measure-run-streams", [] {
   symbol<void(double)>("fake_set_event_time")(0);
 });
 
+const Scenario meanwhile("measure-meanwhile", [] {
+  // While a launch of a run is under way, another thread's launches end that run and begin the
+  // next, in which the first one has no part: or it would be taken for shorter than it is.
+  symbol<void(double)>("fake_set_event_time")(0.005);
+  std::string text = image("\"max_block\":907,", 7);
+  const std::string before = "kernel add 100 ";
+  text.replace(text.find(before), before.size(), "kernel add 10.5 ");
+  static Handle f = function(load(text), "add");
+  static int others;
+  for (int i = 0; i < 3000; ++i) {
+    others = 1 + i % 37;
+    if (i % 5 == 0)
+      symbol<void(void (*)())>("fake_set_meanwhile")([] {
+        std::thread([] {
+          for (int k = 0; k < others; ++k)
+            CHECK(launch(f) == 0);
+        }).join();
+      });
+    CHECK(launch(f) == 0);
+  }
+  symbol<void(double)>("fake_set_event_time")(0);
+});
+
 const Scenario long_kernel("measure-long", [] {
   // A hundred launches of 3 ms, all sent off at once: a trial is made before they have paid for it,
   // and one that loses is the last.
@@ -246,6 +269,35 @@ const Scenario later("measure-later", [] {
   CHECK(siblings_of(f, 1000) == 0);
   if (std::getenv("ENDS_AT_ONCE"))
     ::_exit(0);
+});
+
+const Scenario ended("measure-ended-context", [] {
+  // Events end with their context, those that wait and those to be used again; the next context may
+  // lie where the last one was. The fake driver bears none of an earlier one.
+  const auto late = symbol<void(int)>("fake_set_late");
+  for (const bool destroys : {true, false, true}) {
+    Handle context = nullptr;
+    if (destroys) {
+      call<Handle *, unsigned, int>("cuCtxCreate_v2", &context, 0, 0);
+    } else {
+      call<Handle *, int>("cuDevicePrimaryCtxRetain", &context, 0);
+      call<Handle>("cuCtxSetCurrent", context);
+    }
+    Handle f = function(load(image("\"max_block\":" + std::to_string(901) + ",", 60)), "add");
+    siblings_of(f, 40); // open: some have been timed, and some wait
+    late(1);
+    siblings_of(f, 5);
+    late(0);
+    if (destroys)
+      call<Handle>("cuCtxDestroy_v2", context);
+    else
+      call<int>("cuDevicePrimaryCtxRelease_v2", 0);
+  }
+  Handle context = nullptr;
+  call<Handle *, unsigned, int>("cuCtxCreate_v2", &context, 0, 0);
+  Handle f = function(load(image("\"max_block\":" + std::to_string(901) + ",", 60)), "add");
+  siblings_of(f, 1000);
+  CHECK(siblings_of(f, 50) == 50);
 });
 
 const Scenario numbers("measure-numbers", [] {

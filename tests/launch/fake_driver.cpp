@@ -77,7 +77,7 @@ struct Owner {
 };
 
 struct Event {
-  Context *context = nullptr; ///< null: it has ended
+  Context *context = nullptr; ///< null: it has ended, and the event with it
   double time = 0;
   bool pending = false;
 };
@@ -115,10 +115,11 @@ bool anybody_captures = false;
 bool late = false;  ///< events stay pending until cuStreamSynchronize
 bool timed = false; ///< launches take the time they say, one after the other, behind the program
 double host = 0; ///< milliseconds that the program has taken, by what it called: no clock is asked
-double event_time = 0;       ///< milliseconds that an event takes
-void *spinning = nullptr;    ///< a stream on which a kernel waits for the program
-std::string refuse;          ///< the name of a kernel that is not launched
-std::atomic<int> slowly = 0; ///< milliseconds that a question about an event takes
+double event_time = 0;                      ///< milliseconds that an event takes
+void *spinning = nullptr;                   ///< a stream on which a kernel waits for the program
+std::string refuse;                         ///< the name of a kernel that is not launched
+std::atomic<int> slowly = 0;                ///< milliseconds that a question about an event takes
+std::atomic<void (*)()> meanwhile{nullptr}; ///< happens while the next launch is under way
 
 /// Milliseconds since the GPU takes its time, after one more call. Who asks if an event has come
 /// waits in between; all other calls take next to nothing.
@@ -311,6 +312,16 @@ Result end_context(const void *context) {
   return success;
 }
 
+/// An event that has not ended; using another would be the end of a real driver.
+Event &living(void *handle) {
+  auto *const event = static_cast<Event *>(handle);
+  if (!event->context) {
+    std::fputs("an event of a context that has ended is used\n", stderr);
+    std::abort();
+  }
+  return *event;
+}
+
 Result release_primary(int device) {
   if (holders[device] > 0 && --holders[device] == 0)
     return end_context(&contexts[device]);
@@ -482,13 +493,11 @@ Result record(void *event, void *stream) {
     note("RECORDED IN A CAPTURE");
   if (timed) // an idle GPU takes the event's time as it comes, not that of its last launch
     now = std::max(now, elapsed());
-  auto *const recorded = static_cast<Event *>(event);
-  if (!recorded->context)
-    note("HAS ENDED");
-  if (!where && recorded->context != current)
+  Event &recorded = living(event);
+  if (!where && recorded.context != current)
     note("RECORDED ELSEWHERE");
-  recorded->time = now;
-  recorded->pending = late;
+  recorded.time = now;
+  recorded.pending = late;
   now += event_time;
   return success;
 }
@@ -578,6 +587,7 @@ void fake_set_kernel_time(const char *name, double microseconds) {
       function.microseconds = microseconds;
 }
 void fake_set_event_time(double milliseconds) { event_time = milliseconds; }
+void fake_set_meanwhile(void (*happens)()) { meanwhile = happens; }
 void fake_refuse(const char *name) { refuse = name; }
 int fake_capture(void *stream, int on) {
   static_cast<Stream *>(stream)->capturing = on != 0;
@@ -656,8 +666,8 @@ Result cuDevicePrimaryCtxRetain(void **context, int device) {
 }
 Result cuDevicePrimaryCtxRelease(int device) { return release_primary(device); }
 Result cuDevicePrimaryCtxRelease_v2(int device) { return release_primary(device); }
-Result cuDevicePrimaryCtxReset(int) { return success; }
-Result cuDevicePrimaryCtxReset_v2(int) { return success; }
+Result cuDevicePrimaryCtxReset(int device) { return end_context(&contexts[device]); }
+Result cuDevicePrimaryCtxReset_v2(int device) { return end_context(&contexts[device]); }
 Result cuGreenCtxDestroy(void *) { return success; }
 Result cuDeviceGetAttribute(int *value, int number, int) {
   *value = number == 75 ? 9 : number == 76 ? 0 : 2; // compute capability; multiprocessors
@@ -866,11 +876,7 @@ Result cuEventQuery(void *event) {
   Context *context = nullptr;
   {
     const std::lock_guard lock(mutex);
-    context = asked.context;
-    if (!context) {
-      note("HAS ENDED");
-      return invalid_handle;
-    }
+    context = living(event).context;
     ++context->asked;
   }
   if (slowly != 0)
@@ -880,8 +886,8 @@ Result cuEventQuery(void *event) {
   return asked.pending || (timed && asked.time > elapsed(true)) ? not_ready : success;
 }
 Result cuEventElapsedTime_v2(float *milliseconds, void *start, void *end) {
-  *milliseconds =
-      static_cast<float>(static_cast<Event *>(end)->time - static_cast<Event *>(start)->time);
+  const std::lock_guard lock(mutex);
+  *milliseconds = static_cast<float>(living(end).time - living(start).time);
   return success;
 }
 
@@ -889,7 +895,10 @@ Result cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, uns
                       unsigned by, unsigned bz, unsigned shared, void *stream, void **parameters,
                       void **extra) {
   const unsigned grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
-  return launch("plain", function, grid, block, shared, stream, parameters, extra);
+  const Result result = launch("plain", function, grid, block, shared, stream, parameters, extra);
+  if (auto *const happens = meanwhile.exchange(nullptr))
+    happens();
+  return result;
 }
 Result cuLaunchKernel_ptsz(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                            unsigned by, unsigned bz, unsigned shared, void *stream,

@@ -901,6 +901,13 @@ const Scenario kept("faster-kept", [] {
   }
 });
 
+/// So many launches, whatever runs.
+const Scenario some_launches("faster-launches", [] {
+  const FatBinary image(ptx(), 90, 90);
+  Launches(function(load_by("cuModuleLoadData", image.wrapper()), "add"))
+      .versions_of(std::atoi(std::getenv("FASTER_LAUNCHES")));
+});
+
 /// Kernels of PTX for one number and two architectures.
 const Scenario guessed("faster-guessed", [] {
   const FatBinary image(ptx(), 90, 0, true);

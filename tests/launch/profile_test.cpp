@@ -106,6 +106,26 @@ TEST_CASE("profiles merge, and the later one counts") {
   CHECK(first.entries[2].shape.numbers == with_number.shape.numbers);
 }
 
+TEST_CASE("what speaks against a choice is kept, and what was given up long ago gives way") {
+  ProfileEntry suspect = entry("k", 20, "a"), reverted = entry("k", 21, "original");
+  suspect.pairs_us = {4.5, 12.25};
+  reverted.reverted_runs = longest_reverted - 1;
+  auto read = parse_profile(to_toml(Profile{{suspect, reverted}}), "p");
+  REQUIRE(read);
+  CHECK(read->entries[0].pairs_us == suspect.pairs_us);
+  CHECK(read->entries[0].reverted_runs == 0);
+  CHECK(read->entries[1].pairs_us[0] == 0);
+  CHECK(read->entries[1].reverted_runs == reverted.reverted_runs);
+  ProfileEntry open = entry("k", 21, "original");
+  open.open = {{12.5}, {}, {}};
+  read->merge({{open}});
+  CHECK(read->entries[1].open.empty());
+  read->entries[1].reverted_runs = longest_reverted;
+  read->merge({{open}});
+  CHECK(read->entries[1].open == open.open);
+  CHECK(read->entries[1].reverted_runs == 0);
+}
+
 TEST_CASE("a build asks which siblings won anywhere") {
   const Profile profile{
       {entry("k", 20, "b"), entry("k", 21, "original"), entry("k", 22, "a"), entry("k", 23, "b")}};
@@ -141,6 +161,11 @@ TEST_CASE("what is no profile is named with its place") {
         {"[32, 8, 1]", "[0, 8, 1]", "`block` must be three numbers from 1 to 1024"},
         {"threads = 20", "threads = -1", "`threads` must be a number from 0 to 95"},
         {"threads = 20", "threads = 1e99", "`threads` must be a number from 0 to 95"},
+        {"threads = 20", "threads = 20\npairs_us = 3", "`pairs_us` must be a sum"},
+        {"threads = 20", "threads = 20\npairs_us = [3.0]", "`pairs_us` must be a sum"},
+        {"threads = 20", "threads = 20\npairs_us = [3.0, -1.0]", "`pairs_us` must be a sum"},
+        {"threads = 20", "threads = 20\npairs_us = [3.0, nan]", "`pairs_us` must be a sum"},
+        {"threads = 20", "threads = 20\nreverted_runs = -1", "`reverted_runs` must be a number"},
         {"threads = 20", "threads = 20\nnumbers = 3", "`numbers` must hold pairs"},
         {"threads = 20", "threads = 20\nnumbers = [3]", "`numbers` must hold pairs"},
         {"threads = 20", "threads = 20\nnumbers = [[3, 65]]", "`numbers` must hold pairs"},

@@ -214,6 +214,38 @@ class Running(Case):
         self.assertNotEqual(said.returncode, 0)  # the scenario waits for a version to win
         self.assertIn("no faster version of 1 kernel so far", said.stderr)
 
+    def test_a_check_goes_on_in_the_next_run(self):
+        """What was chosen is held against the original in few launches of each run; and what was slower is tried again later."""
+        self.good("faster-module")
+        (known,) = self.kept.glob("*.toml")
+        runs = 0
+        while 'chosen = "original"' not in known.read_text():
+            runs += 1
+            self.assertLess(runs, 20)
+            self.good("faster-launches", FASTER_LAUNCHES="1000", FAKE_VERSION_US="104", PTXASW_LAUNCH_WAIT="60000")
+            if runs < 3:
+                self.assertIn("pairs_us = ", known.read_text())
+        self.assertGreater(runs, 2)
+        for reverted in range(1, 10):
+            self.assertIn(f"reverted_runs = {reverted}\n", known.read_text())
+            self.good("faster-launches", FASTER_LAUNCHES="20", PTXASW_LAUNCH_WAIT="60000")
+        self.assertIn('chosen = "original"', known.read_text())
+        self.good("faster-module", FASTER_KNOWN="1")
+        self.assertIn('chosen = "add__ptxasw_', known.read_text())
+        self.assertNotIn("reverted_runs", known.read_text())
+
+    def test_ranks_unlearn(self):
+        """What one of several processes found slower is slower, whatever the others were told and whoever ends last."""
+        one, many = (f"FASTER_LAUNCHES={n} FAKE_VERSION_US=112 {HOST} faster-launches" for n in (20, 15000))
+        for script in (f"{one}; {many}", f"{many}; {one}"):
+            with self.subTest(script=script):
+                cache = {"XDG_CACHE_HOME": str(self.dir / str(len(script.split(";")[0])))}
+                self.good("faster-module", **cache)
+                (known,) = Path(cache["XDG_CACHE_HOME"]).glob("ptxasw/faster/*.toml")
+                self.assertIn('chosen = "add__ptxasw_', known.read_text())
+                self.good("", command=["sh", "-c", script], PTXASW_LAUNCH_WAIT="60000", **cache)
+                self.assertIn('chosen = "original"', known.read_text())
+
     def test_a_profile_of_ones_own(self):
         profile = self.dir / "heat.toml"
         self.good("faster-module", "--profile", str(profile))

@@ -52,6 +52,15 @@ class Case(unittest.TestCase):
         return [json.loads(line) for line in (self.dir / "log").read_text().splitlines()]
 
 
+class Runs(Case):
+    def test_another_threads_run(self):
+        self.good("measure-meanwhile", PTXASW_LAUNCH_MODE="tune", PTXASW_LAUNCH_LOG=str(self.dir / "log"))
+        trials = [line for line in self.log() if line["event"] == "trial"]
+        runs = [line["us"] for line in trials if line["version"] == "original" and line["launches"] > 1]
+        self.assertGreater(len(runs), 2)
+        self.assertGreater(min(runs), 10.4)
+
+
 class Scenarios(Case):
     def test_each(self):
         every = subprocess.run([str(HOST), "--list"], capture_output=True, text=True).stdout.split()

@@ -140,10 +140,11 @@ TEST_CASE("the environment") {
 
 TEST_CASE("the configuration in one line has no word that version readers look for") {
   const std::string line = describe_configuration(Settings{});
-  CHECK(line == "shuffle=auto variant=full max-delta=31 widths=auto kernel=- assume=- "
-                "assume-block=- first=1 last=- modules=- siblings=0 retile=- maxnreg=- "
-                "meld=- promote=- carry=- cache=- shuffle-siblings=- resize=- stage=- ahead=- "
-                "in-kernel=- profile=-");
+  CHECK(line ==
+        "shuffle=auto variant=full max-delta=31 widths=auto kernel=- assume=- "
+        "assume-block=- first=1 last=- modules=- siblings=0 siblings-budget=3 retile=- maxnreg=- "
+        "meld=- promote=- carry=- cache=- shuffle-siblings=- resize=- stage=- ahead=- "
+        "in-kernel=- profile=-");
 }
 
 TEST_CASE("nearest") {

@@ -285,6 +285,42 @@ class Siblings(Scratch):
         self.assertEqual(done.returncode, 255)
         self.assertIn("w4", done.stderr)
 
+    def test_budget(self):
+        """What siblings cost a build is bounded, by text and no clock; the first of every kernel comes before the second of any."""
+        def added(path, *words):
+            done = run([PTXASW, "rewrite", path, "-o", "-", *words])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return [name for name in re.findall(r"\.entry (\w+)", done.stdout) if "__ptxasw_" in name]
+
+        hypterm = ROOT / "kernelgen-bench/ptx/hypterm.ptx"
+        every = added(hypterm, "--siblings=8", "--siblings-budget=none")
+        self.assertEqual(len(every), 8)
+        self.assertEqual(added(hypterm, "--siblings=8", "--siblings-budget=0"), every)
+        self.assertEqual(added(hypterm, "--siblings=8", "--siblings-budget=1000"), every)
+        some = added(hypterm, "--siblings=8")
+        self.assertEqual(some[0], every[0])
+        self.assertLess(len(some), 8)
+        self.assertLessEqual(set(some), set(every))
+        # What is named is not bounded, and what is left out is said.
+        self.assertEqual(len(added(hypterm, "--retile=x8,x4")), 2)
+        stub = Path("stub")
+        stub.write_text("#!/bin/sh\nexit 0\n")
+        stub.chmod(0o755)
+        os.symlink(PTXASW, "ptxas")
+        done = subprocess.run(["./ptxas", "-v", "-arch=sm_90", "--ptxasw-siblings=8", str(hypterm), "-o", "out.cubin"],
+                              env={**os.environ, "PTXASW_REAL": str(stub.resolve())}, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        left_out = re.search(r"(\d+) siblings? added; beyond --ptxasw-siblings-budget: ([\w, ]+)\n", done.stderr)
+        self.assertEqual(int(left_out[1]), len(some))
+        self.assertEqual(sorted(left_out[2].split(", ")), sorted(set(every) - set(some)))
+        many = Path("many.ptx")
+        text = JACOBI.read_text()
+        head, body = text[:text.index(".visible")], text[text.index(".visible"):]
+        many.write_text(head + "\n".join(body.replace("jacobi", f"jacobi{i}") for i in range(6)))
+        kernels = [name.split("__")[0] for name in added(many, "--siblings=8")]
+        self.assertEqual(sorted(set(kernels)), [f"jacobi{i}" for i in range(6)])
+        self.assertLess(len(kernels), 48)
+
     def profile(self, hash, chosen):
         lines = ["version = 1"]
         for threads, name in enumerate(chosen):

@@ -76,7 +76,10 @@ launch::Profile profile_of(const LaunchFindings &findings, bool with_open) {
   launch::Profile profile;
   for (const auto &[key, choice] : findings.choices) {
     const bool is_open = !choice.at("decided").get<bool>();
-    if (choice.at("from_profile").get<bool>() || (is_open && !with_open))
+    const bool is_known = choice.at("from_profile").get<bool>();
+    // Of what a profile said the cache alone learns how it goes on.
+    const bool is_checked = choice.contains("pairs_us") || choice.contains("reverted_runs");
+    if ((is_known && !(is_checked && with_open)) || (is_open && !with_open))
       continue;
     launch::ProfileEntry entry;
     entry.kernel = choice.at("kernel").get<std::string>();
@@ -104,6 +107,12 @@ launch::Profile profile_of(const LaunchFindings &findings, bool with_open) {
       entry.original_us = original->at("us").get<double>();
     if (const Json *const chosen = version_of(choice, entry.chosen))
       entry.chosen_us = chosen->at("us").get<double>();
+    if (is_known) {
+      entry.original_us = choice.at("original_us").get<double>();
+      entry.chosen_us = choice.at("chosen_us").get<double>();
+    }
+    entry.pairs_us = choice.value("pairs_us", entry.pairs_us);
+    entry.reverted_runs = choice.value("reverted_runs", entry.reverted_runs);
     profile.entries.push_back(std::move(entry));
   }
   return profile;

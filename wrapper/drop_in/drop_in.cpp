@@ -30,7 +30,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <functional>
 #include <unistd.h>
 
@@ -164,8 +164,10 @@ void add_siblings(InputModule &module, const DropInRun &run) {
       [](const std::string &said) { tell_user(fmt::format("ptxasw: warning: {}\n", said)); });
   if (!result)
     return;
-  for (const KernelSiblings &kernel : result->kernels)
+  for (const KernelSiblings &kernel : result->kernels) {
     module.siblings += static_cast<unsigned>(kernel.written.size());
+    module.left_out.insert(module.left_out.end(), kernel.left_out.begin(), kernel.left_out.end());
+  }
   module.rewritten = std::move(result->text);
   module.changed = true;
 }
@@ -263,6 +265,22 @@ int settle_rejection(const DropInRun &run, std::vector<InputModule> &modules,
   return exit_like(original.status);
 }
 
+/// How many siblings there are, and which were too much.
+std::string sentence_of_siblings(const std::vector<InputModule> &modules) {
+  unsigned siblings = 0;
+  std::vector<std::string> left_out;
+  for (const InputModule &module : modules) {
+    siblings += module.siblings;
+    left_out.insert(left_out.end(), module.left_out.begin(), module.left_out.end());
+  }
+  std::string sentence;
+  if (siblings > 0)
+    sentence = fmt::format("; {} sibling{} added", siblings, siblings == 1 ? "" : "s");
+  if (!left_out.empty())
+    sentence += fmt::format("; beyond --ptxasw-siblings-budget: {}", fmt::join(left_out, ", "));
+  return sentence;
+}
+
 /// Reads, rewrites and hands over; the way back is `pass_through`.
 int rewrite_and_run(const DropInRun &run) {
   auto modules = read_modules(run.line);
@@ -293,9 +311,6 @@ int rewrite_and_run(const DropInRun &run) {
   const Findings findings = count(*modules);
   const Decision decided = decision(run);
   std::string sentence = findings.sentence(decided.shuffle ? "" : decided.reason);
-  unsigned siblings = 0;
-  for (const InputModule &module : *modules)
-    siblings += module.siblings;
   unsigned in_kernel = 0;
   for (const InputModule &module : *modules)
     for (const KernelReport &kernel : module.report.kernels)
@@ -303,8 +318,7 @@ int rewrite_and_run(const DropInRun &run) {
   if (in_kernel > 0)
     sentence +=
         fmt::format("; {} kernel{} with a sibling inside", in_kernel, in_kernel == 1 ? "" : "s");
-  if (siblings > 0)
-    sentence += fmt::format("; {} sibling{} added", siblings, siblings == 1 ? "" : "s");
+  sentence += sentence_of_siblings(*modules);
   if (handover.outcome == Outcome::nothing_found)
     return pass_through(run, decided.shuffle ? Outcome::nothing_found : Outcome::target_decision,
                         sentence, findings);

@@ -53,6 +53,8 @@ std::optional<SiblingResult> with_siblings(const std::string &text, const std::s
     return std::nullopt;
   SiblingOptions options = settings.siblings;
   options.kernels = names_called(**parsed, settings.rewrite.kernels);
+  if (!settings.profile.empty() || only_names_versions(settings))
+    options.budget = 0; // what is named is wanted
   if (!settings.profile.empty()) {
     options.names = profiled_siblings(profile, settings.profile, **parsed, tell);
     if (options.most == 0)

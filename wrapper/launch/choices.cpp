@@ -174,7 +174,8 @@ void follow_profile(KernelCode &code, Choice &choice) {
   // `ptxasw faster --tune` tries all versions: a run before may have had no time to, or the kernel
   // was too short for trials.
   const bool tries_all = configuration().mode == Mode::tune && asks_for_versions();
-  if (!entry || (tries_all && entry->open.empty() && entry->chosen == original_word))
+  if (!entry || entry->reverted_runs >= longest_reverted ||
+      (tries_all && entry->open.empty() && entry->chosen == original_word))
     return;
   if (!entry->open.empty()) {
     // Of `among`, which is in ascending order, to the chooser's, which is the table's.
@@ -196,6 +197,7 @@ void follow_profile(KernelCode &code, Choice &choice) {
     return;
   }
   choice.from_profile = true;
+  choice.recheck.resume(*entry);
   choice.original_us = entry->original_us;
   choice.chosen_us = entry->chosen_us;
   choice.between_checks = between_checks(entry->chosen_us, false);
@@ -212,6 +214,7 @@ void follow_profile(KernelCode &code, Choice &choice) {
     decided = choice.in_graphs; // the module does not have what was chosen; its times are not known
     choice.between_checks = 0;
     choice.saves = 0;
+    choice.recheck = {};
   }
   choice.decided.store(decided, std::memory_order_relaxed);
 }
@@ -315,20 +318,36 @@ std::optional<std::string> results_text(bool waits) {
           "\"in_runs\":{},"
           "\"from_profile\":{},"
           "\"chosen\":{},\"in_graphs\":{},\"original_us\":{:.3f},"
-          "\"chosen_us\":{:.3f},\"launches\":{},\"redirected\":{},\"versions\":[{}]}}",
+          "\"chosen_us\":{:.3f},{}\"launches\":{},\"redirected\":{},\"versions\":[{}]}}",
           list.empty() ? "" : ",", json_text(table.kernel), json_text(table.hash),
           json_text(choice->gpu), choice->key.block[0], choice->key.block[1], choice->key.block[2],
           choice->key.threads, numbers, among, decided >= 0,
           json_text(name_of_version(*choice, table, race.candidate)), race.budget * 1000,
           race.in_runs, choice->from_profile, json_text(name_of_decision(table, decided)),
           json_text(name_of_decision(table, choice->in_graphs)), choice->original_us,
-          choice->chosen_us, choice->launches.load(std::memory_order_relaxed),
+          choice->chosen_us, choice->recheck.text(),
+          choice->launches.load(std::memory_order_relaxed),
           choice->redirected.load(std::memory_order_relaxed), versions);
     }
   return list;
 }
 
 } // namespace
+
+void Recheck::resume(const ProfileEntry &entry) {
+  constexpr double ms = 1e-3;
+  version.resume({entry.pairs_us[0] * ms, entry.pairs_us[1] * ms * ms});
+  is_known = entry.pairs_us[0] > 0;
+  reverted = entry.reverted_runs == 0 ? 0 : entry.reverted_runs + 1;
+}
+
+std::string Recheck::text() const {
+  constexpr double us = 1e3;
+  const auto [sum, squares] = version.state();
+  return reverted != 0 ? fmt::format("\"reverted_runs\":{},", reverted)
+         : is_known    ? fmt::format("\"pairs_us\":[{:.3f},{:.6f}],", sum * us, squares * us * us)
+                       : "";
+}
 
 std::string_view name_of_version(const Choice &choice, const SiblingTable &table,
                                  std::size_t version) {
@@ -539,12 +558,14 @@ void check_again(KernelCode &code, Choice &choice, const Pending &launch, double
   if (std::min(milliseconds, known.half_ms) < ChoiceRules().short_kernel)
     return; // what events cost hides what it gains
   known.version.add((milliseconds - known.half_ms) * (launch.version == 1 ? 1 : -1));
+  known.is_known = true;
   const double slower = known.version.certainty();
   choice.between_checks = between_checks(milliseconds * 1000, slower > suspicion);
   if (slower <= certainty)
     return;
   choice.decided.store(0, std::memory_order_release);
   choice.from_profile = false; // which says something else
+  known.reverted = 1;
   log_line("chosen-again", fmt::format("\"kernel\":{},\"hash\":{},\"chosen\":\"original\"",
                                        json_text(code.table.kernel), json_text(code.table.hash)));
 }

@@ -86,6 +86,13 @@ struct Recheck {
   Pending half;       ///< of a pair of which the other launch is not known
   double half_ms = 0; ///< its time
   SlowerInSum version;
+  bool is_known = false;      ///< there were pairs, in this process or in an earlier one
+  std::uint32_t reverted = 0; ///< as ProfileEntry::reverted_runs, with this process
+
+  /// Goes on with what earlier processes have seen.
+  void resume(const ProfileEntry &entry);
+  /// The same for later ones, as members of a JSON object, each with a comma behind it.
+  std::string text() const;
 };
 
 /// What is chosen, or being chosen, for launches of one shape.

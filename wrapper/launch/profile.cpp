@@ -135,6 +135,21 @@ struct Reader {
     return result;
   }
 
+  std::array<double, 2> sums(const toml::node &node) {
+    std::array<double, 2> result = {0, 0};
+    const toml::array *const list = node.as_array();
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      const auto value =
+          list && list->size() == 2 ? (*list)[i].value<double>() : std::optional<double>{};
+      if (!value || !std::isfinite(*value) || *value < 0) {
+        complain(node, "`pairs_us` must be a sum and a sum of squares");
+        return {0, 0};
+      }
+      result[i] = *value;
+    }
+    return result;
+  }
+
   std::vector<std::string> names(const toml::table &table, std::string_view name) {
     std::vector<std::string> result;
     const toml::array *list = table[name].as_array();
@@ -173,6 +188,10 @@ struct Reader {
       result.budget_us = budget.value_or(0);
       result.in_runs = table["in_runs"].value_or(false);
     }
+    if (const toml::node *pairs = table.get("pairs_us"))
+      result.pairs_us = sums(*pairs);
+    if (table.contains("reverted_runs"))
+      result.reverted_runs = number(table, "reverted_runs", 1'000'000);
     const auto &among = result.shape.among;
     for (const std::string &name : {result.chosen, result.in_graphs})
       if (name != original_word && std::find(among.begin(), among.end(), name) == among.end())
@@ -229,7 +248,7 @@ void Profile::merge(const Profile &other) {
       return mine.hash == entry.hash && mine.gpu == entry.gpu && mine.shape == entry.shape;
     });
     if (same != entries.end()) {
-      if (entry.open.empty() || !same->open.empty())
+      if (entry.open.empty() || !same->open.empty() || same->reverted_runs >= longest_reverted)
         *same = entry;
     } else
       entries.push_back(entry);
@@ -269,6 +288,10 @@ std::string to_toml(const Profile &profile) {
                         entry->chosen_us);
     if (entry->chosen != original_word && entry->in_graphs != original_word)
       text += fmt::format("in_graphs = {}\n", in_quotes(entry->in_graphs));
+    if (entry->reverted_runs != 0)
+      text += fmt::format("reverted_runs = {}\n", entry->reverted_runs);
+    if (entry->pairs_us[0] > 0)
+      text += fmt::format("pairs_us = [{:.3f}, {:.6f}]\n", entry->pairs_us[0], entry->pairs_us[1]);
     if (entry->open.empty())
       continue;
     std::string lists;

@@ -47,7 +47,17 @@ struct ProfileEntry {
   std::vector<std::vector<double>> open;
   double budget_us = 0; ///< what trials may still cost
   bool in_runs = false; ///< each was measured over a run of launches
+  /// SlowerInSum::state() of pairs of launches, microseconds: by how much longer what is chosen
+  /// takes than the original. Zeros: nothing speaks against it.
+  std::array<double, 2> pairs_us = {0, 0};
+  /// What was chosen was slower later, in so many runs ago, that one among them; the original is
+  /// launched since then. 0: that was not so.
+  std::uint32_t reverted_runs = 0;
 };
+
+/// What was found slower after it had won is tried again after so many runs: the GPU may have been
+/// shared, or the data other.
+inline constexpr std::uint32_t longest_reverted = 10;
 
 struct Profile {
   std::vector<ProfileEntry> entries;
@@ -65,7 +75,8 @@ struct Profile {
   /// changed.
   bool outdated(std::string_view kernel, std::string_view hash) const;
   /// Takes over another profile's entries; where both have one, the other's, unless mine alone is
-  /// decided. What is not decided of launches that are kept apart by numbers by now goes.
+  /// decided, and need not be tried again. What is not decided of launches that are kept apart by
+  /// numbers by now goes.
   void merge(const Profile &other);
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -34,6 +35,10 @@ public:
   /// of exp(-x * x / 2) at most, whatever times there are (Hoeffding's bound for signs). It takes
   /// x * x pairs that agree.
   double certainty() const;
+
+  /// What it has come to, for a later process to go on with: the sum, and the sum of the squares.
+  std::array<double, 2> state() const { return {sum_, squares_}; }
+  void resume(const std::array<double, 2> &state) { sum_ = state[0], squares_ = state[1]; }
 
 private:
   double sum_ = 0, squares_ = 0;

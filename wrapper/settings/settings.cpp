@@ -259,6 +259,16 @@ std::string get_siblings(const Settings &settings) {
   return std::to_string(settings.siblings.most);
 }
 
+bool set_siblings_budget(Settings &settings, std::string_view value) {
+  const auto budget = value == "none" ? 0 : parse_number(value);
+  settings.siblings.budget = budget.value_or(settings.siblings.budget);
+  return budget.has_value();
+}
+
+std::string get_siblings_budget(const Settings &settings) {
+  return settings.siblings.budget == 0 ? "none" : std::to_string(settings.siblings.budget);
+}
+
 std::string joined(std::span<const std::string> words) {
   std::string list;
   for (const std::string &word : words)
@@ -505,12 +515,21 @@ std::vector<SettingSpec> make_table() {
        .values = "0...",
        .meaning =
            "the largest number of versions to add beside each kernel, for launches to choose "
-           "from; if it is not given, all that the settings of these versions name, and no others",
+           "from; not given: all that the settings of these versions name",
        .decides_code = true,
        .in_rewrite = true,
        .in_project = true,
        .set = set_siblings,
        .get = get_siblings},
+      {.name = "siblings-budget",
+       .values = "0...|none",
+       .meaning = "of these the best, while ptxas takes about this many times as long, or a second "
+                  "more",
+       .decides_code = true,
+       .in_rewrite = true,
+       .in_project = true,
+       .set = set_siblings_budget,
+       .get = get_siblings_budget},
       {.name = "in-kernel",
        .values = "auto|x2|y4-rows|wide-x4|...[,...]",
        .meaning =
@@ -648,7 +667,7 @@ std::vector<SettingSpec> make_table() {
   };
   const auto behind =
       std::find_if(table.begin(), table.end(),
-                   [](const SettingSpec &spec) { return spec.name == "siblings"; }) +
+                   [](const SettingSpec &spec) { return spec.name == "siblings-budget"; }) +
       1;
   std::vector<SettingSpec> versions;
   for (const FamilyOption &option : family_options())

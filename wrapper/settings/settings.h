@@ -20,7 +20,7 @@ enum class Origin : std::uint8_t { built_in, user_file, project_file, environmen
 /// Everything a user can set about ptxasw, with its origin.
 struct Settings {
   RewriteOptions rewrite;
-  SiblingOptions siblings = {.kernels = {}, .most = 0};
+  SiblingOptions siblings = {.kernels = {}, .most = 0, .budget = 3};
   bool siblings_given = false; ///< their largest number was said, 0 or not
   std::string profile;         ///< of `ptxasw tune`: only the siblings that won there; empty: none
   std::string report;          ///< JSON report file, or an existing directory; empty: none
