@@ -331,8 +331,9 @@ void SafetyProof::add_launch_facts(std::vector<Expr> &formulas, ThreadCopy &thre
   }
 }
 
-// Variables lie apart, in shared memory of less than a mebibyte; those without a size (dynamic
-// shared memory) behind the others, all at the same place.
+// Variables lie apart, in shared memory of less than a mebibyte; those without a size there
+// (dynamic shared memory) behind the others, all at the same place. Where others without a size lie
+// is not known.
 void SafetyProof::add_layout_facts(std::vector<Expr> &formulas, Expr besides) {
   constexpr std::uint64_t window = 1 << 20;
   std::set<std::pair<std::uint32_t, Expr>> symbols;
@@ -359,7 +360,8 @@ void SafetyProof::add_layout_facts(std::vector<Expr> &formulas, Expr besides) {
                    pool_.constant(static_cast<unsigned>(std::countr_zero(alignment)), 0)));
     for (const auto &[other_id, other] : symbols) {
       const Variable &two = *variable(other);
-      if (other_id >= id || one.space != two.space)
+      if (other_id >= id || one.space != two.space ||
+          (!shared && (one.size() == 0 || two.size() == 0)))
         continue;
       if (one.size() == 0 && two.size() == 0)
         formulas.push_back(pool_.eq(symbol, other));
@@ -896,7 +898,8 @@ bool SafetyProof::may_race(const SharedAccess &a, const SharedAccess &b,
     return access.weak || (options_.volatile_races && access.is_volatile);
   };
   return a.space == b.space && (a.writes() || b.writes()) &&
-         (weak(a) || weak(b) || a.bytes != b.bytes || std::min(a.scope, b.scope) < between);
+         (weak(a) || weak(b) || a.bytes != b.bytes || a.is_packed != b.is_packed ||
+          std::min(a.scope, b.scope) < between);
 }
 
 // The pointer parameter that an address begins at, if all else in it are indices of the thread,
@@ -905,11 +908,21 @@ Expr SafetyProof::pointer_in(Expr address) {
   const auto is_parameter = [&](Expr atom) {
     return paths_.emulation().parameter_field(atom).has_value();
   };
+  // Of at most 32 bits, and no half of one that has more.
+  const auto is_number = [&](const ParameterField &field) {
+    const auto whole =
+        std::find_if(kernel_.parameters.begin(), kernel_.parameters.end(),
+                     [&](const Variable &own) { return own.name == field.parameter; });
+    return field.width <= 32 && whole != kernel_.parameters.end() &&
+           (whole->is_array || whole->size() * 8 <= 32);
+  };
   const auto is_index = [&](Expr node) {
+    if (const auto field = paths_.emulation().parameter_field(node))
+      return is_number(*field);
     const std::string &name = pool_.symbols()[node->index].name;
     const std::string own = name.substr(0, name.find('\''));
     if (name.starts_with("%tid.") || name.starts_with("%ctaid.") || name.starts_with("%ntid.") ||
-        name.starts_with("%nctaid.") || (node->width <= 32 && is_parameter(node)))
+        name.starts_with("%nctaid."))
       return true;
     for (LoopId loop = 0; loop < paths_.cfg().loops().size(); ++loop)
       if (pool_.symbols()[paths_.emulation().trip_count(loop)->index].name == own)
@@ -1170,8 +1183,8 @@ std::vector<AccessGroup> SafetyProof::groups(const Intervals &of_block,
       return !first.is_copy && !access.is_copy && first.block == access.block &&
              first.guard == access.guard && first.kind == access.kind &&
              first.space == access.space && first.weak == access.weak &&
-             first.is_volatile == access.is_volatile && first.scope == access.scope &&
-             first.read_only == access.read_only &&
+             first.is_volatile == access.is_volatile && first.is_packed == access.is_packed &&
+             first.scope == access.scope && first.read_only == access.read_only &&
              (first.bytes == access.bytes || (access.weak && !access.is_volatile)) &&
              same_places(other.places, group.places) &&
              std::equal(other.tile_places.begin(), other.tile_places.end(),

@@ -86,6 +86,10 @@ void WrapWatch::before(const WarpStep &step) {
   const bool narrows = op == Op::cvt && !is_float(in.opcode->second_type) && in.width == 32 &&
                        in.inputs.size() == 1 && in.input_widths[0] == 64;
   const bool takes_high = multiplies && !adds && in.opcode->has(Modifier::hi);
+  if (is_one_of(op, {Op::sad, Op::dp4a, Op::dp2a})) { // sums of several, not looked into
+    wrapped_ = true;
+    return;
+  }
   if (!multiplies && !narrows &&
       !is_one_of(op, {Op::add, Op::addc, Op::sub, Op::subc, Op::neg, Op::shl}))
     return;
