@@ -43,8 +43,20 @@
 namespace ptxasw::inline analysis {
 namespace {
 
-/// Z3 takes so much longer for a unit of what it counts of whole numbers than of bits.
-constexpr unsigned whole_weight = 5;
+/// What is spent is counted in units of what Z3 counts of bits. A question of whole numbers takes
+/// as long for a unit, as long as it is easy, and so much longer for all beyond; and some for
+/// making it.
+constexpr std::uint64_t easy_units = 50'000, whole_weight = 4, whole_own = 10'000;
+
+/// The cost of a question of whole numbers that took so many units.
+constexpr std::uint64_t cost_of_whole(std::uint64_t units) {
+  return whole_own + std::min(units, easy_units) +
+         whole_weight * (units - std::min(units, easy_units));
+}
+/// What a question of whole numbers may take, if no more is left.
+constexpr std::uint64_t whole_units(std::uint64_t left) {
+  return left <= easy_units ? left : easy_units + (left - easy_units) / whole_weight;
+}
 
 /// Meetings that one question is about: Z3 takes much longer for more of them, and counts little of
 /// it.
@@ -134,7 +146,7 @@ public:
                                       assumptions.disjoint},
         solver_(options.resource_limit, true), order_solver_(options.resource_limit, true),
         exact_solver_(options.resource_limit / 4, true),
-        integer_solver_(options.resource_limit / whole_weight),
+        integer_solver_(static_cast<unsigned>(whole_units(options.resource_limit))),
         invariants_(paths_, launch_, solver_, [this] { return effort_left(); }) {}
 
   KernelProof run();
@@ -190,6 +202,7 @@ private:
   SolverAnswer ask_cases(const SafetyQuestion &question, std::span<const CaseSplit> splits,
                          PropertyProof &about, unsigned &left);
   SolverAnswer ask_whole(const SafetyQuestion &question);
+  SolverAnswer check_whole(const char *name, const IntegerQuestion &question, std::uint64_t most);
   bool whole_excluded(const IntegerQuestion &question);
   ComputedNodes computed_by(const SafetyQuestion &question) const;
   SolverAnswer ask_choices(const SafetyQuestion &question, unsigned most);
@@ -219,6 +232,7 @@ private:
   std::vector<unsigned> tiles_; ///< lanes of those that barriers order, the largest first
   std::unordered_map<std::string, bool> steps_; ///< what whole_excluded() has said, by question
   bool out_of_effort_ = false;
+  std::uint64_t whole_effort_ = 0;          ///< of questions of whole numbers
   unsigned questions_ = 0, unanswered_ = 0; ///< what counts towards the limits
   KernelProof proof_;
 };
@@ -450,6 +464,17 @@ SolverAnswer SafetyProof::ask_cases(const SafetyQuestion &question,
   return SolverAnswer::unsat;
 }
 
+SolverAnswer SafetyProof::check_whole(const char *name, const IntegerQuestion &question,
+                                      std::uint64_t most) {
+  ++questions_;
+  const std::uint64_t before = integer_solver_.effort();
+  const SolverAnswer answer =
+      integer_solver_.check(name, question, std::min(most, whole_units(effort_left())));
+  whole_effort_ += cost_of_whole(integer_solver_.effort() - before);
+  note_effort();
+  return answer;
+}
+
 // A step towards the answer, which may not cost much.
 bool SafetyProof::whole_excluded(const IntegerQuestion &question) {
   if (out_of_effort_)
@@ -457,11 +482,8 @@ bool SafetyProof::whole_excluded(const IntegerQuestion &question) {
   const auto [known, is_new] = steps_.try_emplace(to_string(question), false);
   if (!is_new)
     return known->second;
-  ++questions_;
-  const std::uint64_t most = std::min<std::uint64_t>(most_of_step, effort_left() / whole_weight);
-  const SolverAnswer answer = integer_solver_.check("where an index is", question, most);
-  note_effort();
-  return known->second = answer == SolverAnswer::unsat;
+  return known->second =
+             check_whole("where an index is", question, most_of_step) == SolverAnswer::unsat;
 }
 
 SolverAnswer SafetyProof::ask_whole(const SafetyQuestion &asked) {
@@ -482,11 +504,7 @@ SolverAnswer SafetyProof::ask_whole(const SafetyQuestion &asked) {
       asked, places, [&](const IntegerQuestion &step) { return whole_excluded(step); });
   if (!question)
     return SolverAnswer::unknown;
-  ++questions_;
-  const SolverAnswer answer =
-      integer_solver_.check("a property of whole numbers", *question, effort_left() / whole_weight);
-  note_effort();
-  return answer;
+  return check_whole("a property of whole numbers", *question, ~std::uint64_t{0});
 }
 
 // What a question's formulas compute, and what is known to be computed; not its meetings.
@@ -542,8 +560,7 @@ SolverAnswer SafetyProof::ask_choices(const SafetyQuestion &question, unsigned m
 
 // As much time for the same number.
 std::uint64_t SafetyProof::effort() const {
-  return solver_.effort() + order_solver_.effort() + exact_solver_.effort() +
-         whole_weight * integer_solver_.effort();
+  return solver_.effort() + order_solver_.effort() + exact_solver_.effort() + whole_effort_;
 }
 
 void SafetyProof::note_effort() {
