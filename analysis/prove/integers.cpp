@@ -41,6 +41,9 @@ namespace {
 constexpr std::size_t most_multiples = 16, most_factors = 8, most_monomials = 200;
 /// Formulas and numbers in each other: their translation, and that to Z3's, calls itself so often.
 constexpr std::size_t most_depth = 500;
+/// Pieces of one number: where all 32 bits are told apart Z3 takes minutes, and counts little of
+/// it.
+constexpr std::size_t most_pieces = 16;
 /// The highest bit at which numbers are cut.
 constexpr unsigned largest_cut = 61;
 constexpr std::int64_t one = 1;
@@ -525,6 +528,8 @@ const std::vector<IntegerFormulas::Piece> &IntegerFormulas::pieces(Expr whole) {
   Polynomial sum;
   std::set<unsigned> cuts = cuts_[whole];
   cuts.insert(0);
+  if (cuts.size() > most_pieces)
+    throw TooLarge();
   for (auto cut = cuts.begin(); cut != cuts.end(); ++cut) {
     const auto next = std::next(cut);
     const Interval rest{known.low >> *cut, known.high >> *cut};

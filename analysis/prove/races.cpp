@@ -26,6 +26,7 @@
 #include "analysis/prove/invariants.h"
 #include "analysis/prove/products.h"
 #include "analysis/prove/thread_copy.h"
+#include "analysis/prove/wrap_watch.h"
 #include "emulator/facts/reading.h"
 #include "emulator/semantics/parameter_layout.h"
 #include "emulator/symbolic/solver.h"
@@ -43,15 +44,16 @@
 namespace ptxasw::inline analysis {
 namespace {
 
-/// What is spent is counted in units of what Z3 counts of bits. A question of whole numbers takes
-/// as long for a unit, as long as it is easy, and so much longer for all beyond; and some for
-/// making it.
-constexpr std::uint64_t easy_units = 50'000, whole_weight = 4, whole_own = 10'000;
+/// What is spent is counted in units of half a microsecond, as a core of 2023 takes it. Z3's own
+/// unit takes a fifth more. Of whole numbers it takes so many times as long for what is beyond an
+/// easy question; and each question takes some time to be made.
+constexpr std::uint64_t easy_units = 50'000, whole_weight = 4, making = 10'000;
 
-/// The cost of a question of whole numbers that took so many units.
+constexpr std::uint64_t cost_of_bits(std::uint64_t units) { return units + units / 5; }
+/// The cost of a question of whole numbers that took so many of Z3's units.
 constexpr std::uint64_t cost_of_whole(std::uint64_t units) {
-  return whole_own + std::min(units, easy_units) +
-         whole_weight * (units - std::min(units, easy_units));
+  const std::uint64_t easy = std::min(units, easy_units);
+  return making + cost_of_bits(easy) + whole_weight * (units - easy);
 }
 /// What a question of whole numbers may take, if no more is left.
 constexpr std::uint64_t whole_units(std::uint64_t left) {
@@ -147,7 +149,7 @@ public:
         solver_(options.resource_limit, true), order_solver_(options.resource_limit, true),
         exact_solver_(options.resource_limit / 4, true),
         integer_solver_(static_cast<unsigned>(whole_units(options.resource_limit))),
-        invariants_(paths_, launch_, solver_, [this] { return effort_left(); }) {}
+        invariants_(paths_, launch_, solver_, [this] { return bits_left(); }) {}
 
   KernelProof run();
   std::uint64_t effort() const;
@@ -162,6 +164,8 @@ private:
   std::uint64_t effort_left() const {
     return options_.effort - std::min(options_.effort, effort());
   }
+  /// In Z3's units of bits.
+  std::uint64_t bits_left() const { return effort_left() / 6 * 5; }
   void note_effort();
   bool no_launch();
   void prove_barriers();
@@ -180,6 +184,7 @@ private:
   void blame(const AccessGroup &a, const AccessGroup &b);
   bool apart(const AccessGroup &a, const AccessGroup &b, ThreadPair pair, LanesOfPair lanes,
              const IntervalPlace &place_a, const IntervalPlace &place_b, bool distinct);
+  bool are_disjoint(Expr base, Expr other) const;
   Expr meet(const AccessMeeting &meeting);
   Expr any_meet(const std::vector<AccessMeeting> &meetings);
   Expr pointer_in(Expr address);
@@ -560,7 +565,10 @@ SolverAnswer SafetyProof::ask_choices(const SafetyQuestion &question, unsigned m
 
 // As much time for the same number.
 std::uint64_t SafetyProof::effort() const {
-  return solver_.effort() + order_solver_.effort() + exact_solver_.effort() + whole_effort_;
+  std::uint64_t result = whole_effort_;
+  for (const Solver *const one : {&solver_, &order_solver_, &exact_solver_})
+    result += cost_of_bits(one->effort()) + std::uint64_t{one->questions()} * making;
+  return result;
 }
 
 void SafetyProof::note_effort() {
@@ -604,7 +612,7 @@ SolverAnswer SafetyProof::ask_bits(const SafetyQuestion &question, PropertyProof
   const std::vector<Expr> orders = abstracted(true, numbers_too);
   if (numbers_too && gates(orders, true) <= most_gates) {
     ++questions_;
-    const SolverAnswer answer = order_solver_.check("a property, by order", orders, effort_left());
+    const SolverAnswer answer = order_solver_.check("a property, by order", orders, bits_left());
     note_effort();
     if (answer == SolverAnswer::unsat)
       return SolverAnswer::unsat;
@@ -621,13 +629,13 @@ SolverAnswer SafetyProof::ask_bits(const SafetyQuestion &question, PropertyProof
         symbols.push_back(symbol);
   std::vector<std::uint64_t> values;
   SolverAnswer answer =
-      count(solver_.find("a property, linear", linear, symbols, values, effort_left()));
+      count(solver_.find("a property, linear", linear, symbols, values, bits_left()));
   // Where products may wrap around, what they are exactly may still exclude it.
   if (replaced && answer != SolverAnswer::unsat && !assumptions_.no_wrap &&
       gates(formulas, true) <= most_gates) {
     std::vector<std::uint64_t> exact;
     const SolverAnswer again =
-        exact_solver_.find("a property", formulas, symbols, exact, effort_left());
+        exact_solver_.find("a property", formulas, symbols, exact, bits_left());
     ++questions_;
     if (again == SolverAnswer::sat)
       values = std::move(exact);
@@ -975,16 +983,20 @@ Expr SafetyProof::any_meet(const std::vector<AccessMeeting> &meetings) {
   return any;
 }
 
+// True if what lies behind one base is not behind the other. Null: it is not known.
+bool SafetyProof::are_disjoint(Expr base, Expr other) const {
+  const auto is_dynamic = [&](Expr of) { // these all begin at the same place
+    const Variable *own = variable(of);
+    return own && own->size() == 0;
+  };
+  return launch_.disjoint && base && other && base != other &&
+         !(is_dynamic(base) && is_dynamic(other));
+}
+
 Expr SafetyProof::meet(const AccessMeeting &meeting) {
   const SharedAccess &a = *meeting.one, &b = *meeting.other;
   const Expr at_a = meeting.at_one, at_b = meeting.at_other;
-  const auto is_dynamic = [&](Expr base) { // these all begin at the same place
-    const Variable *own = variable(base);
-    return own && own->size() == 0;
-  };
-  const Expr base_a = base_in(a, at_a), base_b = base_in(b, at_b);
-  if (base_a && base_b && base_a != base_b && launch_.disjoint &&
-      !(is_dynamic(base_a) && is_dynamic(base_b)))
+  if (are_disjoint(base_in(a, at_a), base_in(b, at_b)))
     return pool_.constant(1, 0);
   const unsigned wider = std::max(a.bytes, b.bytes);
   if (a.bytes == b.bytes)
@@ -1015,7 +1027,7 @@ std::string SafetyProof::counter_fault(const SharedAccess &own) {
     return "where its counter lies is not known";
   for (const SharedAccess &other : paths_.accesses())
     if (&other != &own && other.writes() && other.space == own.space &&
-        (!launch_.disjoint || !other.base || other.base == own.base))
+        !are_disjoint(other.base, own.base))
       return fmt::format("line {} {} its counter", other.line,
                          other.base == own.base ? "also writes" : "may also write");
   if (assumptions_.no_wrap)
@@ -1437,12 +1449,22 @@ bool cuts_numbers(const Module &module, const Instruction &instruction, const Fu
   }
 }
 
-/// The first line of the kernel that does; 0: none. What it calls is not looked into.
+/// Returns true if an instruction drops high bits because it is meant to: in tables it is written
+/// by shifts to the left, of which no-wrap would say that they drop none.
+bool drops_bits(const Opcode &opcode) {
+  return is_one_of(opcode.op, {Op::bfi, Op::szext, Op::fns}) ||
+         (opcode.op == Op::shf && opcode.text.find(".l.") != std::string_view::npos);
+}
+
+/// The first line of the kernel that takes a number apart; 0: none. What it calls is not looked
+/// into.
 std::uint32_t cuts_numbers(const Module &module, const Function &kernel) {
-  const auto found =
-      std::find_if(kernel.instructions.begin(), kernel.instructions.end(),
-                   [&](const Instruction &one) { return cuts_numbers(module, one, kernel); });
-  return found == kernel.instructions.end() ? 0 : found->line;
+  const std::vector<bool> of_index = index_instructions(module, kernel);
+  for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i)
+    if (const Instruction &one = kernel.instructions[i];
+        cuts_numbers(module, one, kernel) || (of_index[i] && drops_bits(module.opcode(one))))
+      return one.line;
+  return 0;
 }
 
 } // namespace

@@ -29,7 +29,8 @@ bool fits(Wide value, unsigned width) {
   return -limit < value && value < limit;
 }
 
-/// By instruction: true if it writes what an index may come from.
+} // namespace
+
 std::vector<bool> index_instructions(const Module &module, const Function &kernel) {
   std::vector<bool> is_access(kernel.instructions.size(), false);
   std::vector<bool> matters(kernel.registers.size(), false), result(is_access);
@@ -66,8 +67,6 @@ std::vector<bool> index_instructions(const Module &module, const Function &kerne
   }
   return result;
 }
-
-} // namespace
 
 WrapWatch::WrapWatch(const WarpProgram &program, std::uint32_t kernel)
     : kernel_(kernel),

@@ -9,6 +9,9 @@
 
 namespace ptxasw::inline analysis {
 
+/// By instruction: true if it writes what an address, a branch or a predicate may come from.
+std::vector<bool> index_instructions(const Module &module, const Function &kernel);
+
 /// Looks at additions, subtractions, negations, products and shifts to the left of whole numbers
 /// that addresses, branches and predicates may depend on: what is only data may overflow. Operands
 /// that are neither registers nor numbers count as if something had wrapped around, and so do sums
