@@ -97,9 +97,10 @@ bool are_apart(const Module &module, const Function &kernel, std::uint32_t a, st
 }
 
 /// Returns true if the order of a kernel's atomics on global memory does not matter: each is an
-/// operation that commutes, and different operations go to different arrays.
+/// operation that commutes, and different operations go to different arrays. `rests_on_arrays` says
+/// if there are different ones, which one array behind two parameters would bring together.
 bool atomics_commute(const Module &module, const Function &kernel,
-                     const std::vector<ExchangeLoop> &loops) {
+                     const std::vector<ExchangeLoop> &loops, bool *rests_on_arrays = nullptr) {
   static constexpr std::string_view operations[] = {"add", "min", "max", "and", "or", "xor"};
   std::vector<std::pair<std::uint32_t, std::string>> found;
   for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
@@ -119,6 +120,8 @@ bool atomics_commute(const Module &module, const Function &kernel,
           return other.second != operation && !are_apart(module, kernel, other.first, i);
         }))
       return false;
+    if (rests_on_arrays)
+      *rests_on_arrays |= !found.empty() && found[0].second != operation;
     found.emplace_back(i, operation);
   }
   return true;
@@ -801,6 +804,10 @@ KernelIndependence independence(const Module &module, const Function &kernel) {
           return loop.operation.starts_with("add") && is_float(loop.type);
         }))
       result.conditions.emplace_back("sums of floating-point numbers may be taken in any order");
+    bool rests_on_arrays = false;
+    if (atomics_commute(module, kernel, loops, &rests_on_arrays) && rests_on_arrays)
+      result.conditions.emplace_back(
+          "pointers of different atomic operations lead to different arrays");
   }
   return result;
 }

@@ -20,9 +20,8 @@ namespace {
 
 /// Thread-instructions of one kernel in one launch that is drawn.
 constexpr std::uint64_t drawn_steps = 300'000;
-/// For the walk and for whether either kernel races, in the solver's units: as SafetyOptions has it
-/// for one kernel.
-constexpr std::uint64_t all_effort = 20'000'000;
+/// For the walk, in the solver's units, and for that and whether either kernel races.
+constexpr std::uint64_t walk_effort = 12'000'000, all_effort = 16'000'000;
 
 /// Draws launches of a kernel that keep what is assumed.
 class DrawnLaunches {
@@ -176,6 +175,7 @@ EqualityAnswer prove_equal_always(const WarpProgram &first, std::uint32_t first_
                                   const EqualityOptions &options) {
   SideBySideLimits limits;
   limits.over_reals = options.over_reals;
+  limits.effort = walk_effort;
   const SideBySideProof proof =
       prove_side_by_side(first.module(), *first.function(first_kernel).function, second.module(),
                          *second.function(second_kernel).function, assumptions, limits);

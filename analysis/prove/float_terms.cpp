@@ -118,7 +118,9 @@ std::optional<Rational> rational_of(ScalarType type, std::uint64_t bits) {
 
 Expr FloatTerms::apply(const FloatFunction &function, unsigned width, std::span<const Expr> list) {
   std::vector<Expr> operands(list.begin(), list.end());
-  if (std::all_of(list.begin(), list.end(),
+  // What is approximate is another number on another machine; its exact result is none.
+  if ((over_reals_ || !function.form.mode.approximate) &&
+      std::all_of(list.begin(), list.end(),
                   [](Expr operand) { return operand->kind == ExprKind::constant; })) {
     std::vector<Bits> values;
     for (const Expr operand : list)

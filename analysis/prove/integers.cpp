@@ -41,6 +41,9 @@ namespace {
 constexpr std::size_t most_multiples = 16, most_factors = 8, most_monomials = 200;
 /// Formulas and numbers in each other: their translation, and that to Z3's, calls itself so often.
 constexpr std::size_t most_depth = 500;
+/// Pieces of one number: where all 32 bits are told apart Z3 takes minutes, and counts little of
+/// it.
+constexpr std::size_t most_pieces = 16;
 /// The highest bit at which numbers are cut.
 constexpr unsigned largest_cut = 61;
 constexpr std::int64_t one = 1;
@@ -415,7 +418,12 @@ IntegerFormulas::Polynomial IntegerFormulas::reduced(const Polynomial &whole, Ex
     return plus(whole, {{Monomial{}, number(rounds.low * modulus)}}, -1);
   const unsigned threads = threads_in_(expr);
   Polynomial result = of(variable({low, low + modulus - 1}, threads));
-  const Polynomial times_around = of(variable(whole_range(rounds), threads));
+  // Beyond 62 bits there are no bounds.
+  const bool is_bounded = rounds.low >= largest.low && rounds.high <= largest.high;
+  const std::uint32_t around = variable(is_bounded ? rounds : largest, threads);
+  question_.variables[around].is_bounded = is_bounded;
+  ranges_[around] = rounds;
+  const Polynomial times_around = of(around);
   define(equal(whole, plus(result, times_around, modulus)));
   return result;
 }
@@ -520,6 +528,8 @@ const std::vector<IntegerFormulas::Piece> &IntegerFormulas::pieces(Expr whole) {
   Polynomial sum;
   std::set<unsigned> cuts = cuts_[whole];
   cuts.insert(0);
+  if (cuts.size() > most_pieces)
+    throw TooLarge();
   for (auto cut = cuts.begin(); cut != cuts.end(); ++cut) {
     const auto next = std::next(cut);
     const Interval rest{known.low >> *cut, known.high >> *cut};
@@ -596,21 +606,36 @@ IntegerFormulas::Polynomial IntegerFormulas::chosen(Expr expr) {
            together(all_of({equal(is_yes, {}), equal(result, no)}), for_no));
     return result;
   }
-  // Those that both have are in what is chosen, whatever that is.
-  Polynomial common;
+  // What both have is in what is chosen, whatever that is: products; and all, if the rest are
+  // multiples of one number.
+  Polynomial common, same_in_both;
+  std::int64_t scale = 0;
   for (const auto &[monomial, coefficient] : yes)
-    if (const auto same = no.find(monomial);
-        monomial.size() > 1 && same != no.end() && same->second == coefficient)
-      common.emplace(monomial, coefficient);
+    if (const auto same = no.find(monomial); same != no.end() && same->second == coefficient) {
+      same_in_both.emplace(monomial, coefficient);
+      if (monomial.size() > 1)
+        common.emplace(monomial, coefficient);
+    }
+  for (const Polynomial *const side : {&yes, &no})
+    for (const auto &[monomial, coefficient] : *side)
+      if (!same_in_both.contains(monomial))
+        scale = std::gcd(scale, coefficient);
+  if (scale > 1 && range(same_in_both).low >= 0)
+    common = same_in_both;
+  else
+    scale = 1;
   yes = plus(yes, common, -1);
   no = plus(no, common, -1);
+  for (Polynomial *const side : {&yes, &no})
+    for (auto &[monomial, coefficient] : *side)
+      coefficient /= scale;
   const Interval a = range(yes), b = range(no);
   constexpr Wide least = -(Wide{1} << 63), most = (Wide{1} << 63) - 1;
   Polynomial result = of(variable({std::clamp(std::min(a.low, b.low), least, most),
                                    std::clamp(std::max(a.high, b.high), least, most)},
                                   threads_in_(expr)));
   choose(condition, together(equal(result, yes), for_yes), together(equal(result, no), for_no));
-  return plus(result, common);
+  return plus(common, result, scale);
 }
 
 // Where dividend and divisor are not negative all four divisions agree:
@@ -635,7 +660,9 @@ IntegerFormulas::Polynomial IntegerFormulas::divided(Expr expr) {
                 compare(of(remainder), dividend, 0)});
     const std::size_t definition =
         define(any_of({compare(dividend, {}, 1), compare(divisor, {}, 0), holds}));
-    found = quotients_.emplace(key, Division{quotient, remainder, definition}).first;
+    found =
+        quotients_.emplace(key, Division{quotient, remainder, definition, dividend, divisor, holds})
+            .first;
   }
   need(found->second.definition);
   Polynomial result = of(is_quotient ? found->second.quotient : found->second.remainder);
@@ -733,6 +760,35 @@ IntegerFormulas::Formula IntegerFormulas::same_row(const Polynomial &a, const Po
       {same_place(rows[0], rows[1], excludes), same_place(columns[0], columns[1], excludes)});
 }
 
+// That a sum is 0, as its digits are: of high + low with all of `high` a multiple of g and
+// |low| < g both are 0. The constant goes to `low` as far as it is no multiple.
+IntegerFormulas::Formula IntegerFormulas::is_zero_by_digits(const Polynomial &sum) {
+  std::set<std::int64_t, std::greater<>> scales;
+  for (const auto &[monomial, coefficient] : sum)
+    if (!monomial.empty())
+      scales.insert(coefficient < 0 ? -coefficient : coefficient);
+  for (const std::int64_t scale : scales) {
+    if (scale == 1)
+      break;
+    Polynomial high, low;
+    std::int64_t constant = 0;
+    for (const auto &[monomial, coefficient] : sum)
+      if (monomial.empty())
+        constant = coefficient;
+      else
+        (coefficient % scale == 0 ? high : low).emplace(monomial, coefficient);
+    if (low.empty())
+      continue;
+    const Interval known = range(low);
+    const std::int64_t rest = ((constant % scale) + scale) % scale;
+    for (const std::int64_t own : {rest, rest - scale})
+      if (known.low + own > -scale && known.high + own < scale)
+        return all_of({is_zero(plus(high, {{Monomial{}, constant - own}})),
+                       is_zero_by_digits(plus(low, {{Monomial{}, own}}))});
+  }
+  return is_zero(sum);
+}
+
 // a of the first thread is b of the second one.
 IntegerFormulas::Formula IntegerFormulas::same_place(const Polynomial &a, const Polynomial &b,
                                                      const Excludes &excludes) {
@@ -768,7 +824,7 @@ IntegerFormulas::Formula IntegerFormulas::same_place(const Polynomial &a, const 
       if (Formula parted = same_row(own_a, own_b, by, excludes))
         return parted;
   }
-  return equal(a, b);
+  return is_zero_by_digits(plus(a, b, -1));
 }
 
 // --- formulas of expressions
@@ -1064,8 +1120,26 @@ std::uint32_t IntegerFormulas::multiple(const Polynomial &factor, std::uint32_t 
   return result;
 }
 
-std::vector<IntegerFormulas::Formula> IntegerFormulas::axioms() {
+// The larger of two numbers has no smaller quotient by one divisor above 0: so it is for all whole
+// numbers that are such quotients, whether anything computes them or not.
+std::vector<IntegerFormulas::Formula> IntegerFormulas::orders_of_quotients() {
   std::vector<Formula> result;
+  for (const auto &[key, less] : quotients_)
+    for (const auto &[other, more] : quotients_) {
+      const bool is_number = std::all_of(less.divisor.begin(), less.divisor.end(),
+                                         [](const auto &term) { return term.first.empty(); });
+      if (is_number || &less == &more || less.divisor != more.divisor ||
+          result.size() >= most_multiples)
+        continue;
+      result.push_back(any_of({compare(less.divisor, {}, 0), negated(less.holds),
+                               negated(more.holds), compare(more.dividend, less.dividend, 1),
+                               compare(of(less.quotient), of(more.quotient), 0)}));
+    }
+  return result;
+}
+
+std::vector<IntegerFormulas::Formula> IntegerFormulas::axioms() {
+  std::vector<Formula> result = orders_of_quotients();
   using Sum = IntegerQuestion::Sum;
   const auto at_most = [](Sum sum) { return comparison(Kind::at_most, std::move(sum)); };
   const auto sum_of = [](std::uint32_t variable) {

@@ -88,6 +88,8 @@ private:
   struct Division {
     std::uint32_t quotient = 0, remainder = 0;
     std::size_t definition = 0;
+    Polynomial dividend, divisor;
+    Formula holds; ///< what they all are, where neither number is negative
   };
   /// How often a number may have gone around its modulus.
   static constexpr Interval largest{-(Wide{1} << 62), Wide{1} << 62};
@@ -129,6 +131,7 @@ private:
                    const Excludes &excludes);
   bool is_column(const Polynomial &column, std::int64_t scale, std::uint32_t by, unsigned thread,
                  const Excludes &excludes);
+  Formula is_zero_by_digits(const Polynomial &sum);
   unsigned threads_of(const Formula &formula);
   Formula compare(const Polynomial &less, const Polynomial &more, std::int64_t gap);
   Formula is_zero(const Polynomial &polynomial);
@@ -149,6 +152,7 @@ private:
   void tell(Expr expr, Interval known);
   void tell(Expr formula, bool holds);
   bool is_small(Expr expr) const;
+  std::vector<Formula> orders_of_quotients();
   std::vector<Formula> axioms();
 
   ExprPool &pool_;

@@ -12,6 +12,7 @@
 #include "analysis/prove/kernel_paths.h"
 
 #include "emulator/symbolic/generic.h"
+#include "grammar/roles.h"
 
 #include <algorithm>
 #include <array>
@@ -34,17 +35,100 @@ Expr converted_from_shared(const ExprPool &pool, Expr atom) {
   return name.starts_with("cvta.shared") ? atom->children[0] : nullptr;
 }
 
-bool is_pointer_like(const ExprPool &pool, const Emulation &emulation, Expr atom) {
-  if (atom->kind != ExprKind::symbol || atom->width != 64)
-    return false;
-  return pool.symbols()[atom->index].name.starts_with('&') ||
-         emulation.parameter_field(atom).has_value();
-}
+/// Registers that an address, or a number made of some, may come to, by whatever instructions,
+/// shuffles and memory among them. A number of 64 bits that is loaded may be one.
+class RegistersWithAddresses {
+public:
+  RegistersWithAddresses(const Module &module, const Function &kernel)
+      : module_(module), kernel_(kernel), has_(kernel.registers.size(), false) {
+    do {
+      changed_ = false;
+      for (const Instruction &instruction : kernel.instructions)
+        follow(instruction);
+    } while (changed_);
+    for (std::size_t reg = 0; reg < has_.size(); ++reg)
+      if (has_[reg])
+        names_.insert(kernel.registers[reg].name);
+  }
 
-/// True if something that is, or may be, an address comes into the expression, by whatever way: a
-/// parameter of 64 bits, a variable, what was loaded with 64 bits; also by what joins and loops
-/// make of it.
-bool has_pointer(const ExprPool &pool, const Emulation &emulation, Expr root) {
+  /// Of a symbol of the emulation that stands for a register, `loop(1, %r2)`, `opaque(%r3, line
+  /// 4)`.
+  bool contains(std::string_view symbol) const {
+    const std::size_t open = symbol.find('('), close = symbol.rfind(')');
+    if (open == std::string_view::npos || close == std::string_view::npos)
+      return false; // an index, an extent, a parameter
+    std::string_view name = symbol.substr(open + 1, close - open - 1);
+    if (symbol.starts_with("loop("))
+      name.remove_prefix(name.find(' ') + 1);
+    return names_.contains(name.substr(0, name.find(',')));
+  }
+
+private:
+  bool reads(const Operand &operand) const {
+    const auto children = module_.children(operand);
+    return (operand.kind == Operand::Kind::reg && has_[operand.reg]) ||
+           (operand.kind == Operand::Kind::symbol && module_.variable(module_.symbol(operand))) ||
+           std::any_of(children.begin(), children.end(),
+                       [&](const Operand &child) { return reads(child); });
+  }
+
+  void follow(const Instruction &instruction) {
+    const Opcode &opcode = module_.opcode(instruction);
+    bool is_memory = false, has_address = false;
+    for (const Operand &operand : module_.operands(instruction))
+      if (operand.kind == Operand::Kind::address)
+        is_memory = true;
+      else
+        has_address |= reads(operand);
+    if (is_memory) {
+      if (opcode.op != Op::ld && has_address && !in_memory_)
+        in_memory_ = changed_ = true;
+      has_address = in_memory_ || bit_width(opcode.type) >= 64;
+    }
+    if (!has_address)
+      return;
+    for (const RegisterId reg : written_registers(module_, instruction))
+      if (kernel_.registers[reg].type != ScalarType::pred && !has_[reg])
+        has_[reg] = changed_ = true;
+  }
+
+  const Module &module_;
+  const Function &kernel_;
+  std::vector<bool> has_; ///< by register
+  bool in_memory_ = false, changed_ = false;
+  std::set<std::string_view> names_;
+};
+
+/// Tells what may be an address, or have one in it.
+class Pointers {
+public:
+  Pointers(const Module &module, const Function &kernel, const ExprPool &pool,
+           const Emulation &emulation)
+      : pool_(pool), emulation_(emulation), registers_(module, kernel) {}
+
+  const Emulation &emulation() const { return emulation_; }
+  const ExprPool &pool() const { return pool_; }
+
+  /// A parameter of 64 bits or a variable.
+  bool is_one(Expr atom) const {
+    if (atom->kind != ExprKind::symbol || atom->width != 64)
+      return false;
+    return pool_.symbols()[atom->index].name.starts_with('&') ||
+           emulation_.parameter_field(atom).has_value();
+  }
+
+  /// True if something that is, or may be, an address comes into the expression, by whatever way: a
+  /// parameter of 64 bits, a variable, what was loaded with 64 bits; also by what joins, loops and
+  /// other threads make of it.
+  bool are_in(Expr root) const;
+
+private:
+  const ExprPool &pool_;
+  const Emulation &emulation_;
+  const RegistersWithAddresses registers_;
+};
+
+bool Pointers::are_in(Expr root) const {
   std::set<Expr> seen;
   std::vector<Expr> work{root};
   while (!work.empty()) {
@@ -54,24 +138,24 @@ bool has_pointer(const ExprPool &pool, const Emulation &emulation, Expr root) {
       return true; // not understood
     bool found = false;
     for_each_node(expr, [&](Expr node) {
-      if (node->kind == ExprKind::uf && pool.function_name(node).starts_with("cvta"))
+      if (node->kind == ExprKind::uf && pool_.function_name(node).starts_with("cvta"))
         found = true;
       if (node->kind != ExprKind::symbol || !seen.insert(node).second)
         return;
-      if (is_pointer_like(pool, emulation, node)) {
+      if (is_one(node)) {
         found = true;
         return;
       }
-      for (LoopId loop = 0; loop < emulation.cfg().loops().size(); ++loop)
-        if (node == emulation.trip_count(loop))
+      for (LoopId loop = 0; loop < emulation_.cfg().loops().size(); ++loop)
+        if (node == emulation_.trip_count(loop))
           return;
-      if (const auto at_header = emulation.loop_register(node)) {
+      if (const auto at_header = emulation_.loop_register(node)) {
         work.push_back(at_header->initial);
         work.push_back(at_header->next);
-      } else if (const auto join = emulation.join_register(node)) {
+      } else if (const auto join = emulation_.join_register(node)) {
         for (const auto &[from, value] : join->values)
           work.push_back(value);
-      } else if (node->width >= 64) {
+      } else if (node->width >= 64 || registers_.contains(pool_.symbols()[node->index].name)) {
         found = true;
       }
     });
@@ -85,7 +169,8 @@ bool has_pointer(const ExprPool &pool, const Emulation &emulation, Expr root) {
 /// it; of what joins and loops make of pointers, if all are offsets from the same.
 class BaseOf {
 public:
-  BaseOf(const ExprPool &pool, const Emulation &emulation) : pool_(pool), emulation_(emulation) {}
+  explicit BaseOf(const Pointers &pointers)
+      : pointers_(pointers), emulation_(pointers.emulation()) {}
 
   Expr operator()(Expr address) {
     if (address->kind == ExprKind::zext) // of an address of 32 bits
@@ -101,13 +186,13 @@ private:
     if (address->kind == ExprKind::extract && address->index == 0 && address->width == 32)
       address = address->children[0];
     if (address->kind == ExprKind::symbol)
-      return is_pointer_like(pool_, emulation_, address) ? address : of_register(address);
+      return pointers_.is_one(address) ? address : of_register(address);
     if (address->kind != ExprKind::sum)
       return nullptr;
     Expr base = nullptr;
     for (std::uint32_t i = 0; i < address->child_count; ++i) {
       const Expr atom = address->children[i];
-      if (!has_pointer(pool_, emulation_, atom))
+      if (!pointers_.are_in(atom))
         continue;
       if (base || address->coefficients[i] != 1 || !(base = of(atom)))
         return nullptr;
@@ -135,7 +220,7 @@ private:
     return known_[symbol] = base;
   }
 
-  const ExprPool &pool_;
+  const Pointers &pointers_;
   const Emulation &emulation_;
   std::map<Expr, Expr> known_; ///< null: none, or it is being looked for
   bool contradicts_ = false;   ///< what was taken for granted of a loop's register does not hold
@@ -143,7 +228,8 @@ private:
 
 /// True if the address is of shared memory whatever is chosen: one converted from there, and
 /// numbers.
-bool is_shared_address(const ExprPool &pool, const Emulation &emulation, Expr address) {
+bool is_shared_address(const Pointers &pointers, Expr address) {
+  const ExprPool &pool = pointers.pool();
   if (converted_from_shared(pool, address))
     return true;
   if (address->kind != ExprKind::sum)
@@ -153,7 +239,7 @@ bool is_shared_address(const ExprPool &pool, const Emulation &emulation, Expr ad
     const Expr atom = address->children[i];
     if (address->coefficients[i] == 1 && converted_from_shared(pool, atom))
       ++converted;
-    else if (has_pointer(pool, emulation, atom))
+    else if (pointers.are_in(atom))
       return false;
   }
   return converted == 1;
@@ -455,6 +541,7 @@ void KernelPaths::find_accesses() {
           (source.guard != no_register ? 1 : 0) + (mask_register(source) != no_register ? 1 : 0);
   std::vector<bool> is_site(kernel_.instructions.size(), false);
   const bool generic_global = generic_is_global(module_);
+  const Pointers pointers(module_, kernel_, pool(), emulation_);
   for (const facts::AccessSite &site : sites_) {
     const Instruction &source = kernel_.instructions[site.instruction];
     const Opcode &opcode = module_.opcode(source);
@@ -503,8 +590,8 @@ void KernelPaths::find_accesses() {
         if (const Expr inner = converted_from_shared(pool(), node))
           plain.map(node, pool().zext(inner, 64));
       });
-      const Expr base = BaseOf(pool(), emulation_)(access.address);
-      if (is_shared_address(pool(), emulation_, access.address)) {
+      const Expr base = BaseOf(pointers)(access.address);
+      if (is_shared_address(pointers, access.address)) {
         access.space = StateSpace::shared;
         access.address = plain(access.address);
       } else if (!converts && (generic_global || (base && emulation_.parameter_field(base)))) {
@@ -515,13 +602,14 @@ void KernelPaths::find_accesses() {
     }
     if (access.space != StateSpace::global && access.space != StateSpace::shared)
       return obstruct(source.line, "memory of this kind is not looked at");
-    access.base = BaseOf(pool(), emulation_)(access.address);
+    access.base = BaseOf(pointers)(access.address);
     access.is_volatile = opcode.has(Modifier::volatile_);
     // A vector is one access to each element; taken for weak, as it may meet others in a part.
     access.weak =
         opcode.vector != 1 || (site.kind != facts::AccessKind::atomic && !access.is_volatile &&
                                !opcode.has(Modifier::relaxed) && !opcode.has(Modifier::acquire) &&
                                !opcode.has(Modifier::release));
+    access.is_packed = opcode.type == ScalarType::f16x2 || opcode.type == ScalarType::bf16x2;
     access.scope = opcode.has(Modifier::cta)       ? ThreadScope::block
                    : opcode.has(Modifier::cluster) ? ThreadScope::cluster
                                                    : ThreadScope::device;

@@ -27,6 +27,7 @@ struct SharedAccess {
   Expr guard = nullptr;   ///< the same, width 1; null: not predicated
   bool weak = true;       ///< PTX ISA 8.6: neither atomic nor relaxed, acquire, release, volatile
   bool is_volatile = false;
+  bool is_packed = false; ///< two of 16 bits in one, each accessed for itself (PTX ISA 8.2.2)
   bool is_copy = false;   ///< of cp.async: at any time before the copy is waited for
   bool read_only = false; ///< a load of memory that, by contract, nobody writes (`.nc`)
   ThreadScope scope = ThreadScope::device; ///< of a strong one

@@ -26,6 +26,7 @@
 #include "analysis/prove/invariants.h"
 #include "analysis/prove/products.h"
 #include "analysis/prove/thread_copy.h"
+#include "analysis/prove/wrap_watch.h"
 #include "emulator/facts/reading.h"
 #include "emulator/semantics/parameter_layout.h"
 #include "emulator/symbolic/solver.h"
@@ -43,8 +44,21 @@
 namespace ptxasw::inline analysis {
 namespace {
 
-/// Z3 takes so much longer for a unit of what it counts of whole numbers than of bits.
-constexpr unsigned whole_weight = 5;
+/// What is spent is counted in units of half a microsecond, as a core of 2023 takes it. Z3's own
+/// unit takes a fifth more. Of whole numbers it takes so many times as long for what is beyond an
+/// easy question; and each question takes some time to be made.
+constexpr std::uint64_t easy_units = 50'000, whole_weight = 4, making = 10'000;
+
+constexpr std::uint64_t cost_of_bits(std::uint64_t units) { return units + units / 5; }
+/// The cost of a question of whole numbers that took so many of Z3's units.
+constexpr std::uint64_t cost_of_whole(std::uint64_t units) {
+  const std::uint64_t easy = std::min(units, easy_units);
+  return making + cost_of_bits(easy) + whole_weight * (units - easy);
+}
+/// What a question of whole numbers may take, if no more is left.
+constexpr std::uint64_t whole_units(std::uint64_t left) {
+  return left <= easy_units ? left : easy_units + (left - easy_units) / whole_weight;
+}
 
 /// Meetings that one question is about: Z3 takes much longer for more of them, and counts little of
 /// it.
@@ -134,8 +148,8 @@ public:
                                       assumptions.disjoint},
         solver_(options.resource_limit, true), order_solver_(options.resource_limit, true),
         exact_solver_(options.resource_limit / 4, true),
-        integer_solver_(options.resource_limit / whole_weight),
-        invariants_(paths_, launch_, solver_, [this] { return effort_left(); }) {}
+        integer_solver_(static_cast<unsigned>(whole_units(options.resource_limit))),
+        invariants_(paths_, launch_, solver_, [this] { return bits_left(); }) {}
 
   KernelProof run();
   std::uint64_t effort() const;
@@ -150,6 +164,8 @@ private:
   std::uint64_t effort_left() const {
     return options_.effort - std::min(options_.effort, effort());
   }
+  /// In Z3's units of bits.
+  std::uint64_t bits_left() const { return effort_left() / 6 * 5; }
   void note_effort();
   bool no_launch();
   void prove_barriers();
@@ -168,6 +184,7 @@ private:
   void blame(const AccessGroup &a, const AccessGroup &b);
   bool apart(const AccessGroup &a, const AccessGroup &b, ThreadPair pair, LanesOfPair lanes,
              const IntervalPlace &place_a, const IntervalPlace &place_b, bool distinct);
+  bool are_disjoint(Expr base, Expr other) const;
   Expr meet(const AccessMeeting &meeting);
   Expr any_meet(const std::vector<AccessMeeting> &meetings);
   Expr pointer_in(Expr address);
@@ -190,6 +207,7 @@ private:
   SolverAnswer ask_cases(const SafetyQuestion &question, std::span<const CaseSplit> splits,
                          PropertyProof &about, unsigned &left);
   SolverAnswer ask_whole(const SafetyQuestion &question);
+  SolverAnswer check_whole(const char *name, const IntegerQuestion &question, std::uint64_t most);
   bool whole_excluded(const IntegerQuestion &question);
   ComputedNodes computed_by(const SafetyQuestion &question) const;
   SolverAnswer ask_choices(const SafetyQuestion &question, unsigned most);
@@ -219,6 +237,7 @@ private:
   std::vector<unsigned> tiles_; ///< lanes of those that barriers order, the largest first
   std::unordered_map<std::string, bool> steps_; ///< what whole_excluded() has said, by question
   bool out_of_effort_ = false;
+  std::uint64_t whole_effort_ = 0;          ///< of questions of whole numbers
   unsigned questions_ = 0, unanswered_ = 0; ///< what counts towards the limits
   KernelProof proof_;
 };
@@ -331,8 +350,9 @@ void SafetyProof::add_launch_facts(std::vector<Expr> &formulas, ThreadCopy &thre
   }
 }
 
-// Variables lie apart, in shared memory of less than a mebibyte; those without a size (dynamic
-// shared memory) behind the others, all at the same place.
+// Variables lie apart, in shared memory of less than a mebibyte; those without a size there
+// (dynamic shared memory) behind the others, all at the same place. Where others without a size lie
+// is not known.
 void SafetyProof::add_layout_facts(std::vector<Expr> &formulas, Expr besides) {
   constexpr std::uint64_t window = 1 << 20;
   std::set<std::pair<std::uint32_t, Expr>> symbols;
@@ -359,7 +379,8 @@ void SafetyProof::add_layout_facts(std::vector<Expr> &formulas, Expr besides) {
                    pool_.constant(static_cast<unsigned>(std::countr_zero(alignment)), 0)));
     for (const auto &[other_id, other] : symbols) {
       const Variable &two = *variable(other);
-      if (other_id >= id || one.space != two.space)
+      if (other_id >= id || one.space != two.space ||
+          (!shared && (one.size() == 0 || two.size() == 0)))
         continue;
       if (one.size() == 0 && two.size() == 0)
         formulas.push_back(pool_.eq(symbol, other));
@@ -448,6 +469,17 @@ SolverAnswer SafetyProof::ask_cases(const SafetyQuestion &question,
   return SolverAnswer::unsat;
 }
 
+SolverAnswer SafetyProof::check_whole(const char *name, const IntegerQuestion &question,
+                                      std::uint64_t most) {
+  ++questions_;
+  const std::uint64_t before = integer_solver_.effort();
+  const SolverAnswer answer =
+      integer_solver_.check(name, question, std::min(most, whole_units(effort_left())));
+  whole_effort_ += cost_of_whole(integer_solver_.effort() - before);
+  note_effort();
+  return answer;
+}
+
 // A step towards the answer, which may not cost much.
 bool SafetyProof::whole_excluded(const IntegerQuestion &question) {
   if (out_of_effort_)
@@ -455,11 +487,8 @@ bool SafetyProof::whole_excluded(const IntegerQuestion &question) {
   const auto [known, is_new] = steps_.try_emplace(to_string(question), false);
   if (!is_new)
     return known->second;
-  ++questions_;
-  const std::uint64_t most = std::min<std::uint64_t>(most_of_step, effort_left() / whole_weight);
-  const SolverAnswer answer = integer_solver_.check("where an index is", question, most);
-  note_effort();
-  return known->second = answer == SolverAnswer::unsat;
+  return known->second =
+             check_whole("where an index is", question, most_of_step) == SolverAnswer::unsat;
 }
 
 SolverAnswer SafetyProof::ask_whole(const SafetyQuestion &asked) {
@@ -480,11 +509,7 @@ SolverAnswer SafetyProof::ask_whole(const SafetyQuestion &asked) {
       asked, places, [&](const IntegerQuestion &step) { return whole_excluded(step); });
   if (!question)
     return SolverAnswer::unknown;
-  ++questions_;
-  const SolverAnswer answer =
-      integer_solver_.check("a property of whole numbers", *question, effort_left() / whole_weight);
-  note_effort();
-  return answer;
+  return check_whole("a property of whole numbers", *question, ~std::uint64_t{0});
 }
 
 // What a question's formulas compute, and what is known to be computed; not its meetings.
@@ -540,8 +565,10 @@ SolverAnswer SafetyProof::ask_choices(const SafetyQuestion &question, unsigned m
 
 // As much time for the same number.
 std::uint64_t SafetyProof::effort() const {
-  return solver_.effort() + order_solver_.effort() + exact_solver_.effort() +
-         whole_weight * integer_solver_.effort();
+  std::uint64_t result = whole_effort_;
+  for (const Solver *const one : {&solver_, &order_solver_, &exact_solver_})
+    result += cost_of_bits(one->effort()) + std::uint64_t{one->questions()} * making;
+  return result;
 }
 
 void SafetyProof::note_effort() {
@@ -585,7 +612,7 @@ SolverAnswer SafetyProof::ask_bits(const SafetyQuestion &question, PropertyProof
   const std::vector<Expr> orders = abstracted(true, numbers_too);
   if (numbers_too && gates(orders, true) <= most_gates) {
     ++questions_;
-    const SolverAnswer answer = order_solver_.check("a property, by order", orders, effort_left());
+    const SolverAnswer answer = order_solver_.check("a property, by order", orders, bits_left());
     note_effort();
     if (answer == SolverAnswer::unsat)
       return SolverAnswer::unsat;
@@ -602,13 +629,13 @@ SolverAnswer SafetyProof::ask_bits(const SafetyQuestion &question, PropertyProof
         symbols.push_back(symbol);
   std::vector<std::uint64_t> values;
   SolverAnswer answer =
-      count(solver_.find("a property, linear", linear, symbols, values, effort_left()));
+      count(solver_.find("a property, linear", linear, symbols, values, bits_left()));
   // Where products may wrap around, what they are exactly may still exclude it.
   if (replaced && answer != SolverAnswer::unsat && !assumptions_.no_wrap &&
       gates(formulas, true) <= most_gates) {
     std::vector<std::uint64_t> exact;
     const SolverAnswer again =
-        exact_solver_.find("a property", formulas, symbols, exact, effort_left());
+        exact_solver_.find("a property", formulas, symbols, exact, bits_left());
     ++questions_;
     if (again == SolverAnswer::sat)
       values = std::move(exact);
@@ -896,7 +923,8 @@ bool SafetyProof::may_race(const SharedAccess &a, const SharedAccess &b,
     return access.weak || (options_.volatile_races && access.is_volatile);
   };
   return a.space == b.space && (a.writes() || b.writes()) &&
-         (weak(a) || weak(b) || a.bytes != b.bytes || std::min(a.scope, b.scope) < between);
+         (weak(a) || weak(b) || a.bytes != b.bytes || a.is_packed != b.is_packed ||
+          std::min(a.scope, b.scope) < between);
 }
 
 // The pointer parameter that an address begins at, if all else in it are indices of the thread,
@@ -905,11 +933,21 @@ Expr SafetyProof::pointer_in(Expr address) {
   const auto is_parameter = [&](Expr atom) {
     return paths_.emulation().parameter_field(atom).has_value();
   };
+  // Of at most 32 bits, and no half of one that has more.
+  const auto is_number = [&](const ParameterField &field) {
+    const auto whole =
+        std::find_if(kernel_.parameters.begin(), kernel_.parameters.end(),
+                     [&](const Variable &own) { return own.name == field.parameter; });
+    return field.width <= 32 && whole != kernel_.parameters.end() &&
+           (whole->is_array || whole->size() * 8 <= 32);
+  };
   const auto is_index = [&](Expr node) {
+    if (const auto field = paths_.emulation().parameter_field(node))
+      return is_number(*field);
     const std::string &name = pool_.symbols()[node->index].name;
     const std::string own = name.substr(0, name.find('\''));
     if (name.starts_with("%tid.") || name.starts_with("%ctaid.") || name.starts_with("%ntid.") ||
-        name.starts_with("%nctaid.") || (node->width <= 32 && is_parameter(node)))
+        name.starts_with("%nctaid."))
       return true;
     for (LoopId loop = 0; loop < paths_.cfg().loops().size(); ++loop)
       if (pool_.symbols()[paths_.emulation().trip_count(loop)->index].name == own)
@@ -945,16 +983,20 @@ Expr SafetyProof::any_meet(const std::vector<AccessMeeting> &meetings) {
   return any;
 }
 
+// True if what lies behind one base is not behind the other. Null: it is not known.
+bool SafetyProof::are_disjoint(Expr base, Expr other) const {
+  const auto is_dynamic = [&](Expr of) { // these all begin at the same place
+    const Variable *own = variable(of);
+    return own && own->size() == 0;
+  };
+  return launch_.disjoint && base && other && base != other &&
+         !(is_dynamic(base) && is_dynamic(other));
+}
+
 Expr SafetyProof::meet(const AccessMeeting &meeting) {
   const SharedAccess &a = *meeting.one, &b = *meeting.other;
   const Expr at_a = meeting.at_one, at_b = meeting.at_other;
-  const auto is_dynamic = [&](Expr base) { // these all begin at the same place
-    const Variable *own = variable(base);
-    return own && own->size() == 0;
-  };
-  const Expr base_a = base_in(a, at_a), base_b = base_in(b, at_b);
-  if (base_a && base_b && base_a != base_b && launch_.disjoint &&
-      !(is_dynamic(base_a) && is_dynamic(base_b)))
+  if (are_disjoint(base_in(a, at_a), base_in(b, at_b)))
     return pool_.constant(1, 0);
   const unsigned wider = std::max(a.bytes, b.bytes);
   if (a.bytes == b.bytes)
@@ -985,7 +1027,7 @@ std::string SafetyProof::counter_fault(const SharedAccess &own) {
     return "where its counter lies is not known";
   for (const SharedAccess &other : paths_.accesses())
     if (&other != &own && other.writes() && other.space == own.space &&
-        (!launch_.disjoint || !other.base || other.base == own.base))
+        !are_disjoint(other.base, own.base))
       return fmt::format("line {} {} its counter", other.line,
                          other.base == own.base ? "also writes" : "may also write");
   if (assumptions_.no_wrap)
@@ -1170,8 +1212,8 @@ std::vector<AccessGroup> SafetyProof::groups(const Intervals &of_block,
       return !first.is_copy && !access.is_copy && first.block == access.block &&
              first.guard == access.guard && first.kind == access.kind &&
              first.space == access.space && first.weak == access.weak &&
-             first.is_volatile == access.is_volatile && first.scope == access.scope &&
-             first.read_only == access.read_only &&
+             first.is_volatile == access.is_volatile && first.is_packed == access.is_packed &&
+             first.scope == access.scope && first.read_only == access.read_only &&
              (first.bytes == access.bytes || (access.weak && !access.is_volatile)) &&
              same_places(other.places, group.places) &&
              std::equal(other.tile_places.begin(), other.tile_places.end(),
@@ -1407,12 +1449,22 @@ bool cuts_numbers(const Module &module, const Instruction &instruction, const Fu
   }
 }
 
-/// The first line of the kernel that does; 0: none. What it calls is not looked into.
+/// Returns true if an instruction drops high bits because it is meant to: in tables it is written
+/// by shifts to the left, of which no-wrap would say that they drop none.
+bool drops_bits(const Opcode &opcode) {
+  return is_one_of(opcode.op, {Op::bfi, Op::szext, Op::fns}) ||
+         (opcode.op == Op::shf && opcode.text.find(".l.") != std::string_view::npos);
+}
+
+/// The first line of the kernel that takes a number apart; 0: none. What it calls is not looked
+/// into.
 std::uint32_t cuts_numbers(const Module &module, const Function &kernel) {
-  const auto found =
-      std::find_if(kernel.instructions.begin(), kernel.instructions.end(),
-                   [&](const Instruction &one) { return cuts_numbers(module, one, kernel); });
-  return found == kernel.instructions.end() ? 0 : found->line;
+  const std::vector<bool> of_index = index_instructions(module, kernel);
+  for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i)
+    if (const Instruction &one = kernel.instructions[i];
+        cuts_numbers(module, one, kernel) || (of_index[i] && drops_bits(module.opcode(one))))
+      return one.line;
+  return 0;
 }
 
 } // namespace

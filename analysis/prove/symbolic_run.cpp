@@ -267,7 +267,7 @@ void SymbolicRun::compute(const WarpStep &step, Warp &warp, unsigned lane, Expr 
     all_numbers &= !value->expr;
     arguments.push_back(as_expr(*value, width));
   }
-  if (all_numbers && !rounds) {
+  if (all_numbers && !rounds && !(in.is_float && in.form.mode.approximate)) {
     set_number(warp, in.outputs[0], lane);
     return set_number(warp, in.second_output, lane);
   }

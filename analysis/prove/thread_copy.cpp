@@ -328,11 +328,11 @@ Expr ThreadCopy::map_join(Expr symbol, const JoinRegister &join) {
 }
 
 // What is loaded from where no thread writes is a function of the address; what a barrier tells of
-// all that wait there is the same for them.
+// all that wait there is the same for them, if barriers bring all together.
 Expr ThreadCopy::map_result(Expr symbol, std::uint32_t instruction) {
   const Instruction &source = paths_.kernel().instructions[instruction];
   const Opcode &opcode = paths_.module().opcode(source);
-  if (is_one_of(opcode.op, {Op::bar, Op::barrier}) &&
+  if (pair_.same_reads && is_one_of(opcode.op, {Op::bar, Op::barrier}) &&
       std::any_of(paths_.barriers().begin(), paths_.barriers().end(),
                   [&](const BarrierSite &site) {
                     return site.instruction == instruction && !site.of_warp && !site.guard;

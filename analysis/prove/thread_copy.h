@@ -50,7 +50,8 @@ struct ThreadPair {
   /// The block of that barrier; no_index: the kernel's entry.
   BlockId start = no_index;
   /// As nothing races, both read the same by one instruction in one round: between the same
-  /// barriers of the block nobody writes it. What rests on that holds if there is no race at all.
+  /// barriers of the block nobody writes it. What rests on that holds if there is no race at all. A
+  /// barrier's result is the same for both, too.
   bool same_reads = false;
 };
 

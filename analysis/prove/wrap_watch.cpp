@@ -29,7 +29,8 @@ bool fits(Wide value, unsigned width) {
   return -limit < value && value < limit;
 }
 
-/// By instruction: true if it writes what an index may come from.
+} // namespace
+
 std::vector<bool> index_instructions(const Module &module, const Function &kernel) {
   std::vector<bool> is_access(kernel.instructions.size(), false);
   std::vector<bool> matters(kernel.registers.size(), false), result(is_access);
@@ -67,8 +68,6 @@ std::vector<bool> index_instructions(const Module &module, const Function &kerne
   return result;
 }
 
-} // namespace
-
 WrapWatch::WrapWatch(const WarpProgram &program, std::uint32_t kernel)
     : kernel_(kernel),
       of_index_(index_instructions(program.module(), *program.function(kernel).function)) {}
@@ -86,6 +85,10 @@ void WrapWatch::before(const WarpStep &step) {
   const bool narrows = op == Op::cvt && !is_float(in.opcode->second_type) && in.width == 32 &&
                        in.inputs.size() == 1 && in.input_widths[0] == 64;
   const bool takes_high = multiplies && !adds && in.opcode->has(Modifier::hi);
+  if (is_one_of(op, {Op::sad, Op::dp4a, Op::dp2a})) { // sums of several, not looked into
+    wrapped_ = true;
+    return;
+  }
   if (!multiplies && !narrows &&
       !is_one_of(op, {Op::add, Op::addc, Op::sub, Op::subc, Op::neg, Op::shl}))
     return;

@@ -9,10 +9,13 @@
 
 namespace ptxasw::inline analysis {
 
+/// By instruction: true if it writes what an address, a branch or a predicate may come from.
+std::vector<bool> index_instructions(const Module &module, const Function &kernel);
+
 /// Looks at additions, subtractions, negations, products and shifts to the left of whole numbers
 /// that addresses, branches and predicates may depend on: what is only data may overflow. Operands
-/// that are neither registers nor numbers count as if something had wrapped around; so do lanes
-/// that a predicate excludes.
+/// that are neither registers nor numbers count as if something had wrapped around, and so do sums
+/// of differences and of products (sad, dp4a, dp2a); so do lanes that a predicate excludes.
 class WrapWatch : public WarpObserver {
 public:
   /// Of the kernel that is run; of functions that it calls everything is looked at.

@@ -330,3 +330,30 @@ TEST_CASE("sums by compare-and-swap of floating-point numbers are a condition") 
                      "sums of floating-point numbers may be taken in any order") == (one == sum));
   }
 }
+
+TEST_CASE("atomics of two kinds by two parameters are a condition") {
+  const auto found = [](const char *second) {
+    const auto module =
+        parse(fmt::format(".version 8.3\n.target sm_90\n.address_size 64\n"
+                          ".visible .entry k(.param .u64 a, .param .u64 b) {{\n"
+                          ".reg .b32 %r<9>; .reg .b64 %rd<5>;\n"
+                          "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;\n"
+                          "mad.lo.s32 %r4, %r1, %r2, %r3;\n"
+                          "ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b];\n"
+                          "red.global.add.u32 [%rd1], %r4; red.global.{}; ret; }}\n",
+                          second),
+              "test.ptx");
+    REQUIRE(module);
+    return independence(**module, kernel_of(**module));
+  };
+  const auto says = [](const KernelIndependence &of) {
+    return std::count(of.conditions.begin(), of.conditions.end(),
+                      "pointers of different atomic operations lead to different arrays");
+  };
+  const KernelIndependence two = found("max.u32 [%rd2], %r4"), one = found("add.u32 [%rd2], %r4");
+  CHECK(two.axes[0].verdict == AxisVerdict::independent);
+  CHECK(says(two) == 1);
+  CHECK(one.axes[0].verdict == AxisVerdict::independent);
+  CHECK(says(one) == 0);
+  CHECK(found("max.u32 [%rd1], %r4").axes[0].verdict == AxisVerdict::unknown);
+}

@@ -170,3 +170,16 @@ TEST_CASE("nothing is known where the limits end") {
     CHECK(answer(text, options).proof.races.verdict == ProofVerdict::unknown);
   }
 }
+
+TEST_CASE("where all bits of a number are told apart Z3 is not asked about whole numbers") {
+  const std::string text =
+      kernel("sub.s32 %r1, %t, 16;\ncvt.s64.s32 %d3, %r1;\nmul.lo.s64 %d3, %d3, 4294967297;\n"
+             "popc.b64 %r2, %d3;\nmul.wide.u32 %d4, %r2, 4;\nadd.u64 %d4, %d4, %A;\n"
+             "st.global.u32 [%d4], %t;\n");
+  SafetyOptions options;
+  options.launches = 0;
+  options.propose = false;
+  const KernelProof found = answer(text, options).proof;
+  CHECK(found.races.verdict == ProofVerdict::unknown);
+  CHECK(found.effort < options.effort);
+}
