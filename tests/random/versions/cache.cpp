@@ -221,7 +221,7 @@ std::vector<RandomVersion> proved_versions(const Module &module, std::uint64_t s
   return result;
 }
 
-const RandomProgram cache_program("cache", [](int argc, char **argv) {
+const RandomProgram cache_program("cache", [](int argc, char **argv) -> int {
   Tried tried;
   const int result = random_versions(argc, argv,
                                      {"cache",

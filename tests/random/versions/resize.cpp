@@ -132,7 +132,7 @@ void try_refused(const Module &module, std::uint64_t seed, Refused &refused) {
   refused.seen_wrong += verdict_of(**written, proposal, seed).kind == KernelVerdict::Kind::differ;
 }
 
-const RandomProgram resize_program("resize", [](int argc, char **argv) {
+const RandomProgram resize_program("resize", [](int argc, char **argv) -> int {
   Refused refused;
   const int result = random_versions(argc, argv,
                                      {"resize",
