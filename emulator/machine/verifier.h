@@ -119,7 +119,8 @@ private:
                          const Question &question, bool quickly = false);
   void ask_solver();
   void follow_ways(bool in_rewritten);
-  void find_launch(Target &target, const Question &question);
+  /// Makes some of the attempts to find a launch that does what is asked for.
+  void find_launch(Target &target, const Question &question, unsigned first, unsigned behind);
   KernelVerdict finish();
 
   const WarpProgram &original_, &rewritten_;

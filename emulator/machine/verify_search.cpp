@@ -21,8 +21,9 @@ constexpr unsigned tries_budget = 60, boundary_tries = 15;
 constexpr unsigned searches = 6;
 /// Effort for one question to the solver, in its units.
 constexpr unsigned solver_resource_limit = 3'000'000, quick_limit = 1'000'000;
-/// Questions to the solver for one launch.
-constexpr unsigned questions = 8;
+/// Questions to the solver for one launch; so many first, before it is asked whether an index wraps
+/// around in all of them: then the others find nothing either.
+constexpr unsigned questions = 8, first_questions = 2;
 /// Different conditions that the solver is asked about.
 constexpr std::size_t questions_budget = 60;
 /// After this many outcomes of tests in vain no launch is looked for anymore: the others are much
@@ -313,13 +314,17 @@ void Verifier::ask_solver() {
       if (is_new && said.size() <= questions_budget) {
         const Question question = question_of(model, *wish);
         answer.impossible = is_impossible(model, question);
-        if (!answer.impossible && !options_.stand_in && has_work_left() &&
-            (!outcomes || unanswered < unanswered_budget)) {
-          find_launch(target, question);
-          if (verdict_.kind == KernelVerdict::Kind::differ)
-            return;
-        }
+        const bool finds = !answer.impossible && !options_.stand_in && has_work_left() &&
+                           (!outcomes || unanswered < unanswered_budget);
+        if (finds)
+          find_launch(target, question, 0, first_questions);
+        if (verdict_.kind == KernelVerdict::Kind::differ)
+          return;
         answer.wraps = !answer.impossible && target.is_open() && only_wraps(model, *wish, question);
+        if (finds && !answer.wraps)
+          find_launch(target, question, first_questions, questions);
+        if (verdict_.kind == KernelVerdict::Kind::differ)
+          return;
         unanswered += outcomes && target.is_open() && !answer.impossible && !answer.wraps;
       }
       target.impossible |= answer.impossible;
@@ -385,7 +390,8 @@ bool Verifier::only_wraps(KernelModel &model, const KernelModel::Wish &wish,
   return all_contradict(*most, single, solver_resource_limit);
 }
 
-void Verifier::find_launch(Target &target, const Question &question) {
+void Verifier::find_launch(Target &target, const Question &question, unsigned first,
+                           unsigned behind) {
   KernelModel &model = model_of(target);
   ExprPool &pool = model.emulation().pool();
   std::vector<Expr> formulas = question.wish;
@@ -395,12 +401,14 @@ void Verifier::find_launch(Target &target, const Question &question) {
   Solver solver(solver_resource_limit);
   std::vector<std::uint64_t> values;
   Extents extents[2]; // block, grid
-  const Expr threads =
-      pool.mul(pool.mul(model.emulation().special("%ntid.x"), model.emulation().special("%ntid.y")),
-               model.emulation().special("%ntid.z"));
+  // Of extents that are no larger than that the low bits are all there is: few are soon multiplied.
+  const auto extent = [&](const char *name) {
+    return pool.zext(pool.extract(model.emulation().special(name), 0, 11), 32);
+  };
+  const Expr threads = pool.mul(pool.mul(extent("%ntid.x"), extent("%ntid.y")), extent("%ntid.z"));
   formulas.push_back(pool.ule(threads, pool.constant(32, 1024)));
   using Kind = KernelModel::Meaning::Kind;
-  for (unsigned attempt = 0; attempt < questions && target.is_open(); ++attempt) {
+  for (unsigned attempt = first; attempt < behind && target.is_open(); ++attempt) {
     // What takes few steps is more likely to run to its end: some of the numbers small.
     std::vector<Expr> asked = formulas;
     for (const Expr symbol : symbols)

@@ -15,6 +15,7 @@ namespace ptxasw::test {
 /// How hard to try, and what to say.
 struct TrapOptions {
   unsigned runs = 0;      ///< launches for each module; 0: the family's own number
+  unsigned share = 1;     ///< of which one in so many is made first, and all if they say too little
   bool verbose = false;   ///< what is fine is said, too
   bool in_kernel = false; ///< versions inside their kernels, in place of those beside them
 };

@@ -1,4 +1,4 @@
-// hazards [FAMILY...] [--runs N] [--only TEXT] [--in-kernel] [--from FOLDER] [-v]
+// hazards [FAMILY...] [--runs N] [--share N] [--only TEXT] [--in-kernel] [--from FOLDER] [-v]
 // hazards --print NAME [--from FOLDER]
 // hazards --write FOLDER [--only TEXT]
 //
@@ -7,6 +7,8 @@
 //
 //   --runs N      so many launches of each module (a shuffle's: of launches and schedules) in place
 //                 of the family's own number; 200 is thorough
+//   --share N     one in N of the launches of versions at first; all of them where these are too
+//                 few, or leave a line out that has to run
 //   --only TEXT   the traps with this in their name
 //   --in-kernel   versions inside their kernels in place of those beside them, where a family can
 //   --from FOLDER a folder with traps as expand.py writes them
@@ -36,10 +38,11 @@ struct Request {
   TrapOptions options;
 };
 
-constexpr const char *usage =
-    "usage: hazards [FAMILY...] [--runs N] [--only TEXT] [--in-kernel] [--from FOLDER] [-v]\n"
-    "       hazards --print NAME\n"
-    "       hazards --write FOLDER\n";
+constexpr const char *usage = "usage: hazards [FAMILY...] [--runs N] [--share N] [--only TEXT] "
+                              "[--in-kernel] [--from FOLDER]\n"
+                              "               [-v]\n"
+                              "       hazards --print NAME\n"
+                              "       hazards --write FOLDER\n";
 
 /// The families that have a folder; those of versions in the program's order.
 std::vector<std::string> all_families(const std::string &from) {
@@ -70,6 +73,8 @@ bool understand(int argc, char **argv, Request &request) {
     else if (word == "--in-kernel")
       request.options.in_kernel = true;
     else if (word == "--runs" && i + 1 < argc && read_number(argv[i + 1], request.options.runs))
+      ++i;
+    else if (word == "--share" && i + 1 < argc && read_number(argv[i + 1], request.options.share))
       ++i;
     else if (!word.starts_with('-'))
       request.families.push_back(word);

@@ -27,7 +27,7 @@ constexpr VersionFamily retiled{
 
 /// What is asked of one module, and who is told.
 struct Asked {
-  unsigned launches;
+  const TrapOptions &options;
   TrapReport &report;
 };
 
@@ -79,13 +79,18 @@ std::string check_in_kernel(const std::string &text, const std::string &variant,
     return format(written.error());
   VerifyOptions how;
   how.kernel = "k";
-  how.runs = run.launches != 0 ? run.launches : retiled.runs;
-  how.search = retiled.search;
+  how.runs = run.options.runs != 0 ? run.options.runs : first_of(retiled.runs, run.options.share);
+  how.search = first_of(retiled.search, run.options.share);
   how.schedules = 1;
   how.small = true;
   how.step_limit = retiled.step_limit;
   how.whole_grid = true;
-  const KernelVerdict verdict = verify(**module, **written, how).at(0);
+  KernelVerdict verdict = verify(**module, **written, how).at(0);
+  if (verdict.kind == KernelVerdict::Kind::unchecked) {
+    how.runs = std::max(how.runs, retiled.runs);
+    how.search = retiled.search;
+    verdict = verify(**module, **written, how).at(0);
+  }
   run.report.count("versions in a kernel");
   run.report.count("of them with a line that no launch reached",
                    verdict.kind == KernelVerdict::Kind::not_exercised);
@@ -170,7 +175,7 @@ std::vector<std::string> variants_like(const std::string &variant) {
 void check_beside(const Trap &trap, const std::vector<std::string> &variants, Asked &run) {
   if (trap.has("written"))
     run.report.say(trap.name, "written",
-                   fault_of_written(retiled, trap.text, variants, run.launches));
+                   fault_of_written(retiled, trap.text, variants, run.options));
   else if (trap.has("absent"))
     run.report.say(trap.name, "absent", check_absent(trap.text, variants.front()));
   else
@@ -180,7 +185,7 @@ void check_beside(const Trap &trap, const std::vector<std::string> &variants, As
   if (trap.value("naive") == "differs")
     run.report.say(trap.name, "naive", check_naive(trap.text));
   if (!trap.twin.empty())
-    run.report.say(trap.name, "twin", fault_of_written(retiled, trap.twin, variants, run.launches));
+    run.report.say(trap.name, "twin", fault_of_written(retiled, trap.twin, variants, run.options));
 }
 
 void check_inside(const Trap &trap, const std::vector<std::string> &variants, Asked &run) {
@@ -209,7 +214,7 @@ void check_retiled(const Trap &trap, const TrapOptions &options, TrapReport &rep
   const std::vector<std::string> variants = listed(trap.value("variants", "x2,x4"));
   if (trap.has("written") + trap.has("absent") + trap.has("refused") != 1)
     throw std::runtime_error("the head says none of `written`, `absent` and `refused`, or several");
-  Asked run{options.runs, report};
+  Asked run{options, report};
   (options.in_kernel ? check_inside : check_beside)(trap, variants, run);
 }
 

@@ -9,7 +9,6 @@
 // for somebody.
 
 #include "versions.h"
-#include "family.h"
 #include "grammar/edits.h"
 #include "synth/cache/cache.h"
 
@@ -141,9 +140,13 @@ std::optional<std::uint32_t> never_ran(const VersionFamily &family, const std::s
 /// What is wrong with one version. Most need few launches until all has run; the family's whole
 /// number is searched for if that does not do, or if so many `runs` are asked for.
 std::string fault_of_version(const VersionFamily &family, const SiblingResult &result,
-                             const Module &written, const Proposal &proposal, unsigned runs) {
+                             const Module &written, const Proposal &proposal,
+                             const TrapOptions &options) {
+  const unsigned runs = options.runs;
   KernelVerdict verdict =
-      compare(family, written, proposal, runs, runs == 0 ? first_search : family.search);
+      runs == 0 ? compare(family, written, proposal, first_of(family.runs, options.share),
+                          first_of(first_search, options.share))
+                : compare(family, written, proposal, runs);
   if (verdict.kind == KernelVerdict::Kind::unchecked || never_ran(family, result.text, verdict))
     verdict = compare(family, written, proposal, runs);
   if (verdict.kind == KernelVerdict::Kind::differ)
@@ -157,8 +160,13 @@ std::string fault_of_version(const VersionFamily &family, const SiblingResult &r
 
 } // namespace
 
+unsigned first_of(unsigned launches, unsigned share) {
+  constexpr unsigned least = 3;
+  return std::min(launches, std::max(least, launches / share));
+}
+
 std::string fault_of_written(const VersionFamily &family, const std::string &text,
-                             const std::vector<std::string> &variants, unsigned runs) {
+                             const std::vector<std::string> &variants, const TrapOptions &options) {
   const auto module = parse(text, "k.ptx");
   if (!module)
     return format(module.error());
@@ -177,7 +185,7 @@ std::string fault_of_written(const VersionFamily &family, const std::string &tex
   if (!written)
     return format(written.error());
   for (const Proposal &proposal : kernel.written)
-    if (std::string wrong = fault_of_version(family, result, **written, proposal, runs);
+    if (std::string wrong = fault_of_version(family, result, **written, proposal, options);
         !wrong.empty())
       return wrong;
   return "";
@@ -210,11 +218,11 @@ void check_versions(std::string_view name, const Trap &trap, const TrapOptions &
     throw std::runtime_error("the head says neither `written` nor `refused`, or both");
   report.say(trap.name, "hazard",
              trap.has("written")
-                 ? fault_of_written(family, trap.text, variants, options.runs)
+                 ? fault_of_written(family, trap.text, variants, options)
                  : fault_of_refused(family, trap.text, variants, trap.value("refused")));
   if (family.name == "cache")
     report.say(trap.name, "naive", fault_of_naive_cache(trap));
-  report.say(trap.name, "twin", fault_of_written(family, trap.twin, variants, options.runs));
+  report.say(trap.name, "twin", fault_of_written(family, trap.twin, variants, options));
 }
 
 } // namespace ptxasw::test

@@ -3,6 +3,7 @@
 // Traps for versions beside a kernel: what their families have in common.
 
 #include "emulator/machine/warp_verify.h"
+#include "family.h"
 #include "synth/siblings.h"
 
 #include <string>
@@ -27,7 +28,10 @@ struct VersionFamily {
 /// What is wrong with a module for which all these variants must be written, or any if none is
 /// named: they are proved, and compute what the kernel does. Empty: nothing.
 std::string fault_of_written(const VersionFamily &family, const std::string &text,
-                             const std::vector<std::string> &variants, unsigned runs);
+                             const std::vector<std::string> &variants, const TrapOptions &options);
+
+/// The launches that are made first, of so many: one in `share`, but as many as a verdict needs.
+unsigned first_of(unsigned launches, unsigned share);
 
 /// What is wrong with a module for which these variants must be refused for reasons:
 /// `atomic,waits`.

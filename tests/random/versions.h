@@ -42,7 +42,14 @@ struct RandomFamily {
 ptxasw::KernelVerdict verdict_of(const ptxasw::Module &written, const ptxasw::Proposal &proposal,
                                  std::uint64_t seed);
 
-/// The main function: every version of as many random kernels as the command line says must compute
-/// what its kernel does on the warp emulator. `kernel` writes the one of a seed, named k.
+/// A family's main function, of which the program is called random_NAME. All of them are in one
+/// executable, as most of the time of compiling one goes into the heads that they share.
+struct RandomProgram {
+  using Main = int (*)(int argc, char **argv);
+  RandomProgram(std::string_view name, Main main);
+};
+
+/// Such a main function: every version of as many random kernels as the command line says must
+/// compute what its kernel does on the warp emulator. `kernel` writes the one of a seed, named k.
 int random_versions(int argc, char **argv, const RandomFamily &family,
                     const std::function<std::string(std::uint64_t)> &kernel);

@@ -1,6 +1,7 @@
 """Every function of cuda_runtime_api.h and of cuda.h is in the page's tables as what it is in the library:
 done or refused, with the reason."""
 
+import functools
 import re
 import subprocess
 import sys
@@ -21,6 +22,7 @@ PAGE = ROOT / "docs/internals/runtime-functions.md"
 HEADERS = {"cuda_runtime_api.h": (r"cuda[A-Z]\w*", "refused.def"), "cuda.h": (r"cu[A-Z]\w*", "driver_refused.def")}
 
 
+@functools.cache
 def declared(header):
     """Names of the functions that the toolkit's header declares for the host."""
     include = cuda_home() / "include"
@@ -33,6 +35,7 @@ def refused(header):
     return dict(re.findall(r'PTXASW_REFUSED\((\w+),\s*"([^"]*)"\)', text))
 
 
+@functools.cache
 def exported():
     out = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], check=True, capture_output=True, text=True).stdout
     return {re.sub(r"@.*", "", line.split()[-1]) for line in out.splitlines()}

@@ -17,9 +17,9 @@ using namespace ptxasw;
 
 namespace {
 
-class Kernel : LoopKernel {
+class AheadKernel : LoopKernel {
 public:
-  explicit Kernel(std::uint64_t seed) : LoopKernel(seed) {}
+  explicit AheadKernel(std::uint64_t seed) : LoopKernel(seed) {}
 
   std::string text() {
     begin("\t.reg .b64 %n64, %s64, %w<40>, %v<40>, %m<40>;\n\t.reg .b32 %s, %j<40>;\n"
@@ -188,9 +188,9 @@ private:
   unsigned loops_ = 0;
 };
 
-} // namespace
-
-int main(int argc, char **argv) {
+const RandomProgram ahead_program("ahead", [](int argc, char **argv) {
   return random_versions(argc, argv, {"ahead", "brought ahead", {70, 85, 40, 1}},
-                         [](std::uint64_t seed) { return Kernel(seed).text(); });
-}
+                         [](std::uint64_t seed) { return AheadKernel(seed).text(); });
+});
+
+} // namespace

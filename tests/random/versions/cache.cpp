@@ -221,9 +221,7 @@ std::vector<RandomVersion> proved_versions(const Module &module, std::uint64_t s
   return result;
 }
 
-} // namespace
-
-int main(int argc, char **argv) {
+const RandomProgram cache_program("cache", [](int argc, char **argv) -> int {
   Tried tried;
   const int result = random_versions(argc, argv,
                                      {"cache",
@@ -240,4 +238,6 @@ int main(int argc, char **argv) {
              "are seen to be wrong\n",
              tried.all, tried.proved, tried.seen_wrong);
   return result != 0 || tried.proved == 0 || tried.seen_wrong == 0;
-}
+});
+
+} // namespace

@@ -18,9 +18,9 @@ using namespace ptxasw;
 
 namespace {
 
-class Kernel : LoopKernel {
+class CarryKernel : LoopKernel {
 public:
-  explicit Kernel(std::uint64_t seed) : LoopKernel(seed) {}
+  explicit CarryKernel(std::uint64_t seed) : LoopKernel(seed) {}
 
   std::string text() {
     begin("\t.reg .b64 %s<2>, %w<40>;\n\t.reg .b32 %j<4>;\n");
@@ -155,9 +155,9 @@ private:
   unsigned walkers_ = 0;
 };
 
-} // namespace
-
-int main(int argc, char **argv) {
+const RandomProgram carry_program("carry", [](int argc, char **argv) {
   return random_versions(argc, argv, {"carry", "carried", {45, 85, 20, 2}},
-                         [](std::uint64_t seed) { return Kernel(seed).text(); });
-}
+                         [](std::uint64_t seed) { return CarryKernel(seed).text(); });
+});
+
+} // namespace

@@ -31,9 +31,9 @@ struct Statement {
 
 using Code = std::vector<Statement>;
 
-class Kernel {
+class MeldKernel {
 public:
-  explicit Kernel(std::uint64_t seed) : random_(seed) {}
+  explicit MeldKernel(std::uint64_t seed) : random_(seed) {}
 
   std::string text() {
     const Code when = code(3 + below(8), 2);
@@ -244,9 +244,9 @@ private:
   unsigned labels_ = 0;
 };
 
-} // namespace
-
-int main(int argc, char **argv) {
+const RandomProgram meld_program("meld", [](int argc, char **argv) {
   return random_versions(argc, argv, {"meld", "melded", {75, 85, 50, 2}},
-                         [](std::uint64_t seed) { return Kernel(seed).text(); });
-}
+                         [](std::uint64_t seed) { return MeldKernel(seed).text(); });
+});
+
+} // namespace

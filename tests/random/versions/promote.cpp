@@ -18,9 +18,9 @@ using namespace ptxasw;
 
 namespace {
 
-class Kernel : LoopKernel {
+class PromoteKernel : LoopKernel {
 public:
-  explicit Kernel(std::uint64_t seed) : LoopKernel(seed) {}
+  explicit PromoteKernel(std::uint64_t seed) : LoopKernel(seed) {}
 
   std::string text() {
     begin("\t.reg .b32 %j<4>, %s<4>;\n");
@@ -151,9 +151,9 @@ private:
   }
 };
 
-} // namespace
-
-int main(int argc, char **argv) {
+const RandomProgram promote_program("promote", [](int argc, char **argv) {
   return random_versions(argc, argv, {"promote", "promoted", {10, 85, 25, 1}},
-                         [](std::uint64_t seed) { return Kernel(seed).text(); });
-}
+                         [](std::uint64_t seed) { return PromoteKernel(seed).text(); });
+});
+
+} // namespace

@@ -132,9 +132,7 @@ void try_refused(const Module &module, std::uint64_t seed, Refused &refused) {
   refused.seen_wrong += verdict_of(**written, proposal, seed).kind == KernelVerdict::Kind::differ;
 }
 
-} // namespace
-
-int main(int argc, char **argv) {
+const RandomProgram resize_program("resize", [](int argc, char **argv) -> int {
   Refused refused;
   const int result = random_versions(argc, argv,
                                      {"resize",
@@ -148,4 +146,6 @@ int main(int argc, char **argv) {
   fmt::print("{} written although refused, {} of them seen to be wrong\n", refused.written,
              refused.seen_wrong);
   return result != 0 || refused.seen_wrong == 0;
-}
+});
+
+} // namespace

@@ -19,8 +19,8 @@ std::string shuffle_kernel(std::uint64_t seed) {
   return text.replace(text.find(name), name.size(), "k(");
 }
 
-} // namespace
-
-int main(int argc, char **argv) {
+const RandomProgram shuffle_program("shuffle", [](int argc, char **argv) {
   return random_versions(argc, argv, {"shuffle", "shuffled", {45, 85, 70, 1}}, shuffle_kernel);
-}
+});
+
+} // namespace

@@ -21,9 +21,9 @@ using namespace ptxasw;
 
 namespace {
 
-class Kernel {
+class StageKernel {
 public:
-  explicit Kernel(std::uint64_t seed) : random_(seed) {}
+  explicit StageKernel(std::uint64_t seed) : random_(seed) {}
 
   std::string text() {
     for (const char *name : {"a", "b", "out"})
@@ -333,9 +333,9 @@ private:
   unsigned labels_ = 0, fresh_ = 4, predicates_ = 1, walkers_ = 0;
 };
 
-} // namespace
-
-int main(int argc, char **argv) {
+const RandomProgram stage_program("stage", [](int argc, char **argv) {
   return random_versions(argc, argv, {"stage", "staged", {14, 85, 60, 1}, {}, "_shift"},
-                         [](std::uint64_t seed) { return Kernel(seed).text(); });
-}
+                         [](std::uint64_t seed) { return StageKernel(seed).text(); });
+});
+
+} // namespace
