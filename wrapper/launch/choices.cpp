@@ -231,13 +231,15 @@ std::uint64_t known_to_matter(const KernelCode &code) {
   return result;
 }
 
-/// Where KernelCode::seen has a launch.
+/// Where KernelCode::seen has a launch: the products do not wait for one another.
 std::size_t place_of(const LaunchKey &launch) {
+  const auto pair = [](std::uint64_t low, std::uint64_t high) { return low | high << 32; };
   const Extents &grid = launch.grid, &block = launch.block;
-  auto mixed = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(launch.kernel));
-  for (const unsigned one :
-       {grid.x, grid.y, grid.z, block.x, block.y, block.z, launch.shared_bytes})
-    mixed = (mixed ^ one) * 0x9e3779b97f4a7c15u;
+  const auto kernel = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(launch.kernel));
+  const std::uint64_t mixed = pair(grid.x, grid.y) * 0x9e3779b97f4a7c15u +
+                              pair(grid.z, block.x) * 0xbf58476d1ce4e5b9u +
+                              pair(block.y, block.z) * 0x94d049bb133111ebu +
+                              (kernel + launch.shared_bytes) * 0xd6e8feb86659fd93u;
   return mixed >> 56;
 }
 
