@@ -103,6 +103,20 @@ TEST_CASE("what is by chance follows nothing that the program does in turns") {
         sum += by_chance(distance * every * pair) ? 1 : -1;
       CHECK(std::abs(sum) < 4 * root);
     }
+  // Nor does it keep step with launches of which every second one is longer, for long: 24 times in
+  // a row is one chance in 4,000 for all pairs.
+  for (const std::uint64_t distance : {17, 127, 401, 2003})
+    for (const std::uint64_t turns : {1, 2}) {
+      int in_step = 0, longest = 0;
+      bool before = false;
+      for (std::uint64_t pair = 0; pair < pairs; ++pair) {
+        const bool now = by_chance(distance * pair) != (pair % turns != 0);
+        in_step = now == before ? in_step + 1 : 1;
+        longest = std::max(longest, in_step);
+        before = now;
+      }
+      CHECK(longest < 24);
+    }
 }
 
 TEST_CASE("numbers on which times depend are those whose sizes part the times") {

@@ -81,7 +81,7 @@ bool by_chance(std::uint64_t number) {
   number += 0x9e3779b97f4a7c15u;
   number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9u;
   number = (number ^ number >> 27) * 0x94d049bb133111ebu;
-  return (number ^ number >> 31) & 1;
+  return (number ^ number >> 31) >> 63 != 0;
 }
 
 void TimesByNumbers::add(std::uint64_t bits, double time) {
