@@ -35,8 +35,15 @@ Expr converted_from_shared(const ExprPool &pool, Expr atom) {
   return name.starts_with("cvta.shared") ? atom->children[0] : nullptr;
 }
 
+/// Returns true if a number is a part of what may be an address: one parameter of 64 bits. Fields
+/// of structures are read whole.
+bool may_be_address(const Variable &parameter) {
+  constexpr std::uint64_t bytes = 8;
+  return !parameter.is_array && parameter.size() >= bytes;
+}
+
 /// Registers that an address, or a number made of some, may come to, by whatever instructions,
-/// shuffles and memory among them. A number of 64 bits that is loaded may be one.
+/// shuffles, votes and memory among them. A number of 64 bits that is loaded may be one.
 class RegistersWithAddresses {
 public:
   RegistersWithAddresses(const Module &module, const Function &kernel)
@@ -83,13 +90,25 @@ private:
     if (is_memory) {
       if (opcode.op != Op::ld && has_address && !in_memory_)
         in_memory_ = changed_ = true;
-      has_address = in_memory_ || bit_width(opcode.type) >= 64;
+      has_address = in_memory_ || bit_width(opcode.type) >= 64 || loads_part(instruction);
     }
     if (!has_address)
       return;
     for (const RegisterId reg : written_registers(module_, instruction))
-      if (kernel_.registers[reg].type != ScalarType::pred && !has_[reg])
+      if (!has_[reg])
         has_[reg] = changed_ = true;
+  }
+
+  // Of a parameter that may be an address.
+  bool loads_part(const Instruction &instruction) const {
+    if (module_.opcode(instruction).space != StateSpace::param)
+      return false;
+    for (const Operand &operand : module_.operands(instruction))
+      for (const Operand &base : module_.children(operand))
+        if (operand.kind == Operand::Kind::address && base.kind == Operand::Kind::symbol)
+          if (const Variable *const own = module_.variable(module_.symbol(base)))
+            return may_be_address(*own);
+    return true;
   }
 
   const Module &module_;
@@ -104,7 +123,7 @@ class Pointers {
 public:
   Pointers(const Module &module, const Function &kernel, const ExprPool &pool,
            const Emulation &emulation)
-      : pool_(pool), emulation_(emulation), registers_(module, kernel) {}
+      : pool_(pool), emulation_(emulation), kernel_(kernel), registers_(module, kernel) {}
 
   const Emulation &emulation() const { return emulation_; }
   const ExprPool &pool() const { return pool_; }
@@ -123,8 +142,17 @@ public:
   bool are_in(Expr root) const;
 
 private:
+  bool is_part(Expr atom) const {
+    const auto field = emulation_.parameter_field(atom);
+    return field && std::any_of(kernel_.parameters.begin(), kernel_.parameters.end(),
+                                [&](const Variable &own) {
+                                  return own.name == field->parameter && may_be_address(own);
+                                });
+  }
+
   const ExprPool &pool_;
   const Emulation &emulation_;
+  const Function &kernel_;
   const RegistersWithAddresses registers_;
 };
 
@@ -142,7 +170,7 @@ bool Pointers::are_in(Expr root) const {
         found = true;
       if (node->kind != ExprKind::symbol || !seen.insert(node).second)
         return;
-      if (is_one(node)) {
+      if (is_one(node) || is_part(node)) {
         found = true;
         return;
       }

@@ -473,8 +473,9 @@ SolverAnswer SafetyProof::check_whole(const char *name, const IntegerQuestion &q
                                       std::uint64_t most) {
   ++questions_;
   const std::uint64_t before = integer_solver_.effort();
+  // It may be asked twice, without far bounds and with them.
   const SolverAnswer answer =
-      integer_solver_.check(name, question, std::min(most, whole_units(effort_left())));
+      integer_solver_.check(name, question, std::min(most, whole_units(effort_left() / 2)));
   whole_effort_ += cost_of_whole(integer_solver_.effort() - before);
   note_effort();
   return answer;
