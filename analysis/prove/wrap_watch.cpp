@@ -90,7 +90,7 @@ void WrapWatch::before(const WarpStep &step) {
     return;
   }
   if (!multiplies && !narrows &&
-      !is_one_of(op, {Op::add, Op::addc, Op::sub, Op::subc, Op::neg, Op::shl}))
+      !is_one_of(op, {Op::add, Op::addc, Op::sub, Op::subc, Op::neg, Op::abs, Op::shl}))
     return;
   const auto is_read = [](const WarpOperand &operand) {
     return operand.kind == WarpOperand::Kind::reg || operand.kind == WarpOperand::Kind::immediate;
@@ -111,6 +111,11 @@ void WrapWatch::before(const WarpStep &step) {
                                       ? step.registers[std::size_t{operand.reg} * warp_lanes + lane]
                                       : operand.value) &
                                  mask64(in.input_widths[i]);
+      if (is_one_of(op, {Op::mul24, Op::mad24}) && i < 2) {
+        const std::uint64_t low = bits & mask64(24);
+        v[i] = is_signed(in.opcode->type) ? Wide{as_signed(low, 24)} : Wide{low};
+        continue;
+      }
       v[i] = unsigned_factors && i < 2 ? Wide{bits} : Wide{as_signed(bits, in.input_widths[i])};
     }
     if (op == Op::shl) {
@@ -127,7 +132,10 @@ void WrapWatch::before(const WarpStep &step) {
       wrapped_ |= !fits(product, in.width) || !fits(product + v[2], in.width);
     } else {
       const bool subtracts = op == Op::sub || op == Op::subc;
-      wrapped_ |= !fits(op == Op::neg ? -v[0] : subtracts ? v[0] - v[1] : v[0] + v[1], in.width);
+      wrapped_ |= !fits(op == Op::neg || op == Op::abs ? -v[0]
+                        : subtracts                    ? v[0] - v[1]
+                                                       : v[0] + v[1],
+                        in.width);
     }
   }
 }
