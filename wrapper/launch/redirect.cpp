@@ -167,6 +167,7 @@ std::vector<Prior> priors(const Redirection &r, int device) {
 std::atomic<double> credit{6};
 
 void earn(double saved) {
+  pay_for_waits(saved);
   constexpr double part = 0.1, most = 30; // ms
   double before = credit.load(std::memory_order_relaxed);
   while (before < most &&

@@ -269,6 +269,15 @@ void add_to_waits(double milliseconds) {
     ;
 }
 
+void pay_for_waits(double saved) {
+  constexpr double part = 0.5, most = 100;
+  std::atomic<double> &spent = waits().spent;
+  double before = spent.load();
+  while (before > -most &&
+         !spent.compare_exchange_weak(before, std::max(-most, before - part * saved)))
+    ;
+}
+
 // Each of the two writes its own and then reads the other's, in one order for all threads.
 LaunchUnderWay::LaunchUnderWay() : counted_(asks_for_versions()) {
   if (!counted_)

@@ -31,6 +31,8 @@ void forget_streams(Handle context, int device);
 bool wait_a_little(bool (*done)(const void *), const void *argument, double longest = 1e9);
 /// Counts among these waits, ms, what a launch has lost in another way.
 void add_to_waits(double milliseconds);
+/// Half of what versions have saved, ms, may be lost by waits, at most 100 ms ahead of them.
+void pay_for_waits(double saved);
 /// Returns true if nothing is left for them; never where versions are tried as fast as possible.
 bool are_waits_spent();
 

@@ -625,7 +625,10 @@ const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
     return found;
   const std::int64_t start = microseconds_now();
   const Kernel *const received = receive(function, question);
-  add_to_waits(static_cast<double>(microseconds_now() - start) / 1000);
+  const double milliseconds = static_cast<double>(microseconds_now() - start) / 1000;
+  add_to_waits(milliseconds);
+  log_line("loaded",
+           fmt::format("\"kernel\":{},\"ms\":{:.3f}", json_text(question.kernel), milliseconds));
   return received ? received : found;
 }
 
