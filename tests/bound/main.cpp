@@ -1,7 +1,7 @@
-// bound_property [--launches N] [--random N] [--every N] [--verbose] FILE|DIRECTORY...: every kernel
-// of the files, or each N-th file, and random kernels, on random launches; what the warp emulator counts is never more than
-// the bound, and exactly that where the bound says so. Exit code 1 if it is not, or if too little ran
-// for that to say anything.
+// bound_property [--launches N] [--random N] [--every N] [--verbose] FILE|DIRECTORY...: every
+// kernel of the files, or each N-th file, and random kernels, on random launches; what the warp
+// emulator counts is never more than the bound, and exactly that where the bound says so. Exit code
+// 1 if it is not, or if too little ran for that to say anything.
 
 #include "check.h"
 #include "sources.h"
