@@ -170,7 +170,8 @@ std::vector<std::string> kernels_of(const std::string &image, unsigned sm) {
   const auto source = source_of(image, sm);
   constexpr std::string_view entry = ".entry", blanks = " \t\r\n";
   std::string_view rest = source ? std::string_view(source->text) : "";
-  for (std::size_t at; (at = rest.find(entry)) != rest.npos;) {
+  constexpr std::size_t most = 4096;
+  for (std::size_t at; names.size() < most && (at = rest.find(entry)) != rest.npos;) {
     rest.remove_prefix(at + entry.size());
     const std::size_t begin = rest.find_first_not_of(blanks);
     if (begin == 0 || begin == rest.npos)

@@ -57,9 +57,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr rlim_t seconds_for_one = 60;       ///< of a processor
-constexpr unsigned seconds_for_rest = 120;   ///< for all that the program's end leaves
-constexpr unsigned seconds_for_reading = 10; ///< a program's file
+constexpr rlim_t seconds_for_one = 60;               ///< of a processor
+constexpr unsigned seconds_for_rest = 120;           ///< for all that the program's end leaves
+constexpr unsigned seconds_for_reading = 10;         ///< a program's file
+constexpr rlim_t most_for_reading = rlim_t{8} << 30; ///< bytes, with those of the file
 constexpr int somebody_else = 75, no_room = 74;
 constexpr int signals[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
@@ -198,7 +199,7 @@ public:
     program_ = start(served.not_started);
     if (program_ > 0) {
       assembler_ = find_assembler();
-      if (const unsigned sm = store_.gpu(); sm != 0)
+      if (const unsigned sm = store_.gpu(); sm != 0 && makes_early())
         programs_.insert_or_assign(fmt::format("/proc/{}/exe", program_), sm);
       while (program_ > 0)
         step(served);
@@ -306,14 +307,15 @@ private:
     pollfd events[] = {{signals_, POLLIN, 0}, {inotify_, POLLIN, 0}};
     const bool waits = std::any_of(jobs_.begin(), jobs_.end(),
                                    [](const auto &entry) { return entry.second.waits; });
-    const int pause = inotify_ < 0 || signals_ < 0 ? 10 : waits ? 50 : -1;
+    // A worker that is to make room may not have heard it.
+    const int pause = inotify_ < 0 || signals_ < 0 ? 10 : waits || !queue_.empty() ? 50 : -1;
     ::poll(events, 2, pause);
     take_signals();
     std::array<char, 4096> ignored;
     while (inotify_ >= 0 && ::read(inotify_, ignored.data(), ignored.size()) > 0) {
     }
+    take_children(served); // first: what a reader that has ended wrote is seen then
     look_around();
-    take_children(served);
     take_early();
     retry();
     start_workers();
@@ -422,7 +424,7 @@ private:
     for (const std::string &id : often) {
       const auto job = jobs_.find(id);
       if (job != jobs_.end() && !job->second.answered && !std::exchange(job->second.wanted, true) &&
-          !job->second.runs)
+          !job->second.runs && !job->second.waits)
         queue_.push_back(id);
     }
   }
@@ -437,14 +439,20 @@ private:
     if (end == std::string::npos || sm == 0 || sm > 999)
       return;
     store_.set_gpu(sm);
-    programs_.insert_or_assign(text->substr(end + 1), sm);
+    if (makes_early())
+      programs_.insert_or_assign(text->substr(end + 1), sm);
   }
 
-  /// What has been asked early since the last look.
+  /// Where the driver assembles, that takes the GPU; so nothing is made of which nobody has asked.
+  bool makes_early() const { return !assembler_.ptxas.empty(); }
+
+  /// What has been asked early since the last look: of the program that began last first.
   void take_early() {
     if (reader_ > 0)
       return; // it writes that file
+    constexpr std::size_t most = 128;
     std::string text = read_regular_file(plan_.directory + "/" + early_file).value_or("");
+    std::deque<std::string> found;
     for (text.erase(0, std::min(text.size(), early_read_)); !text.empty();) {
       const std::size_t end = text.find('\n');
       const std::string id = text.substr(0, text.find(' '));
@@ -453,26 +461,33 @@ private:
       text.erase(0, size);
       const auto job = jobs_.find(id);
       if (job != jobs_.end() && !job->second.answered && !job->second.wanted)
-        early_.push_back(id);
+        found.push_back(id);
     }
+    early_.insert(early_.begin(), found.begin(), found.end());
+    if (early_.size() > most)
+      early_.resize(most);
   }
 
   /// Reads a program's file, in a process of its own: one at a time.
   void start_reader() {
-    if (reader_ > 0 || programs_.empty())
-      return;
-    const auto [program, sm] = *programs_.begin();
-    programs_.erase(programs_.begin());
-    struct stat found {};
-    if (::stat(program.c_str(), &found) != 0 ||
-        !read_.emplace(found.st_dev, found.st_ino, sm).second)
-      return;
-    const std::string remembered = store_.remembered();
-    reader_ = ::fork();
-    if (reader_ == 0) {
+    while (reader_ <= 0 && !programs_.empty()) {
+      const auto [program, sm] = *programs_.begin();
+      programs_.erase(programs_.begin());
+      struct stat found {};
+      if (::stat(program.c_str(), &found) != 0 ||
+          !read_
+               .emplace(found.st_dev, found.st_ino, found.st_mtim.tv_sec, found.st_mtim.tv_nsec, sm)
+               .second)
+        continue;
+      const std::string remembered = store_.remembered();
+      reader_ = ::fork();
+      if (reader_ != 0)
+        continue;
       step_back(directory_);
       const rlimit processor{seconds_for_reading, seconds_for_reading + 1};
       ::setrlimit(RLIMIT_CPU, &processor);
+      const rlimit memory{most_for_reading, most_for_reading};
+      ::setrlimit(RLIMIT_AS, &memory);
       ::alarm(seconds_for_reading);
       try {
         ask_early(program, sm, remembered, kept_descriptor);
@@ -516,16 +531,18 @@ private:
       } else if (store_.take(job.key) != Store::Right::theirs) {
         store_.give_back();
         job.waits = false;
-        queue_.push_back(id);
+        (job.wanted ? queue_ : early_).push_back(id);
       }
     }
   }
 
   void start_workers() {
-    start_reader();
+    if (program_ > 0)
+      start_reader();
     const long processors = ::sysconf(_SC_NPROCESSORS_ONLN);
     const auto most = static_cast<std::size_t>(std::clamp(processors - 1, 1L, 2L));
-    while (workers_.size() < most && start_worker(!queue_.empty() ? queue_ : early_)) {
+    while (workers_.size() < most &&
+           (start_worker(queue_) || (program_ > 0 && start_worker(early_)))) {
     }
     if (!queue_.empty())
       end_early(1);
@@ -573,6 +590,10 @@ private:
 
   /// The program has ended. Returns how many answers will come too late for it.
   std::size_t leave() {
+    if (reader_ > 0) {
+      ::kill(reader_, SIGKILL);
+      ::waitpid(reader_, nullptr, 0);
+    }
     look_around(); // for what came after the last look
     if (makes_room_)
       store_.make_room();
@@ -586,11 +607,11 @@ private:
         std::count_if(workers_.begin(), workers_.end(),
                       [&](const auto &entry) { return jobs_.at(entry.second).wanted; }));
     std::vector<std::pair<const Job *, std::string>> rest;
-    for (const std::string &id : queue_)
-      if (jobs_.at(id).answered || jobs_.at(id).runs)
-        continue;
-      else if (auto image = read_regular_file(path(jobs_.at(id).question.image, "image")))
-        rest.emplace_back(&jobs_.at(id), std::move(*image));
+    const std::set<std::string> waiting(queue_.begin(), queue_.end());
+    for (const std::string &id : waiting)
+      if (!jobs_.at(id).answered && !jobs_.at(id).runs)
+        if (auto image = read_regular_file(path(jobs_.at(id).question.image, "image")))
+          rest.emplace_back(&jobs_.at(id), std::move(*image));
     if (!rest.empty() && ::fork() == 0)
       supervise(directory_, [&](const std::string &workplace) {
         ::alarm(seconds_for_rest);
@@ -618,7 +639,7 @@ private:
   std::deque<std::string> queue_, early_;    ///< what is asked for, and what may be
   std::size_t early_read_ = 0;               ///< bytes of the early_file
   std::map<std::string, unsigned> programs_; ///< files to be read, and for which GPU
-  std::set<std::tuple<dev_t, ino_t, unsigned>> read_;
+  std::set<std::tuple<dev_t, ino_t, time_t, long, unsigned>> read_;
   pid_t reader_ = -1;
   std::map<pid_t, std::string> workers_;
 };

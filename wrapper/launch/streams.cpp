@@ -79,6 +79,7 @@ bool captures(Handle stream, bool per_thread) {
 
 std::atomic<std::uint64_t> loading{0};   ///< who holds back launches; 0: nobody
 std::atomic<std::uint64_t> launching{0}; ///< launches that are under way
+std::atomic<std::uint64_t> begun{0};     ///< all launches
 
 /// With `asking` held: a stream of the program's is about to end. True if all on it has ended.
 bool is_idle(Handle stream) {
@@ -286,6 +287,7 @@ LaunchUnderWay::LaunchUnderWay() : counted_(asks_for_versions()) {
     const std::uint64_t who = loading.load();
     return who != 0 && who != this_thread();
   };
+  begun.fetch_add(1, std::memory_order_relaxed);
   ++launching;
   while (is_held_back()) {
     --launching;
@@ -301,6 +303,12 @@ LaunchUnderWay::~LaunchUnderWay() {
 
 LaunchesWait::LaunchesWait() { loading.store(this_thread()); }
 LaunchesWait::~LaunchesWait() { loading.store(0); }
+std::uint64_t launches_begun() { return begun.load(std::memory_order_relaxed); }
+bool knows_all_streams() {
+  Streams &known = streams();
+  const std::lock_guard lock(known.mutex);
+  return !known.unknown && (known.per_thread == 0 || known.per_thread == this_thread());
+}
 bool nobody_else_launches() { return launching.load() == 1; }
 
 void lock_streams() {

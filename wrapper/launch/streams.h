@@ -48,6 +48,10 @@ public:
 private:
   bool counted_ = false;
 };
+/// How many launches have begun in this process.
+std::uint64_t launches_begun();
+/// Returns false if something may run of which nothing_runs() cannot know.
+bool knows_all_streams();
 /// For who is in the middle of a launch: false if another thread is, too.
 bool nobody_else_launches();
 

@@ -2,8 +2,9 @@
 // under its name only when it is whole: a question and a mark when a kernel is launched often, an
 // answer when `ptxasw faster` has one. No process is started here; where a file cannot be written,
 // no answer comes. A waiting kernel looks for its answer less and less often.
-// Only for kernels of which an earlier run had versions the first launch waits a little: a program
-// may have sent off all its launches before an answer can come. What comes is loaded when nothing
+// Only for kernels of which an earlier run had versions, or whose versions are being made already,
+// the first launch waits a little: a program may have sent off all its launches before an answer
+// can come. What comes is loaded when nothing
 // runs (streams.cpp).
 //
 // What comes is a module of its own, loaded into the context of the kernel's module, or a library
@@ -222,7 +223,8 @@ Watched &watched_of(const std::string &name, const std::string &id, unsigned sm,
     watched->sm = sm;
     watched->reason = reason;
     watched->words = words;
-    watched->remembered = is_remembered(name, sm) || is_early(name, sm);
+    watched->remembered = is_remembered(name, sm);
+    watched->early = !watched->remembered && is_early(name, sm);
   }
   return *watched;
 }
@@ -394,20 +396,34 @@ const Kernel *receive(Handle function, Watched &watched) {
 /// many are in the driver's queue (seen with driver 580).
 constexpr std::int64_t whole_queue = 1024;
 
-/// Waits until nothing runs if that costs the program nothing: it has waited for room in a full
-/// queue for as long as the queue takes, and what it launches then finds room at once. Tried once.
+/// Waits until nothing runs if that costs the program next to nothing: it has waited for room in a
+/// full queue for as long as the queue takes, and what it launches then finds room at once. Tried
+/// once, and given up where others launch.
 bool let_run_empty(const Watched &watched) {
   static std::atomic<bool> was_tried{false};
   const std::int64_t blocked = watched.blocked.load(std::memory_order_relaxed);
-  if (blocked < whole_queue || was_tried.exchange(true))
+  if (blocked < whole_queue || !knows_all_streams() || was_tried.exchange(true))
     return false;
   constexpr std::int64_t longest = 2000000; // microseconds
   const std::int64_t each = watched.blocked_for.load(std::memory_order_relaxed) / blocked;
-  const std::int64_t end = microseconds_now() + std::min(longest, 2 * whole_queue * each);
+  const std::int64_t begin = microseconds_now();
+  const std::int64_t most = std::min(longest, whole_queue * each * 5 / 4);
+  const std::uint64_t launches = launches_begun();
   bool quiet = false;
-  while (!(quiet = nothing_runs()) && nobody_else_launches() && microseconds_now() < end)
+  while (!(quiet = nothing_runs()) && launches_begun() == launches &&
+         microseconds_now() - begin < most)
     std::this_thread::sleep_for(std::chrono::microseconds(100));
+  add_to_waits(static_cast<double>(microseconds_now() - begin) / 1000);
   return quiet;
+}
+
+/// Returns true if an answer says why there are no versions.
+bool says_no(const Watched &watched) {
+  const auto bytes = read_whole_own(path_of(watched.id, "answer"));
+  if (!bytes)
+    return false;
+  const auto answer = decode_answer(*bytes);
+  return !answer || !answer->reason.empty();
 }
 
 bool is_answered(const void *watched) {
@@ -562,7 +578,7 @@ const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
   const bool eager = configuration().mode == Mode::tune;
   const bool is_often =
       watched.remembered || watched.launches.load(std::memory_order_relaxed) >= (eager ? 2 : often);
-  if (!asked && !is_often && !watched.wanted.load(std::memory_order_relaxed))
+  if (!asked && !is_often && !watched.early && !watched.wanted.load(std::memory_order_relaxed))
     return &waiting;
   if (asked && is_often && !watched.wanted.load(std::memory_order_relaxed) &&
       !watched.wanted.exchange(true, std::memory_order_relaxed))
@@ -599,9 +615,8 @@ const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
     return found; // which image is its own cannot be asked now
   if (eager && !question.wanted.exchange(true, std::memory_order_relaxed))
     (void)replace_whole(path_of(question.id, "often"), "");
-  const bool there =
-      question.remembered || eager ? wait_a_little(is_answered, &question) : is_answered(&question);
-  if (!there)
+  const bool waits = question.remembered || question.early || eager;
+  if (!is_answered(&question) && !(waits && wait_a_little(is_answered, &question)))
     return found;
   // A long wait for what runs is tried once; after that the versions come when nothing does, or
   // nothing but what a program that waits for each launch has just begun, an event's record.
@@ -609,6 +624,11 @@ const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
   if (first) { // the next look is at the next launch
     question.pause.store(0, std::memory_order_relaxed);
     question.next_look.store(0, std::memory_order_relaxed);
+  }
+  if (first && says_no(question)) { // nothing is loaded
+    const HandlesLock lock;
+    const Kernel *const settled = receive(function, question);
+    return settled ? settled : found;
   }
   const auto quiet = [](const void *) { return nothing_runs(); };
   // Another thread's capture may go on for as long as the program likes, and this thread's does.

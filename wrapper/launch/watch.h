@@ -23,8 +23,8 @@ struct Watched {
   std::atomic<std::uint32_t> pause{0};    ///< microseconds between two looks
   /// It is launched often. While there is no question, that goes for any kernel of the name.
   std::atomic<bool> wanted{false};
-  /// An earlier run had versions of a kernel of this name, or they are being made.
-  bool remembered = false;
+  bool remembered = false; ///< an earlier run had versions of a kernel of this name
+  bool early = false;      ///< they are being made before anybody asked
   /// Since it was asked about: how many more launches have waited for room in the driver's queue
   /// than have not, and how long those have waited together, microseconds.
   std::atomic<std::int64_t> blocked{0}, blocked_for{0};
