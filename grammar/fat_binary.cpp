@@ -266,16 +266,16 @@ tl::expected<std::string, std::string> FatImage::unpack() const {
     if (size > most_bytes || size / most_growth > stored.size())
       return Problem(fmt::format("{} packed bytes cannot be {}", stored.size(), size));
     result.resize(size);
-    bool whole = false;
+    bool is_whole = false;
     if (compression == Compression::lz4) {
       constexpr std::uint64_t most = std::numeric_limits<int>::max();
-      whole = stored.size() <= most &&
-              LZ4_decompress_safe(stored.data(), result.data(), static_cast<int>(stored.size()),
-                                  static_cast<int>(size)) == static_cast<int>(size);
+      is_whole = stored.size() <= most &&
+                 LZ4_decompress_safe(stored.data(), result.data(), static_cast<int>(stored.size()),
+                                     static_cast<int>(size)) == static_cast<int>(size);
     } else {
-      whole = ZSTD_decompress(result.data(), size, stored.data(), stored.size()) == size;
+      is_whole = ZSTD_decompress(result.data(), size, stored.data(), stored.size()) == size;
     }
-    if (!whole)
+    if (!is_whole)
       return Problem(fmt::format("what is packed as {} cannot be unpacked",
                                  compression == Compression::lz4 ? "LZ4" : "Zstandard"));
   }
