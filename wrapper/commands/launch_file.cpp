@@ -1,13 +1,12 @@
 // Launch files: TOML in, a description out, and back. What is not understood is an error with its
 // line; nothing is ignored.
 
-#define TOML_HEADER_ONLY 1
-#define TOML_EXCEPTIONS 0
 #include "wrapper/commands/launch_file.h"
 
 #include "emulator/machine/tensor_map.h"
 #include "wrapper/commands/numbers.h"
 #include "wrapper/os/files.h"
+#include "wrapper/os/toml.h"
 #include "wrapper/settings/suggest.h"
 
 #include <algorithm>
@@ -15,7 +14,6 @@
 #include <filesystem>
 #include <fmt/core.h>
 #include <stdexcept>
-#include <toml++/toml.h>
 
 namespace ptxasw::inline wrapper {
 namespace {

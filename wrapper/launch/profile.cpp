@@ -1,16 +1,15 @@
 // One `[[choice]]` per entry, members in a fixed order, entries sorted: two runs that found the
 // same write the same bytes apart from the times, and two profiles can be merged as text.
 
-#define TOML_HEADER_ONLY 1
-#define TOML_EXCEPTIONS 0
 #include "wrapper/launch/profile.h"
+
+#include "wrapper/os/toml.h"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/core.h>
 #include <limits>
 #include <set>
-#include <toml++/toml.h>
 #include <tuple>
 #include <utility>
 

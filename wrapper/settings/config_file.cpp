@@ -1,13 +1,12 @@
 // A ptxasw.toml: its keys are the names of settings, its values what the flag would take, so
 // nothing here knows a setting by name.
 
-#define TOML_HEADER_ONLY 1
-#define TOML_EXCEPTIONS 0
 #include "wrapper/settings/config_file.h"
+
+#include "wrapper/os/toml.h"
 
 #include <algorithm>
 #include <fmt/core.h>
-#include <toml++/toml.h>
 
 namespace ptxasw::inline wrapper {
 namespace {
