@@ -5,8 +5,8 @@
 
 #include "emulator/machine/tensor_map.h"
 #include "wrapper/commands/numbers.h"
+#include "wrapper/launch/toml.h"
 #include "wrapper/os/files.h"
-#include "wrapper/os/toml.h"
 #include "wrapper/settings/suggest.h"
 
 #include <algorithm>

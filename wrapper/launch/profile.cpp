@@ -3,7 +3,7 @@
 
 #include "wrapper/launch/profile.h"
 
-#include "wrapper/os/toml.h"
+#include "wrapper/launch/toml.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 
 #include "wrapper/settings/config_file.h"
 
-#include "wrapper/os/toml.h"
+#include "wrapper/launch/toml.h"
 
 #include <algorithm>
 #include <fmt/core.h>
