@@ -587,6 +587,23 @@ const Scenario bounded("faster-bounded", [] {
     CHECK(versions > 0 && versions <= rounds);
 });
 
+const Scenario paid("faster-paid", [] {
+  // The same, but what versions of one kernel save pays for loading those of another.
+  const FatBinary image(ptx(), 90, 90);
+  Handle module = load_by("cuModuleLoadData", image.wrapper());
+  Launches first(function(module, "add")), second(function(module, "scaled"));
+  CHECK(!first.until_a_version_runs().empty());
+  const auto for_a_second = [&] {
+    int versions = 0;
+    for (int i = 0; i < 200; ++i, ::usleep(5000))
+      versions += second.versions_of(1);
+    return versions;
+  };
+  CHECK(for_a_second() == 0);
+  first.versions_of(100000); // saves 4 s
+  CHECK(for_a_second() != 0);
+});
+
 const Scenario brief_runs("faster-short", [] {
   // Too short for a race, unless the next run goes on with it.
   const FatBinary image(ptx(), 90, 90);

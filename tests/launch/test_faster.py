@@ -161,6 +161,10 @@ class Running(Case):
                 break
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_what_versions_save_pays_for_loading(self):
+        self.good("faster-bounded", FASTER_LEARNS="1")
+        self.good("faster-paid", FAKE_LOAD_MS="60", PTXASW_LAUNCH_WAIT="200")
+
     def test_the_original_is_loaded_with_its_versions(self):
         for scenario, how in (("faster-module", {}), ("faster-library", {"FASTER_LIBRARY": "1"})):
             how["PTXASW_LAUNCH_ONLY"] = "retile"  # none that is the original in other blocks
