@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 constexpr std::uint32_t kib = 1024;

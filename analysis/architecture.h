@@ -1,11 +1,13 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// What one multiprocessor of an architecture has, and what a block may have of it. Sizes are
 /// bytes.

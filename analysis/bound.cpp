@@ -12,7 +12,7 @@
 #include <fmt/core.h>
 #include <set>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 using facts::Amount;

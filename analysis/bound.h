@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// What an event counts in a weighted sum.
 using EventWeights = std::array<facts::Rational, counted_events>;

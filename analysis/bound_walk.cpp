@@ -19,7 +19,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 using facts::Amount;

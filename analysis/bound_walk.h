@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// An upper bound, or why there is none.
 struct WalkResult {

@@ -23,7 +23,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 /// A register as it is in the middle of a block: by which instruction of the block it was written,

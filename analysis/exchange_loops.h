@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// A loop that brings a location to the least, the greatest or the sum of what it holds and a value
 /// by compare-and-swap:

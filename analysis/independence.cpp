@@ -35,7 +35,7 @@
 #include <optional>
 #include <span>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 using namespace shape_algebra;
@@ -77,7 +77,8 @@ std::vector<ExchangeLoop> exchange_loops(const Module &module, const Function &k
                    [&](const Instruction &one) { return module.opcode(one).has(Modifier::cas); }))
     return {};
   const ControlFlowGraph cfg(module, kernel);
-  return cfg.well_formed() ? exchange_loops(module, kernel, cfg) : std::vector<ExchangeLoop>();
+  return cfg.well_formed() ? analysis::exchange_loops(module, kernel, cfg)
+                           : std::vector<ExchangeLoop>();
 }
 
 /// Returns true if two accesses go to different arrays: their addresses are made from different

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// How what a kernel writes depends on the way an axis of the grid is cut into blocks, its number
 /// of threads staying the same (Singhania 2019, part 2).

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <boost/multiprecision/cpp_int.hpp>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 using Integer = boost::multiprecision::cpp_int;

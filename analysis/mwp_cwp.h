@@ -1,9 +1,11 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <cstdint>
 #include <optional>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// A GPU as the model sees it.
 struct MwpCwpDevice {

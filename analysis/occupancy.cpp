@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 constexpr std::uint64_t warp_threads = 32;

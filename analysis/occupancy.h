@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// What a kernel needs, as ptxas reports it, and how it is launched. Sizes are bytes.
 struct BlockNeeds {

@@ -9,7 +9,7 @@
 
 #include <span>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 constexpr unsigned call_depth_budget = 8;

@@ -4,7 +4,7 @@
 
 #include <map>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// Which calls only compute: of a function whose results, and what it stores, follow from its
 /// arguments and from memory, whoever calls it.

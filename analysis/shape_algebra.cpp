@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline analysis::shape_algebra {
+namespace ptxasw::analysis::shape_algebra {
 namespace {
 
 constexpr std::size_t terms_budget = 24, degree_budget = 4;

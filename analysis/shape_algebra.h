@@ -3,6 +3,8 @@
 // The arithmetic behind analysis/independence: polynomials over what a thread's place in the grid
 // is made of, along one axis.
 
+#include "grammar/namespaces.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -10,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline analysis::shape_algebra {
+namespace ptxasw::analysis::shape_algebra {
 
 /// Why something is not clean.
 struct Stain {

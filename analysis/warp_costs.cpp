@@ -11,7 +11,7 @@
 #include <fmt/core.h>
 #include <limits>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 /// Returns true if an instruction that is not a known access leaves global and shared memory alone.

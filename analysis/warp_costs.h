@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// What is counted (docs/cost.md).
 enum class CountedEvent : std::uint8_t { instructions, sectors, conflicts, divwarps };

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 using facts::Amount;

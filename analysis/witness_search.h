@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// Looks for numbers at which all conditions are at least 0 and a thread gets to a place. What is
 /// said only of launches that do not exist, or that never get there, says nothing.

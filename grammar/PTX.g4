@@ -20,7 +20,7 @@ grammar PTX;
 }
 
 @parser::members {
-ptxasw::Builder *build = nullptr;
+ptxasw::ptx::Builder *build = nullptr;
 
 // These hide what the base class does for trees and listeners, which is a third of its time.
 void enterRule(antlr4::ParserRuleContext *context, size_t state, size_t) override {

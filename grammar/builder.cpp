@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 namespace {
 
 /// The scope of what is declared outside of functions.

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 
 /// What the builder throws for a statement that it cannot make sense of; caught in parse().
 struct SyntaxError {

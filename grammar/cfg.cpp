@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <map>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 ControlFlowGraph::ControlFlowGraph(const Module &module, const Function &function) {
   split(module, function);
   number_blocks();

@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 
 /// Index of a basic block; blocks are numbered in text order.
 using BlockId = std::uint32_t;

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 namespace {
 
 /// The span of the name within an operand's span, which may begin with a `!` and end with a

@@ -15,7 +15,7 @@
 #include <variant>
 #include <vector>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 
 /// A register that the writer declared.
 struct WrittenRegister {

@@ -7,7 +7,7 @@
 #include <bit>
 #include <charconv>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 namespace {
 
 bool starts_with_prefix(std::string_view text, char letter) {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 
 /// Value of one numeric token; `type` is f32 or f64 for reals, none for integers.
 struct NumberValue {

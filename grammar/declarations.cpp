@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 namespace {
 
 Linkage linkage_of(std::string_view word) {

@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 #include <string_view>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 namespace {
 
 /// Of a long line, the part around the column is shown; this many bytes before and after it.

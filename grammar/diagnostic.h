@@ -1,10 +1,12 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 
 /// An error at a place in a text.
 struct Diagnostic {

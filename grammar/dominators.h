@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 
 /// The immediate dominator of every node of a graph with nodes 0 to `size` - 1, as seen from
 /// `root`, whose own is the root itself; `no_index` for nodes that cannot be reached from there.

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 
 void Edits::replace(Span span, std::string text) { edits_.push_back({span, std::move(text)}); }
 

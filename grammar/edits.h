@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 
 /// A list of changes to a text, by byte spans of the original. Every byte that no edit touches
 /// stays as it was.

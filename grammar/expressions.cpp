@@ -8,7 +8,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 namespace {
 
 /// Of expressions within expressions and of operators that wait; no one writes code this deep, and

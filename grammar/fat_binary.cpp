@@ -25,7 +25,7 @@
 #include <optional>
 #include <zstd.h>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 namespace {
 
 constexpr std::uint32_t wrapper_magic = 0x466243b1, fat_magic = 0xba55ed50;

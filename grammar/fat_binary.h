@@ -6,6 +6,8 @@
 // for one architecture each, one of which the driver chooses. Programs, objects and libraries hold
 // them in the sections `.nv_fatbin` and, with relocatable device code, `__nv_relfatbin`.
 
+#include "grammar/namespaces.h"
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -13,7 +15,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 
 /// An entry of a fat binary. `stored` and `whole` lie in the bytes that it was read from.
 struct FatImage {

@@ -8,7 +8,7 @@
 #include <map>
 #include <tuple>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 namespace {
 
 constexpr std::size_t most_calls = 64; ///< of a chain

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 
 /// The calls through which the code at a position was inlined, as `.loc ... inlined_at` has them
 /// (PTX ISA 11.5.2). Read from the text once per module, and only on request: the emulators have no

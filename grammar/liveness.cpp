@@ -5,7 +5,7 @@
 
 #include "grammar/roles.h"
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 
 Liveness::Liveness(const Module &module, const Function &function, const ControlFlowGraph &cfg)
     : index_of_(function.registers.size(), no_index) {

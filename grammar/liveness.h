@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 
 /// Which registers may be read after a block's entry before they are written. Registers that never
 /// cross a block boundary take no space. In functions so large that blocks times registers would

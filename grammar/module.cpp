@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 
 Opcode Opcode::of(std::string_view text) {
   Opcode opcode;

@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 
 /// Index of a register within its function.
 using RegisterId = std::uint32_t;

@@ -4,7 +4,7 @@
 
 #include "grammar/roles.h"
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 
 bool returns(const Opcode &opcode) { return opcode.op == Op::ret || opcode.op == Op::exit; }
 bool is_way(const Opcode &opcode) { return opcode.op == Op::bra || returns(opcode); }

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 
 /// Returns true if a thread returns there: `ret` and `exit`.
 bool returns(const Opcode &opcode);

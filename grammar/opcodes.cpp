@@ -8,7 +8,7 @@
 #include <array>
 #include <unordered_map>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 namespace {
 
 /// A name as PTX spells it: without the underscore that keeps it apart from a word of C++.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -9,7 +11,7 @@
 // modifiers is a row of opcodes.def; this header makes the enum and the columns from the rows, so
 // that a list and an enum cannot disagree.
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 
 /// What an instruction's first operand is. Purely syntactic knowledge, from the operand lists of
 /// PTX ISA chapter 9; what is computed is the emulator's business.

@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 namespace {
 
 char selector_code(std::string_view text) {

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <array>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 namespace {
 
 using Parser = ptxasw_antlr::PTXParser;
@@ -57,7 +57,7 @@ static_assert(antlr_types['|'] == Parser::VERSION - 1, "PTX.g4's literals change
 class AntlrToken final : public antlr4::Token {
 public:
   AntlrToken() = default;
-  AntlrToken(const ptxasw::Token &token, std::size_t index) : token_(token), index_(index) {}
+  AntlrToken(const ptxasw::ptx::Token &token, std::size_t index) : token_(token), index_(index) {}
 
   std::string getText() const override { return {}; }
   std::size_t getType() const override {
@@ -74,7 +74,7 @@ public:
   std::string toString() const override { return {}; }
 
 private:
-  ptxasw::Token token_;
+  ptxasw::ptx::Token token_;
   std::size_t index_ = 0;
 };
 
@@ -87,7 +87,7 @@ public:
   /// What has been read of the current statement.
   const StatementTokens &statement() const { return statement_; }
   void forget() {
-    const ptxasw::Token ahead = statement_.ahead();
+    const ptxasw::ptx::Token ahead = statement_.ahead();
     statement_.tokens.clear();
     statement_.consumed = 0;
     nesting_ = 0;
@@ -128,7 +128,7 @@ public:
   std::string getSourceName() const override { return {}; }
 
 private:
-  void push(const ptxasw::Token &token) {
+  void push(const ptxasw::ptx::Token &token) {
     if (token.kind == TokenKind::unknown)
       throw SyntaxError{token.span.begin, "unexpected character"};
     // The generated parser recurses once per bracket; the stack is finite.

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 
 bool leaves_bytes_undefined(const Function &function, std::uint32_t load) {
   return std::any_of(function.pragmas.begin(), function.pragmas.end(), [&](const Pragma &pragma) {

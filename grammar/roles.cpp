@@ -4,7 +4,7 @@
 
 #include "grammar/roles.h"
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 namespace {
 
 using Visit = std::function<void(RegisterId, RegisterUse)>;

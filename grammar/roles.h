@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 
 /// The column of opcodes.def, and what `.red` changes.
 FirstOperand first_operand(const Opcode &opcode);

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <array>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 namespace {
 
 enum Class : std::uint8_t { unclassed, space, letter, digit, punctuation };

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <cstdint>
 #include <string_view>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 
 /// Token kinds; punctuation is its own character code. The names follow PTX.g4.
 enum class TokenKind : std::uint8_t {

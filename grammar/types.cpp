@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 namespace {
 
 enum class Family : std::uint8_t { other, integer_signed, real };

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <cstdint>
 #include <string_view>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 
 /// Fundamental and packed types (PTX ISA 5.2).
 enum class ScalarType : std::uint8_t {

@@ -33,7 +33,7 @@
 #include <map>
 #include <set>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 constexpr std::size_t longest_name = 512; ///< what is told is cut after 1,024

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// A call with what passes its arguments and takes its results: consecutive instructions through
 /// which there is one way.

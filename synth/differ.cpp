@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <map>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 /// Bits of a product that stays one.

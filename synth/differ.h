@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// What to ask a solver about two expressions: formulas (width 1) that cannot hold together unless
 /// the two may differ where `known` (width 1, each with its value) holds. That they can says

@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <map>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 /// Bytes from one lane to the next, as those who warn of accesses count them.

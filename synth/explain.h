@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// What is known about one load.
 struct LoadExplanation {

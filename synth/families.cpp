@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 #define PTXASW_FAMILY(name) extern const Family name##_family;
 #include "synth/families.def"

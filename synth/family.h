@@ -18,7 +18,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// One version that a family could write.
 struct Proposal {

@@ -21,7 +21,7 @@
 #include <typeindex>
 #include <utility>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 class KernelContext {
 public:

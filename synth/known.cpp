@@ -3,7 +3,7 @@
 
 #include "synth/known.h"
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 // Budgets: what goes beyond is not known, which is always right.

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// Conditions (expressions of width 1) that hold or do not hold at one place, and what follows from
 /// them by propagation: of a conjunction its parts, of a disjunction the one part that is left.

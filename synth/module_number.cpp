@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 std::string module_number(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325;

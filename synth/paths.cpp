@@ -30,7 +30,7 @@
 #include <optional>
 #include <unordered_set>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 /// Blocks and edges that are looked at for one question.

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// A register where flows meet (JoinRegister), and the value that one of them brings. The value is
 /// expanded.

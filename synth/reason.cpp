@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 struct Text {

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 void add_refusal(std::vector<Refusal> &all, const Refusal &more) {
   if (std::none_of(all.begin(), all.end(), [&](const Refusal &known) {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// Why a family does nothing for a kernel, or not what was asked.
 struct Refusal {

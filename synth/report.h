@@ -1,12 +1,14 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// Why a load was left as it is. One value per load; the report counts them (design rule 6).
 /// What they are and mean is in reasons.def.

@@ -22,7 +22,7 @@
 #include <map>
 #include <set>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 /// Times that a module is emitted and proved; what is still unproved then takes its whole kernel

@@ -12,11 +12,11 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::inline ptx {
+namespace ptxasw::ptx {
 class Module;
 }
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// Paper, section 6: `full` is the only variant that computes the right result; the other two exist
 /// to take performance apart.

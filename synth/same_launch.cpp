@@ -11,7 +11,7 @@
 #include <fmt/core.h>
 #include <tuple>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 /// Returns true if anything in a module can tell how its blocks are clustered.

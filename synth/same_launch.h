@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// The function of a name that has a body; null if there is none.
 const Function *kernel_named(const Module &module, std::string_view name);

@@ -5,7 +5,7 @@
 
 #include "synth/prove/header.h"
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 /// The type of a register that a hole of a kind is printed as; null: it is no hole.

@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 class Script {
 public:

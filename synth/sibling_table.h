@@ -5,6 +5,8 @@
 // siblings writes it, whoever launches them reads it, and neither needs to know the other. The text
 // is described by docs/siblings.schema.json.
 
+#include "grammar/namespaces.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +18,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// The table of kernel K is the `.global` array K followed by this.
 inline constexpr std::string_view sibling_table_suffix = "__ptxasw_siblings";

@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 constexpr Refusal name_taken{"name-taken", "the module has a name that a sibling would get"};

@@ -16,11 +16,11 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 struct StandIn;
 }
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 struct SiblingOptions {
   std::vector<std::string> kernels; ///< only these; empty: all

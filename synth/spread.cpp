@@ -38,7 +38,7 @@
 #include <span>
 #include <tuple>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 constexpr std::size_t most_instructions = 20'000;

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// What becomes of the kernel's blocks.
 enum class Blocks : std::uint8_t {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 using facts::Atom, facts::Atoms, facts::Condition, facts::Polynomial;

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// Reads terms as polynomials whose leaves are terms.
 class TermReader {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 std::string TestWriter::all(const std::vector<facts::Condition> &conditions,
                             const std::string &result) {

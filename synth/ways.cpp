@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 /// Blocks looked at for one load.

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// The ways on which lanes come from some blocks to another one.
 struct Ways {

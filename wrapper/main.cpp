@@ -21,11 +21,11 @@ bool is_ptxas(std::string_view path) {
 } // namespace
 
 int main(int argc, char **argv) {
-  ptxasw::occupy_standard_descriptors();
+  ptxasw::wrapper::occupy_standard_descriptors();
   const std::string name = argc > 0 ? argv[0] : "ptxas";
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   // Some callers give a program another argv[0] than its path; either will do.
-  if (is_ptxas(name) || is_ptxas(ptxasw::invoked_path()))
-    return ptxasw::drop_in(name, words);
-  return ptxasw::command_line_interface(words);
+  if (is_ptxas(name) || is_ptxas(ptxasw::wrapper::invoked_path()))
+    return ptxasw::wrapper::drop_in(name, words);
+  return ptxasw::wrapper::command_line_interface(words);
 }

@@ -11,7 +11,7 @@
 #include <fmt/core.h>
 #include <initializer_list>
 
-namespace ptxasw::inline analysis::cost {
+namespace ptxasw::analysis::cost {
 namespace {
 
 /// Two shapes of one kernel: four of five measured ratios lie within this factor of the predicted

@@ -6,7 +6,7 @@
 
 #include "analysis/independence.h"
 
-namespace ptxasw::inline analysis::cost {
+namespace ptxasw::analysis::cost {
 
 /// What is asked about a kernel.
 struct Question {

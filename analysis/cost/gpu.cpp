@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace ptxasw::inline analysis::cost {
+namespace ptxasw::analysis::cost {
 namespace {
 
 // clang-format off

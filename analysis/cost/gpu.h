@@ -2,12 +2,14 @@
 
 // The constants of the cost model, as measured.
 
+#include "grammar/namespaces.h"
+
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
-namespace ptxasw::inline analysis::cost {
+namespace ptxasw::analysis::cost {
 
 /// What kernelgen-bench/probe measured: the median of its samples, the least and the most.
 struct Measured {

@@ -4,7 +4,7 @@
 
 #include "analysis/cost/instruction_costs.h"
 
-namespace ptxasw::inline analysis::cost {
+namespace ptxasw::analysis::cost {
 namespace {
 
 constexpr double issue_slot = 0.25;

@@ -2,7 +2,7 @@
 
 #include "analysis/cost/kernel.h"
 
-namespace ptxasw::inline analysis::cost {
+namespace ptxasw::analysis::cost {
 
 /// What a warp's instruction costs the pipes. Measured by kernelgen-bench/probe (`rate.*` in
 /// docs/results/*/shapes/probe.json, the same on the H100 and the H200 to 1 %): a scheduler issues

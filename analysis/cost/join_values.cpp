@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-namespace ptxasw::inline analysis::cost {
+namespace ptxasw::analysis::cost {
 namespace {
 
 constexpr std::size_t region_budget = 256; ///< blocks between a join and its dominator

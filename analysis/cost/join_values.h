@@ -2,7 +2,7 @@
 
 #include "emulator/symbolic/emulate.h"
 
-namespace ptxasw::inline analysis::cost {
+namespace ptxasw::analysis::cost {
 
 /// What a register holds where flows meet, written out with the conditions that decide by which
 /// edge a lane comes there; of a loop that was left, its symbols stand for the last iteration. Null

@@ -12,7 +12,7 @@
 #include <set>
 #include <utility>
 
-namespace ptxasw::inline analysis::cost {
+namespace ptxasw::analysis::cost {
 
 PipeCycles &PipeCycles::operator+=(const PipeCycles &other) {
   issue += other.issue;

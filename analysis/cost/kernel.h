@@ -7,7 +7,7 @@
 #include <map>
 #include <memory>
 
-namespace ptxasw::inline analysis::cost {
+namespace ptxasw::analysis::cost {
 
 /// How an access moves data, as far as costs differ.
 enum class Traffic : std::uint8_t { load, store, atomic };

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw::inline analysis::cost {
+namespace ptxasw::analysis::cost {
 
 /// What is known of a parameter of a kernel, or of a member of one that is a struct.
 struct Argument {

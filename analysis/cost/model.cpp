@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace ptxasw::inline analysis::cost {
+namespace ptxasw::analysis::cost {
 namespace {
 
 /// Terms limit together where they are near each other: their sum in this norm counts. For latency

@@ -8,7 +8,7 @@
 
 #include <optional>
 
-namespace ptxasw::inline analysis::cost {
+namespace ptxasw::analysis::cost {
 
 /// What can be the limit. The names are to_string()'s.
 enum class Term : std::uint8_t {

@@ -9,7 +9,7 @@
 #include <array>
 #include <bit>
 
-namespace ptxasw::inline analysis::cost {
+namespace ptxasw::analysis::cost {
 namespace {
 
 constexpr unsigned banks = 32, word_bytes = 4;

@@ -5,7 +5,7 @@
 #include "analysis/cost/kernel.h"
 #include "analysis/cost/warp_walk.h"
 
-namespace ptxasw::inline analysis::cost {
+namespace ptxasw::analysis::cost {
 
 struct Request {
   Traffic traffic = Traffic::load;

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline analysis::cost {
+namespace ptxasw::analysis::cost {
 
 SectorCache::SectorCache(std::uint64_t bytes)
     : sets_(std::max<std::uint64_t>(1, bytes / line_bytes / ways)) {

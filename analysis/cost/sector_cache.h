@@ -1,9 +1,11 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <cstdint>
 #include <vector>
 
-namespace ptxasw::inline analysis::cost {
+namespace ptxasw::analysis::cost {
 
 /// Bytes of a line, and of the sectors of which a line has four.
 inline constexpr unsigned line_bytes = 128, sector_bytes = 32;

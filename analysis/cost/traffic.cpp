@@ -19,7 +19,7 @@
 #include <cmath>
 #include <map>
 
-namespace ptxasw::inline analysis::cost {
+namespace ptxasw::analysis::cost {
 namespace {
 
 /// Warps that are walked through the kernel for one launch.

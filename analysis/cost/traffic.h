@@ -5,7 +5,7 @@
 #include "analysis/cost/kernel.h"
 #include "analysis/cost/warp_walk.h"
 
-namespace ptxasw::inline analysis::cost {
+namespace ptxasw::analysis::cost {
 
 /// Sums over a whole launch, of what was seen of some of its blocks.
 struct LaunchTraffic {

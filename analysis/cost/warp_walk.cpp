@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace ptxasw::inline analysis::cost {
+namespace ptxasw::analysis::cost {
 namespace {
 
 constexpr std::uint64_t window = 8;        ///< iterations of an innermost loop, and a first one

@@ -6,7 +6,7 @@
 
 #include <functional>
 
-namespace ptxasw::inline analysis::cost {
+namespace ptxasw::analysis::cost {
 
 /// Lanes of a warp, one bit each.
 using LaneMask = std::uint32_t;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace ptxasw::inline analysis::lint {
+namespace ptxasw::analysis::lint {
 namespace {
 
 constexpr std::array<CodeInfo, code_count> table{{

@@ -2,12 +2,14 @@
 
 // The names of warnings, and what a user can choose about them.
 
+#include "grammar/namespaces.h"
+
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
 
-namespace ptxasw::inline analysis::lint {
+namespace ptxasw::analysis::lint {
 
 /// The kinds of warnings. docs/lint-codes says what each means.
 enum class Code : std::uint8_t {

@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 #include <set>
 
-namespace ptxasw::inline analysis::lint {
+namespace ptxasw::analysis::lint {
 
 void find_divergent_loops(Context &context) {
   using facts::Parting;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline analysis::lint {
+namespace ptxasw::analysis::lint {
 namespace {
 
 constexpr void (*rules[])(Context &) = {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline analysis::lint {
+namespace ptxasw::analysis::lint {
 
 /// One finding. Whoever prints it looks up its place in a source file.
 struct Warning {

@@ -14,7 +14,7 @@
 #include <set>
 #include <span>
 
-namespace ptxasw::inline analysis::lint {
+namespace ptxasw::analysis::lint {
 namespace {
 
 using facts::Access;

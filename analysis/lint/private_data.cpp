@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline analysis::lint {
+namespace ptxasw::analysis::lint {
 
 bool PrivateData::operator()(Expr expr) {
   seen_.clear();

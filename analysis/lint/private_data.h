@@ -6,7 +6,7 @@
 
 #include <set>
 
-namespace ptxasw::inline analysis::lint {
+namespace ptxasw::analysis::lint {
 
 /// Tells values that each lane of a warp has read for itself from those that all its lanes have
 /// read at one address: `begin[threadIdx.x / 32]` is one number for the whole warp.

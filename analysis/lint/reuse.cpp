@@ -20,7 +20,7 @@
 #include <optional>
 #include <set>
 
-namespace ptxasw::inline analysis::lint {
+namespace ptxasw::analysis::lint {
 namespace {
 
 using facts::Access;

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace ptxasw::inline analysis::lint {
+namespace ptxasw::analysis::lint {
 
 /// What a thread goes through in a loop by less than a sector a round, far from other lanes: the
 /// loads of one place and those beside it, as unrolling gives them.

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline analysis::lint {
+namespace ptxasw::analysis::lint {
 namespace {
 
 constexpr std::int64_t most_shared_bytes = 228 << 10; ///< of a multiprocessor, sm_90 and sm_100

@@ -7,7 +7,7 @@
 
 #include <optional>
 
-namespace ptxasw::inline analysis::lint {
+namespace ptxasw::analysis::lint {
 
 /// What an access costs a warp in the rounds of its loop.
 struct RoundCosts {

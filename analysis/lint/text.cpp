@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw::inline analysis::lint {
+namespace ptxasw::analysis::lint {
 namespace {
 
 /// Longer texts are not read.

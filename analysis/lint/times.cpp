@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline analysis::lint {
+namespace ptxasw::analysis::lint {
 
 using facts::Amount;
 using facts::Rational;

@@ -4,7 +4,7 @@
 
 #include "analysis/prove/computed_nodes.h"
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 /// The comparison that a formula, or its opposite, is; otherwise what it begins with.

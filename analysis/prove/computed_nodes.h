@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// Factors of a product that count rounds of loops, and nothing else. A register that is written
 /// out as `initial + step * rounds` computed the step only if there were any rounds.

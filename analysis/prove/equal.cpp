@@ -18,7 +18,7 @@
 #include <fmt/core.h>
 #include <set>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 /// What is in the way, of one side or of neither.

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 struct EqualityOptions {
   bool over_reals = false;              ///< sums and products of real numbers, none of which round

@@ -15,7 +15,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 /// Thread-instructions of one kernel in one launch that is drawn.

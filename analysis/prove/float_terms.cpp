@@ -8,7 +8,7 @@
 #include <cmath>
 #include <fmt/core.h>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 using facts::Rational;

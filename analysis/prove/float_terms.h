@@ -10,7 +10,7 @@
 #include <optional>
 #include <unordered_map>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// What a floating-point result is the result of.
 struct FloatFunction {

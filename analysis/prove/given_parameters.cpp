@@ -10,7 +10,7 @@
 #include <charconv>
 #include <fmt/core.h>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 /// The byte of a parameter that a name means; nothing: it means another one.

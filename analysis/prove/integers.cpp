@@ -34,7 +34,7 @@
 #include <iterator>
 #include <numeric>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 /// Multiples of one number that are compared with each other, and factors of a product.

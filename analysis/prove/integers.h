@@ -18,7 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// A text that is the same for questions that are the same.
 std::string to_string(const IntegerQuestion &question);

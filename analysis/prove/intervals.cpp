@@ -15,7 +15,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 Intervals::Intervals(const ControlFlowGraph &cfg, std::vector<std::uint32_t> barriers)
     : cfg_(cfg), barriers_(std::move(barriers)), open_(cfg.blocks().size(), true) {

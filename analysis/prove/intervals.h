@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// Where in a loop's rounds a thread is when it gets to a place from the barrier that it waited at
 /// last.

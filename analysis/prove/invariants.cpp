@@ -20,7 +20,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 /// Loops with more candidates get none.

@@ -10,7 +10,7 @@
 #include <map>
 #include <vector>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 class LoopInvariants {
 public:

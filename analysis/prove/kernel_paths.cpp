@@ -21,7 +21,7 @@
 #include <set>
 #include <utility>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 /// A kernel with more blocks or accesses is too much.

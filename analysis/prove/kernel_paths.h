@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// One access of a thread to memory that it may share with others.
 struct SharedAccess {

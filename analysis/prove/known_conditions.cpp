@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 void Rewriting::map(Expr from, Expr to) {
   if (from->kind == ExprKind::constant)

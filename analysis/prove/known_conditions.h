@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// Replaces expressions by others throughout; what is made of replaced ones may be replaced again.
 class Rewriting {

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 /// For a proof without disjoint memory, where there is one with it; as in prove.h.

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 struct NoRace {
   bool proved = false;

@@ -20,7 +20,7 @@
 #include <fmt/core.h>
 #include <numeric>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 /// Multiples of one number that are compared with each other.

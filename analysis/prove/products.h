@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// Replaces products of unknowns, and quotients and remainders by them, by symbols of which
 /// axioms() say what follows from order: of two multiples of `w` with different factors, one is at

@@ -16,7 +16,7 @@
 #include <cstring>
 #include <fmt/core.h>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 /// Threads of a launch that is tried.

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// A launch in which the emulator has seen what must not happen.
 struct SafetyWitness {

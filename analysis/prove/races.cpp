@@ -41,7 +41,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 /// What is spent is counted in units of half a microsecond, as a core of 2023 takes it. Z3's own

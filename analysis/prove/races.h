@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// left OP right, of sums of products of whole numbers; names as facts::parameter_name() has them,
 /// and `ntid.x`, `nctaid.x`.

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <fmt/core.h>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 using facts::Rational;

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// Thrown where a normal form would be too large; caught in equal.cpp.
 struct FormTooLarge : std::runtime_error {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 __extension__ typedef __int128 Whole;

@@ -54,7 +54,7 @@
 #include <functional>
 #include <tuple>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 /// Walks of one pair of loops until what holds in every round is found.

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// How much a proof may take.
 struct SideBySideLimits {

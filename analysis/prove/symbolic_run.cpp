@@ -13,7 +13,7 @@
 #include <cstring>
 #include <fmt/core.h>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 /// Stands in a register that holds a number; null stands for one that was never written.

@@ -18,7 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// A stretch of global memory by the name that both kernels have for it.
 struct NamedMemory {

@@ -23,7 +23,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 /// More rounds than any thread lives for; and more than a loop has whose indices do not wrap.

@@ -16,7 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// What is the same for all threads of the launches that are looked at.
 struct FixedLaunch {

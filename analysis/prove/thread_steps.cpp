@@ -17,7 +17,7 @@
 #include <cmath>
 #include <fmt/core.h>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 /// Bytes that all shared, or all local, variables of a kernel lie below.

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// What a thread finds in a launch, by what it is: the same for the thread of the same indices in
 /// the same launch of another kernel.

@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 namespace {
 
 __extension__ typedef __int128 Wide;

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// By instruction: true if it writes what an address, a branch or a predicate may come from.
 std::vector<bool> index_instructions(const Module &module, const Function &kernel);

@@ -3,6 +3,8 @@
 // Sums of products of what is not known, in normal form: equal ones are equal as values, in
 // whatever order they were added up.
 
+#include "grammar/namespaces.h"
+
 #include <boost/multiprecision/cpp_int.hpp>
 #include <cstdint>
 #include <map>

@@ -2,7 +2,7 @@
 
 #include "emulator/machine/warp_program.h"
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// What the words and operands of `cp.async.bulk`, `cp.reduce.async.bulk` and their forms for
 /// tensors say beyond an instruction's addresses (PTX ISA 9.7.9.25 to 9.7.9.27): `address` is the

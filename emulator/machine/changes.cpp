@@ -8,7 +8,7 @@
 #include <string>
 #include <unordered_map>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 /// Edits after which the rest counts as changed altogether.

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// The instructions of two versions of a function that the other one does not have.
 struct Changes {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <fmt/core.h>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 bool is_number_type(ScalarType type) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// How much floating-point results may differ; nothing: not at all. A number passes if it is within
 /// one of the bounds.

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 std::optional<std::uint32_t> EarlierBlocks::last_write(BlockId block, std::uint32_t end,
                                                        RegisterId reg) const {

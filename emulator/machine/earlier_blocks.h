@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// Blocks that have run before another one, beyond those that dominate it.
 ///

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 __extension__ typedef unsigned __int128 Product;

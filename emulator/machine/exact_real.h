@@ -7,7 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// A real number without rounding, as its remainder by a large prime.
 ///

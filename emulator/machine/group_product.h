@@ -2,7 +2,7 @@
 
 #include "emulator/machine/warp_program.h"
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// wgmma: a product of a group of four warps, or what orders such products (PTX ISA 9.7.15).
 /// d (64 x n) = a (64 x k) * b (k x n) {+ d}; each warp has 16 rows of d, in the instruction's

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <fmt/core.h>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 /// Of one buffer, in bytes: what the emulated device has addresses for.

@@ -6,7 +6,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// A buffer in global memory before the launch, or the contents of a variable.
 struct BufferDescription {

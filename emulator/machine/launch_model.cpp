@@ -17,7 +17,7 @@
 #include <set>
 #include <unordered_set>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 /// Comparisons and extensions of one kernel that launches are drawn around.

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// A value that a kernel reads from its parameters: a parameter, an element of one or a field.
 struct ParameterSlot {

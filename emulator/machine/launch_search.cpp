@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 constexpr int repairs_budget = 60; ///< of one search

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// A launch that is searched for, and a thread of it in which something should happen.
 struct LaunchCandidate {

@@ -10,7 +10,7 @@
 #include <fmt/core.h>
 #include <set>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 bool within(std::uint64_t address, std::uint64_t window) {

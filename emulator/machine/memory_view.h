@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// The space that a generic address lies in.
 StateSpace space_of(std::uint64_t address);

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <fmt/core.h>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 constexpr char tensor_map_mark[8] = {'p', 't', 'x', 'a', 's', 'w', 'T', 'M'};

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// What a tensor map says (PTX ISA 5.5; CUDA Driver API, cuTensorMapEncodeTiled): a tensor in
 /// global memory, the box that a copy moves, and where elements of the box go in shared memory.

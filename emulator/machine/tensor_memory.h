@@ -4,7 +4,7 @@
 
 #include <bitset>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// A block's tensor memory (PTX ISA 9.7.16.1): lanes of columns of 32 bits. An address has the lane
 /// in its upper half and the column in its lower.

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <limits>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 constexpr char texture_mark[8] = {'p', 't', 'x', 'a', 's', 'w', 'T', 'X'};

@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// What a texture or surface object says (PTX ISA 5.3; CUDA C++ Programming Guide, "Texture and
 /// Surface Memory" and "Texture Fetching"): where elements lie, and how they are sampled. Its

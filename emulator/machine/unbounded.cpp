@@ -17,7 +17,7 @@
 #include <algorithm>
 #include <map>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 /// Factors and constants beyond these may be meant to wrap around (`+ 0xfffffff0` is -16, but

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// What holds where all of `conditions` do, unless a 32-bit sum or product that they compare wraps
 /// around: comparisons of the sums themselves, which are then whole numbers of any size. If these

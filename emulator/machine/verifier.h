@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline emulator::verification {
+namespace ptxasw::emulator::verification {
 
 /// A finished run with the memory it left.
 struct FinishedRun {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <fmt/core.h>
 
-namespace ptxasw::inline emulator::verification {
+namespace ptxasw::emulator::verification {
 namespace {
 
 /// A launch that was searched for may take this part of the steps that any launch may.
@@ -327,7 +327,7 @@ void Verifier::minimize(DrawnLaunch drawn, SeededSchedule schedule, std::string 
   verdict_.launch = to_description(drawn, kernel_);
   verdict_.launch->schedule = schedule.text();
   verdict_.counter_example =
-      ptxasw::describe(drawn) +
+      ptxasw::emulator::describe(drawn) +
       fmt::format("schedule {}, contents {:#x}\n", schedule.text(), drawn.seed) + what;
 }
 

@@ -11,7 +11,7 @@
 #include <fmt/core.h>
 #include <map>
 
-namespace ptxasw::inline emulator::verification {
+namespace ptxasw::emulator::verification {
 namespace {
 
 /// Launches that are searched for one thing that changed, and for one boundary; fewer if the search

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <numeric>
 
-namespace ptxasw::inline emulator::verification {
+namespace ptxasw::emulator::verification {
 namespace {
 
 /// The coordinates of a block by its number, and back.

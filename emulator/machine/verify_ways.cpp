@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <set>
 
-namespace ptxasw::inline emulator::verification {
+namespace ptxasw::emulator::verification {
 namespace {
 
 /// Edges about which the solver is asked.

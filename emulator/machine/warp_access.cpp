@@ -7,7 +7,7 @@
 #include <cstring>
 #include <fmt/core.h>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 LaneMask lanes_from(unsigned first, unsigned count) {

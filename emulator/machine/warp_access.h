@@ -2,7 +2,7 @@
 
 #include "emulator/machine/memory_view.h"
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 // Instructions that access memory, for the lanes of a mask (PTX ISA 9.7.9, 9.7.13).
 void execute_load(WarpContext &context, MemoryView &memory, LaneMask mask);

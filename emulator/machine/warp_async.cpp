@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 struct AsyncUnit::Mbarrier {
   std::uint32_t pending = 0, expected = 0;

@@ -3,7 +3,7 @@
 #include "emulator/machine/memory_view.h"
 #include "emulator/machine/warp_schedule.h"
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// What one instruction starts and another waits for: copies that the lanes of a warp have issued
 /// (in WarpState), and mbarriers, which are words of shared memory.

@@ -9,7 +9,7 @@
 #include <fmt/core.h>
 #include <utility>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 /// Among the barriers of a block: the one of its cluster.

@@ -3,7 +3,7 @@
 #include "emulator/machine/warp_context.h"
 #include "emulator/machine/warp_schedule.h"
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// The barriers of the blocks that run, whose states are theirs (BlockState).
 class Barriers {

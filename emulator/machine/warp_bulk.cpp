@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 /// The instruction as one that accesses memory with order: an mbarrier, or an atomic.

@@ -4,7 +4,7 @@
 #include "emulator/machine/tensor_map.h"
 #include "emulator/machine/warp_async.h"
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// What the copy engine does: bulk copies and reductions, of bytes and of boxes of tensors, and
 /// single accesses that tell an mbarrier. A copy happens at once.

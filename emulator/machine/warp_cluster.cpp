@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 void ClusterUnit::map_address(WarpContext &context, LaneMask mask) {
   const WarpInstruction &in = *context.instruction;

@@ -2,7 +2,7 @@
 
 #include "emulator/machine/warp_async.h"
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// Blocks of a cluster among each other: whose shared memory an address is in, and clusters that
 /// others take over before they start.

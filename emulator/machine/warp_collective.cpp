@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 LaneMask Collectives::named_lanes(const WarpContext &context, unsigned lane) {
   if (context.instruction->action == WarpAction::matrix ||

@@ -4,7 +4,7 @@
 #include "emulator/machine/warp_schedule.h"
 #include "emulator/machine/warp_tensor.h"
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// Instructions in which lanes of a warp take part together.
 class Collectives {

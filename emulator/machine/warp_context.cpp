@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 MachineRun::MachineRun(const WarpProgram &the_program, std::uint32_t the_kernel,
                        const WarpLaunch &the_launch, const WarpOptions &the_options)

@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// Makes everything of a depth of calls zeros.
 void start_level(const MachineRun &run, CallLevel &level);

@@ -3,7 +3,7 @@
 #include "emulator/machine/warp_program.h"
 #include "emulator/semantics/parameter_layout.h"
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// What the modifiers of an atomic say that it does.
 AtomicOperation atomic_operation(const Opcode &opcode);

@@ -9,7 +9,7 @@
 #include <fmt/core.h>
 #include <utility>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 /// The state spaces among the modifiers, in order: of a copy, where to and where from.

@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 #include <utility>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 void WarpDecoder::decode_group_product() {
   const Opcode &opcode = *out_.opcode;

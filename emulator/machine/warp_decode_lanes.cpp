@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 void WarpDecoder::decode_collective() {
   const Opcode &opcode = *out_.opcode;

@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 #include <utility>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 constexpr std::array atomic_operations{

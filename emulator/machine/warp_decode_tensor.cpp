@@ -7,7 +7,7 @@
 #include <charconv>
 #include <utility>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 /// `16x64b`: rows and bits of each.

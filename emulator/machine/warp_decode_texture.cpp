@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 /// `a2d`, `cube`: returns false if it is no geometry, or none that is emulated.

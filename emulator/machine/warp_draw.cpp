@@ -12,7 +12,7 @@
 #include <cstring>
 #include <fmt/core.h>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 constexpr std::uint64_t reach = std::uint64_t{1} << 37; ///< bytes on either side of a pointer

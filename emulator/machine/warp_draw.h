@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// One drawn launch: all that a run depends on, in a readable form.
 struct DrawnLaunch {

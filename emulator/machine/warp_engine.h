@@ -20,7 +20,7 @@
 #include <mutex>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// A stretch of memory that translated code may access. Ends are exclusive; `to_host` is added to
 /// an address.

@@ -10,7 +10,7 @@
 #include <array>
 #include <fmt/core.h>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <cfenv>
 #include <cmath>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 template <class Compute>

@@ -2,7 +2,7 @@
 
 #include "emulator/machine/warp_program.h"
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// The function that computes what the instruction tables say, for the most common instructions in
 /// their plain form: registers of exactly the operands' widths, or numbers that are cut to them,

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 std::string_view to_string(FaultKind kind) {
   switch (kind) {

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// Why a run of the warp emulator ended early, or what a check found.
 enum class FaultKind : std::uint8_t {

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 constexpr unsigned group_warps = 4, warp_rows = 16;

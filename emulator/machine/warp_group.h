@@ -3,7 +3,7 @@
 #include "emulator/machine/group_product.h"
 #include "emulator/machine/memory_view.h"
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// wgmma, by all lanes of a warp; fewer are a fault.
 void execute_group_product(WarpContext &context, MemoryView &memory, LaneMask group);

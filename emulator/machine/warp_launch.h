@@ -18,7 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// What the driver is given to launch a kernel.
 struct WarpLaunch {

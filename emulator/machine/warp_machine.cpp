@@ -10,7 +10,7 @@
 #include <fmt/core.h>
 #include <utility>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 constexpr std::size_t resident_blocks = 4;

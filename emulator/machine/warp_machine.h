@@ -18,7 +18,7 @@
 #include "emulator/machine/warp_tensor.h"
 #include "emulator/machine/warp_texture.h"
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 class WarpMachine {
 public:

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <fmt/core.h>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 using OperationKind = MatrixOperation::Kind;

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// A matrix instruction, by its words (PTX ISA 9.7.14).
 struct MatrixOperation {

@@ -2,7 +2,7 @@
 
 #include "emulator/machine/memory_view.h"
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// mma, wmma, ldmatrix, stmatrix and movmatrix, by all lanes of a warp; fewer are a fault.
 void execute_matrix(WarpContext &context, MemoryView &memory, LaneMask group);

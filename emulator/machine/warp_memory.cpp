@@ -8,7 +8,7 @@
 #include <cstring>
 #include <iterator>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 /// One of the numbers at which results change, as an integer or as a real of that width, by the

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// Where the warp emulator puts the windows of the generic address space (PTX ISA 5.1). Addresses
 /// within a state space are the generic ones, so `cvta` changes nothing; everything except global

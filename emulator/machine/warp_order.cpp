@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 void KnownPast::add(const ThreadMoment &moment, std::uint32_t block_threads) {
   OfBlock &block = blocks_[moment.block];

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <array>
 #include <cstdint>
 #include <map>
@@ -9,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// Whom a strong access or a fence is for (PTX ISA 8.5).
 enum class ThreadScope : std::uint8_t { block, cluster, device };

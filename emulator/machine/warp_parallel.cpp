@@ -9,7 +9,7 @@
 #include <fmt/core.h>
 #include <thread>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 /// Blocks tried at once, for each thread: enough that threads do not wait for each other.

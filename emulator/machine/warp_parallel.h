@@ -2,7 +2,7 @@
 
 #include "emulator/machine/warp_launch.h"
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// True if the blocks of a run may be tried at once: they run one after the other by the schedule,
 /// and only memory ties them together.

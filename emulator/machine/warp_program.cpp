@@ -13,7 +13,7 @@
 #include <unordered_set>
 #include <utility>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 /// A walk over the blocks that finishes what leaves a loop before what stays, so that in reverse
@@ -171,7 +171,7 @@ WarpProgram::WarpProgram(const Module &module, const VariablePlaces &places)
         to.local_bytes = to.locals.back().end + variable_gap;
       }
     to.local_bytes = static_cast<std::uint32_t>(align(to.local_bytes, variable_gap));
-    to.parameter_bytes = ptxasw::parameter_bytes(function);
+    to.parameter_bytes = ptxasw::emulator::parameter_bytes(function);
     to.cfg = std::make_unique<ControlFlowGraph>(module, function);
     to.code = WarpDecoder(module, function, layout, locals).decode_all();
     for (const WarpInstruction &instruction : to.code) {

@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// What the warp emulator dispatches on.
 enum class WarpAction : std::uint8_t {

@@ -15,7 +15,7 @@
 #include <bit>
 #include <utility>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 /// A history is looked through for what can be forgotten when it is as long, and each time that it

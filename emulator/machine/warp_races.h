@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// Finds two accesses of different threads to one byte, at least one of them a store and at least
 /// one weak or of a scope without the other thread, that nothing orders (PTX ISA 8.7).

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 bool is_real(ScalarType type) {

@@ -2,7 +2,7 @@
 
 #include "emulator/machine/warp_context.h"
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 // The real numbers behind what the context's instruction gives; nothing where they are not
 // followed.

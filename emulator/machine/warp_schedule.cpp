@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 std::size_t WarpScheduler::choose(WarpState &warp, const std::vector<std::size_t> &ready) {
   if (run_.options.schedule == WarpSchedule::random) {

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// Instructions until another warp gets a turn.
 inline constexpr std::uint64_t time_slice = 20'000;

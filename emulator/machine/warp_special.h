@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// A special register that is emulated (PTX ISA 10), or WARP_SZ.
 struct SpecialName {

@@ -9,7 +9,7 @@
 
 #include <bit>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 using LaneMask = std::uint32_t;
 

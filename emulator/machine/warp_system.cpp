@@ -8,7 +8,7 @@
 #include <cstring>
 #include <fmt/core.h>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 constexpr std::size_t longest_text = 1 << 16;

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// Functions that have no body because the driver provides them, and what it keeps for them.
 class DriverCalls {

@@ -3,7 +3,7 @@
 #include "emulator/machine/tensor_memory.h"
 #include "emulator/machine/warp_async.h"
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// tcgen05: tensor memory, and products of matrices in it and in shared memory. Everything happens
 /// at once, so waiting and fences do nothing; races in tensor memory are not looked for.

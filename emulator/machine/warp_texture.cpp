@@ -9,7 +9,7 @@
 #include <cmath>
 #include <fmt/core.h>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 std::uint64_t f32(double value) {

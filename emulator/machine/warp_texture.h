@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// An instruction of textures or surfaces (PTX ISA 9.7.10, 9.7.11), decoded. The handle is the
 /// instruction's address; what is read goes to its outputs, what is stored is in its inputs.

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 Translator *current_translator = nullptr;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// A kernel of the second module that stands in for one of the first under another name, with
 /// fewer blocks that each do the work of several.

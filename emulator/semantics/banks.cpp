@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 struct Word {

@@ -4,11 +4,13 @@
 // "Shared Memory" of each compute capability from 5.0 on). How wide accesses are cut up is not
 // documented; it was measured on an H100 (docs/results/lint).
 
+#include "grammar/namespaces.h"
+
 #include <cstdint>
 #include <optional>
 #include <span>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 inline constexpr unsigned shared_banks = 32;
 inline constexpr unsigned bank_bytes = 4;

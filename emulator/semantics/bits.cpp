@@ -5,7 +5,7 @@
 
 #include <boost/multiprecision/cpp_int.hpp>
 
-namespace ptxasw::inline emulator::bits {
+namespace ptxasw::emulator::bits {
 namespace {
 
 using Wide = boost::multiprecision::uint128_t;

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <cstdint>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// A bit pattern of up to 128 bits. The caller knows its width; bits above it are zero.
 struct Bits {

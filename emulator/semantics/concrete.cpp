@@ -3,7 +3,7 @@
 
 #include "emulator/semantics/concrete.h"
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 bool holds(Comparison comparison, int order) {

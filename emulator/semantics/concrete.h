@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// The domain of numbers for the instruction table: what ExprPool does with expressions, on bits.
 class ConcreteDomain {

@@ -9,7 +9,7 @@
 #include <concepts>
 #include <string_view>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// Bit-vectors of 1 to 128 bits, all operations modulo 2^width. Operands have equal widths, except
 /// those of `ite`, `concat`, `zext` and `sext`; `eq`, `ult` and `slt` give one bit. A shift by the

@@ -8,7 +8,7 @@
 #include <array>
 #include <initializer_list>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 using namespace std::string_view_literals;

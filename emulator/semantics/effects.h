@@ -2,7 +2,7 @@
 
 #include "grammar/module.h"
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// What an instruction means for the value of a memory location (soundness.md, rules 5 and 6).
 enum class Effect : std::uint8_t {

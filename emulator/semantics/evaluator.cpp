@@ -4,7 +4,7 @@
 
 #include "emulator/semantics/floating.h"
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 using Kind = Operand::Kind;

@@ -16,7 +16,7 @@
 #include <span>
 #include <tl/expected.hpp>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// The operands of an instruction, sorted by the shape of the line that describes it.
 struct LineOperands {

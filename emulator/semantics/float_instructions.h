@@ -12,7 +12,7 @@
 #include "emulator/semantics/floating.h"
 #include "emulator/semantics/instructions.h"
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// A Form with what floating point adds.
 struct FloatForm {

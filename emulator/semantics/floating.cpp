@@ -16,7 +16,7 @@
 #include <numbers>
 #include <optional>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 FloatMode decode_float_mode(const Opcode &opcode) {
   FloatMode mode;

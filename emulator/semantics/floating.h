@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// What a floating-point instruction computes. The line of the table names it; FloatMode says how
 /// it rounds and what it does with subnormals.

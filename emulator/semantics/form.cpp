@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, Comparison>, 18> comparisons{{

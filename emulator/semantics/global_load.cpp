@@ -2,7 +2,7 @@
 
 #include "emulator/semantics/global_load.h"
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 constexpr unsigned widest_load = 16; ///< bytes that one load reads on every target

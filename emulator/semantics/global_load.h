@@ -6,7 +6,7 @@
 
 #include <optional>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// `ld.global{.nc}{.level1::eviction_priority}{.level::prefetch_size}{.vec}.type`, in that order
 /// (PTX ISA 9.7.9.8 and 9.7.9.9), of at most 16 bytes; anything else in the opcode makes it another

@@ -25,7 +25,7 @@
 #include <optional>
 #include <span>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// The comparison of set, setp and vset (PTX ISA 9.7.7); from equ on for floating-point types only.
 // clang-format off

@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 #include <string_view>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 std::uint64_t Extents::count() const {
   const std::uint64_t plane = std::uint64_t{x} * y;

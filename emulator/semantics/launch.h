@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// Threads of a warp, on all GPUs so far (PTX ISA 10.4).
 inline constexpr unsigned warp_lanes = 32;

@@ -10,7 +10,7 @@
 #include <bit>
 #include <cmath>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 using ElementKind = MatrixElement::Kind;

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// Types of matrix elements (PTX ISA 9.7.14.2), some of which nothing else has.
 enum class MatrixType : std::uint8_t {

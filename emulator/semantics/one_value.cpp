@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <initializer_list>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 using Number = std::function<std::optional<std::uint32_t>(const Operand &)>;

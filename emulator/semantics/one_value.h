@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// The widest set of threads for which a value may be one, if they executed the same instance of
 /// the instruction. What is one for a scope is one for those before it, and not for those behind.

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 std::uint64_t alignment_of(const Variable &variable) {
   const std::uint64_t natural = std::max(1u, bit_width(variable.type) / 8 * variable.vector);

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <unordered_map>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// Bytes that a variable's address divides by: what it asks for, at least its natural alignment.
 std::uint64_t alignment_of(const Variable &variable);

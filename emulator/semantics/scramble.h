@@ -1,8 +1,10 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <cstdint>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// A hash of a number: what all pseudo-random contents and decisions here are drawn from.
 constexpr std::uint64_t scramble(std::uint64_t x) {

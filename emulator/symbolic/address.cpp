@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 void detail::normalize(LinearForm &form) {
   std::sort(form.terms.begin(), form.terms.end(),

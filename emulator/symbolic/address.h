@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// An address taken as a linear form over its atoms, as if no extension in it ever wrapped. Only a
 /// guess at what two addresses have in common; `equal_unless_wrapped` decides.

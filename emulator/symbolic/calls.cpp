@@ -16,7 +16,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 // Budgets: a function beyond one is an obstacle, or its results are opaque.

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// Which function of the module a call runs.
 class CallTargets {

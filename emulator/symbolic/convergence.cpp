@@ -43,7 +43,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 /// Blocks examined in one function; loops that are left over count as out of step.

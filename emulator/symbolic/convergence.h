@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// What brings lanes of a warp together in a block, wherever they come from: `.sync` instructions,
 /// barriers, calls of what is not known.

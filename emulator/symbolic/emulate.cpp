@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 /// Entries of dominance frontiers; beyond it the emulation is incomplete.

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// One access of the memory trace (paper, section 4.3).
 struct MemoryAccess {

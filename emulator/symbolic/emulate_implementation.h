@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 class Emulation::Implementation {
 public:

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 // Budgets: a value beyond one is opaque.

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// The values of expressions in which every symbol has a value. Uninterpreted functions are some
 /// fixed function of their name and arguments; a division by zero gives what bits::udiv says.

@@ -19,7 +19,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 /// Products are multiplied out up to this many terms; beyond it they stay factored.

@@ -13,7 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// Kinds of expressions; the names are those of SMT-LIB's bit-vector theory.
 enum class ExprKind : std::uint8_t {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <limits>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 constexpr std::uint64_t unbounded = std::numeric_limits<std::uint64_t>::max();
@@ -215,7 +215,7 @@ Expr ExprPool::constant(unsigned width, Bits value) {
   ExprNode node{};
   node.kind = ExprKind::constant;
   node.width = static_cast<std::uint8_t>(width);
-  node.value = ptxasw::truncate(value, width);
+  node.value = ptxasw::emulator::truncate(value, width);
   return intern(node, {});
 }
 

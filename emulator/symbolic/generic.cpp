@@ -13,7 +13,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 /// True if an instruction may make a generic address that is not global.

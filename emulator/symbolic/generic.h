@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// Which generic addresses of a module's kernels are of memory that all lanes share and that only
 /// global or generic stores write.

@@ -2,7 +2,7 @@
 
 #include "emulator/semantics/effects.h"
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 Expr LineEvaluator::operator()(const Instruction &instruction, const ValueOf &value) const {
   const Opcode &opcode = module_.opcode(instruction);

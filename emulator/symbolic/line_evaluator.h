@@ -10,7 +10,7 @@
 #include <functional>
 #include <unordered_map>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// Evaluates instructions of one module that only compute. Both must outlive it.
 class LineEvaluator {

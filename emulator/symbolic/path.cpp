@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 __extension__ typedef __int128 Wide; ///< holds sums of a few products of 32 by 64 bits

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// The values a bit pattern may have, as unsigned and as signed numbers of its width.
 struct Range {

@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 std::string hexadecimal(Bits value) {

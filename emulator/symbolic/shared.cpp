@@ -31,7 +31,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 /// Blocks examined to see what lies before loads, for each block of the function, and beyond that;

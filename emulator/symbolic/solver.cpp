@@ -13,7 +13,7 @@
 #include <vector>
 #include <z3.h>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// The functions of the library that are used, each with the type that z3.h gives it.
 struct Z3Library {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// What a solver says. Only `unsat` ever licenses anything (soundness.md, rule 4).
 enum class SolverAnswer : std::uint8_t { sat, unsat, unknown, error };

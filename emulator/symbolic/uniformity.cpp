@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 // Budgets: what they leave undecided counts as varying.

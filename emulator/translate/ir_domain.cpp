@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 std::string IrText::load(std::string_view type, std::string_view address, unsigned alignment) {
   const std::string at = define("inttoptr i64 {} to {}", address, pointer(type));

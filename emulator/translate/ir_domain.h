@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// What the host's processor computes in vectors.
 struct HostFeatures {

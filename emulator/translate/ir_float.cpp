@@ -8,7 +8,7 @@
 #include <bit>
 #include <numbers>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 constexpr unsigned mantissa_bits(unsigned width) {

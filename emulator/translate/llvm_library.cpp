@@ -9,7 +9,7 @@
 #include <array>
 #include <utility>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 /// Handles of the C interface: pointers to what only LLVM knows.

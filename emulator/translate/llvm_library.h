@@ -6,7 +6,7 @@
 #include <string>
 #include <tl/expected.hpp>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 /// Code in this process's memory, for as long as this lives.
 class MachineCode {

@@ -35,7 +35,7 @@
 #include <map>
 #include <set>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 constexpr std::string_view row_type = "<32 x i64>";

@@ -5,7 +5,7 @@
 #include "emulator/machine/warp_engine.h"
 #include "emulator/translate/ir_domain.h"
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 struct TranslatedText {
   std::string ir; ///< a module with the function `translated`: void (TranslatedFrame *)

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <pthread.h>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 namespace {
 
 /// Thread-instructions that the interpreter executes while a function of n instructions is

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <tl/expected.hpp>
 
-namespace ptxasw::inline emulator {
+namespace ptxasw::emulator {
 
 enum class Engine : std::uint8_t {
   automatic,   ///< translated once a program has run for long

@@ -17,7 +17,7 @@
 #include <iterator>
 #include <variant>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 extern "C" {
 void vecadd(int nx, int ny, int nz, float *w0, float *w1, float *w2);

@@ -8,7 +8,7 @@
 
 #include <charconv>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 constexpr Refusal many_tests{"budget", "so many iterations need too many tests of where stores go"};

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// The module's text with the loads of a kernel's loops ahead by that many iterations, 2 or more;
 /// nothing if there is no such loop.

@@ -15,7 +15,7 @@
 
 #include "synth/prove/walk.h"
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 std::string prove_loads_ahead(const Module &before, const Function &kernel, const Module &after,
                               const Function &changed) {

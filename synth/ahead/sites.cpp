@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <set>
 
-namespace ptxasw::inline synth::ahead {
+namespace ptxasw::synth::ahead {
 namespace {
 
 namespace refusal {

@@ -11,7 +11,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::inline synth::ahead {
+namespace ptxasw::synth::ahead {
 
 /// A branch by which a loop can be left.
 struct Exit {

@@ -43,7 +43,7 @@
 #include <fmt/core.h>
 #include <map>
 
-namespace ptxasw::inline synth::ahead {
+namespace ptxasw::synth::ahead {
 namespace {
 
 class Writer {

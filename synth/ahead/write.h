@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline synth::ahead {
+namespace ptxasw::synth::ahead {
 
 /// The module's text with the loads of these loops of a function ahead by `iterations`, 2 or more.
 std::optional<std::string> write_ahead_loops(const Module &module, const Function &function,

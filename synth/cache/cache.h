@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// What a user vouches for who asks for `nc-apart`.
 inline constexpr std::string_view arrays_apart =

@@ -26,7 +26,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 /// The loads that became `.nc` in another function, whose body is else the kernel's.

@@ -9,7 +9,7 @@
 
 #include <optional>
 
-namespace ptxasw::inline synth::cache {
+namespace ptxasw::synth::cache {
 namespace {
 
 using facts::Access;

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline synth::cache {
+namespace ptxasw::synth::cache {
 
 /// What an opcode has before its `.nc`.
 inline constexpr std::string_view before_nc = "ld.global";

@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 constexpr Refusal unused{"axis-unused", "the kernel does not ask for its block's index"};

@@ -35,7 +35,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// The largest number of blocks that one may do, and of copies along two axes.
 inline constexpr unsigned max_coarsen_factor = 16, max_along_x = 16, max_copies = 16;

@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 Renaming Coarsening::renaming(unsigned k, bool alone) const {
   Renaming result;

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// What is to be known of a kernel in a form, for whoever writes it and for the proof, which has it
 /// of the kernel that it reads.

@@ -10,7 +10,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 constexpr std::uint64_t largest_grid_x = 0x7fffffff, largest_grid = 0xffff, largest_block = 1024;

@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// The kernel's addresses as each copy has them: what tells the copies apart is put into the
 /// expressions of the symbolic emulation.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 std::string CoarsenForm::index() const {
   return fmt::format("{}.{}", within_block() ? "%tid" : "%ctaid", "xyz"[axis]);

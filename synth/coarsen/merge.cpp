@@ -17,7 +17,7 @@
 #include <fmt/core.h>
 #include <map>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 class Merger {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// A load whose value another copy, or the same one, has in a register already.
 struct MergedLoad {

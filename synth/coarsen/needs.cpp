@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 constexpr std::uint32_t strongest_alignment = 16, strongest_divisor = 4;

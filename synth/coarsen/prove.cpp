@@ -74,7 +74,7 @@
 #include <fmt/core.h>
 #include <unordered_map>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 void CoarsenProof::check_header() const {
   if (std::string fault =

@@ -9,7 +9,7 @@
 #include <bit>
 #include <fmt/core.h>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 Expr CoarsenProof::flat() {
   const Expr before = pool_.mul(replay_.special("%ctaid.x"), replay_.special("%ntid.x"));

@@ -14,7 +14,7 @@
 #include <set>
 #include <unordered_map>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// The proof of one sibling from its text; the argument is in prove.cpp. All throws
 /// proof::NotProved where the proof stops.

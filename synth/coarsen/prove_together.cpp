@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 ReplayEnd CoarsenProof::replay(Position mine, ReplayState &state, const Known &known) const {
   const auto end = replay_.run(mine, state, known);

@@ -14,7 +14,7 @@
 #include <functional>
 #include <optional>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 Recomputation::Recomputation(const KernelContext &context, const std::vector<bool> &shared)
     : module_(context.module), kernel_(context.kernel), cfg_(context.cfg()),

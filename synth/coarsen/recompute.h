@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// What a copy that leaves lockstep computes once more, so that lockstep need not keep it:
 /// registers for all copies' addresses take those that loads in flight need.

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <array>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 /// What the added code computes with.

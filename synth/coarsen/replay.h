@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// What registers of the sibling hold, as far as that is known.
 using ReplayState = std::map<RegisterId, Expr>;

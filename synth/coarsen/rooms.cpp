@@ -41,7 +41,7 @@
 #include <fmt/core.h>
 #include <functional>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 /// A variable that is aligned for less may still lie at such an address, the first one does, and

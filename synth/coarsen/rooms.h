@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// A variable in shared or local memory that a kernel mentions, of which each copy gets one of its
 /// own.

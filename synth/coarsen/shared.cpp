@@ -18,7 +18,7 @@
 #include <set>
 #include <span>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 /// Returns true if an operand is a variable in shared or local memory: each copy has one of its
@@ -144,13 +144,13 @@ unsigned Sharing::keeper(const Instruction &instruction, unsigned k) const {
   if (facts::is_barrier_of_all(module_, instruction) || is_of_thread(module_, instruction) ||
       ((op == Op::bar || op == Op::barrier) && meetings_.in_warp(at)))
     return 0;
-  return keeper(ptxasw::is_shared(module_, instruction, by_all_),
-                ptxasw::is_shared(module_, instruction, by_row_),
-                ptxasw::is_shared(module_, instruction, by_column_), k);
+  return keeper(ptxasw::synth::is_shared(module_, instruction, by_all_),
+                ptxasw::synth::is_shared(module_, instruction, by_row_),
+                ptxasw::synth::is_shared(module_, instruction, by_column_), k);
 }
 
 bool Sharing::is_shared(const Instruction &instruction) const {
-  return ptxasw::is_shared(module_, instruction, by_some_);
+  return ptxasw::synth::is_shared(module_, instruction, by_some_);
 }
 
 bool lets_others_launch(const Opcode &opcode) {

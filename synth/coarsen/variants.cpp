@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 using FormKind = CoarsenForm::Kind;
 

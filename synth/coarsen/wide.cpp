@@ -19,7 +19,7 @@
 #include <fmt/core.h>
 #include <limits>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 constexpr unsigned widest_bytes = 16, widest_elements = 4;

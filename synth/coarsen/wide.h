@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// An instruction of the kernel as one copy has it.
 struct Instance {

@@ -50,7 +50,7 @@
 #include <map>
 #include <set>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 using Reg = WrittenRegister;

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// Threads that a block may have (CUDA C++ Programming Guide, "Technical Specifications per Compute
 /// Capability").

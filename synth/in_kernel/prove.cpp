@@ -35,7 +35,7 @@
 #include <fmt/core.h>
 #include <set>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 using proof::show;

@@ -6,7 +6,7 @@
 #include <bit>
 #include <fmt/core.h>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 std::string hole(std::string_view what, std::size_t axis) {

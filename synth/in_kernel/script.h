@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 class InKernelScript {
 public:

@@ -29,7 +29,7 @@
 #include <fmt/core.h>
 #include <tuple>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 constexpr const char *original = "$ptxasw_original";

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <set>
 
-namespace ptxasw::inline synth::meld {
+namespace ptxasw::synth::meld {
 namespace {
 
 class Aligner {

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-namespace ptxasw::inline synth::meld {
+namespace ptxasw::synth::meld {
 
 /// How two units become one: by instructions, those of the first unit in order of its parts.
 using UnitPair = std::vector<InstructionPair>;

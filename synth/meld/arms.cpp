@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <set>
 
-namespace ptxasw::inline synth::meld {
+namespace ptxasw::synth::meld {
 namespace {
 
 namespace refusal {

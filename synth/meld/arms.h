@@ -12,7 +12,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::inline synth::meld {
+namespace ptxasw::synth::meld {
 
 /// A way that leads out of a unit.
 inline constexpr std::uint32_t leaves_unit = no_index;

@@ -8,7 +8,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw::inline synth::meld {
+namespace ptxasw::synth::meld {
 namespace {
 
 using Kind = Operand::Kind;

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw::inline synth::meld {
+namespace ptxasw::synth::meld {
 
 /// What stands in a place: a register, or text that is the same wherever it stands.
 struct Source {

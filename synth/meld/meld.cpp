@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 namespace meld_refusal {

@@ -15,7 +15,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// How much a common part must be worth: any gain in steps, or a large one.
 enum class MeldCutoff : std::uint8_t { all, costly };

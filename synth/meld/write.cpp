@@ -27,7 +27,7 @@
 #include <map>
 #include <set>
 
-namespace ptxasw::inline synth::meld {
+namespace ptxasw::synth::meld {
 namespace {
 
 /// Instructions that are put under the predicate instead of behind a branch.

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-namespace ptxasw::inline synth::meld {
+namespace ptxasw::synth::meld {
 
 /// The module's text with that branch melded; nothing if no edit fits. Every byte outside the two
 /// arms and the branch stays, except for declarations at the head of the body and a label.

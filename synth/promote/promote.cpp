@@ -11,7 +11,7 @@
 #include <fmt/core.h>
 #include <set>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 constexpr unsigned promoted_loops_budget = 16; ///< of a kernel

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// A loop with loads that can be promoted.
 struct PromotionSite {

@@ -34,7 +34,7 @@
 #include <map>
 #include <set>
 
-namespace ptxasw::inline synth::promote {
+namespace ptxasw::synth::promote {
 namespace {
 
 using proof::Knowledge;
@@ -441,7 +441,7 @@ private:
 } // namespace
 } // namespace ptxasw::synth::promote
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 std::string prove_promoted(const Module &before, const Function &kernel, const Module &after,
                            const Function &promoted) {

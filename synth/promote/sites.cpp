@@ -18,7 +18,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline synth::promote {
+namespace ptxasw::synth::promote {
 namespace {
 
 namespace refusal {

@@ -9,7 +9,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::inline synth::promote {
+namespace ptxasw::synth::promote {
 
 using facts::AtomId, facts::Atom, facts::Atoms, facts::Polynomial;
 using facts::Condition, facts::LoopValues;

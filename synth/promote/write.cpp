@@ -45,7 +45,7 @@
 #include <map>
 #include <set>
 
-namespace ptxasw::inline synth::promote {
+namespace ptxasw::synth::promote {
 namespace {
 
 class LoopWriter {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace ptxasw::inline synth::promote {
+namespace ptxasw::synth::promote {
 
 /// What the predicate of a promotion's test is called: `%promote0_apart`, `%carry0_apart`.
 constexpr std::string_view prefix_of(Wanted wanted) {

@@ -14,7 +14,7 @@
 #include <string>
 #include <unordered_set>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 bool ends_block(const Opcode &opcode) {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// Where an added instruction stands among the original ones.
 struct InsertedPlace {

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 constexpr auto names = std::to_array<std::string_view>({

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <cstdint>
 #include <string_view>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// A part of the proof of one replaced load; what they are and mean is in obligations.def.
 enum class Obligation : std::uint8_t {

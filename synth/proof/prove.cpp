@@ -30,7 +30,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 /// Conditions split on in one replaced load.

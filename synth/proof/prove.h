@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// A replaced load that could not be shown to be right, and what was missing.
 struct Unproved {

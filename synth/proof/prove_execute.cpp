@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 // The replaced loads that may be under construction here.
 std::vector<std::uint32_t> FunctionProver::claims() const {

@@ -23,7 +23,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 class FunctionProver {
 public:

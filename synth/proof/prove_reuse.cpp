@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 /// Blocks examined in one function to see what lies between loads.

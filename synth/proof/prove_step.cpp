@@ -16,7 +16,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 /// Blocks examined in one function.

@@ -2,6 +2,8 @@
 
 // How proofs fail: inside, by an exception; outside, by what it says.
 
+#include "grammar/namespaces.h"
+
 #include <string>
 #include <string_view>
 

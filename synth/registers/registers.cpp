@@ -9,7 +9,7 @@
 #include <fmt/core.h>
 #include <optional>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 constexpr std::string_view limit_directive = "maxnreg";

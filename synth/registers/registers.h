@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 std::string write_registers(const KernelContext &context, const Proposal &proposal);
 std::string prove_registers(const KernelContext &context, const Function &sibling,

@@ -32,7 +32,7 @@
 #include <fmt/core.h>
 #include <span>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 constexpr std::uint32_t most_threads = 1024; ///< of a block

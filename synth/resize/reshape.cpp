@@ -27,7 +27,7 @@
 #include <optional>
 #include <utility>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 constexpr std::size_t most_reshaped = 4000; ///< the kernel is looked at once for each shape

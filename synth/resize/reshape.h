@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// Axes along which a kernel's blocks may have any extent that divides the threads of the launch.
 struct FreeAxes {

@@ -14,7 +14,7 @@
 #include <charconv>
 #include <fmt/core.h>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 constexpr Refusal block_fixed{"block-fixed", "the kernel says which shape its blocks have"};

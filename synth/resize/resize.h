@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 class Script;
 

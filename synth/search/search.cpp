@@ -19,7 +19,7 @@
 #include <fmt/core.h>
 #include <set>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -66,7 +66,7 @@ public:
     const Module &module = *result_.candidates[0].module;
     std::vector<std::size_t> beam{0};
     const Function &kernel = *function_in(module);
-    if (module_obstacle(module, kernel) || waiting_obstacle(module, kernel)) {
+    if (synth::module_obstacle(module, kernel) || waiting_obstacle(module, kernel)) {
       result_.candidates[0].chosen = true;
       return std::move(result_);
     }

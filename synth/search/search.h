@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// COpPER's weighted steps (section 4.1): a sector of device memory counts five, a way of shared
 /// memory beyond the first, a divergence and an instruction one each.

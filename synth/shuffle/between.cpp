@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 /// Blocks examined in one kernel to see what lies between loads.

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// What lies between a load and an earlier one (soundness.md, rule 5).
 struct Passage {

@@ -4,7 +4,7 @@
 
 #include "emulator/semantics/effects.h"
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 std::span<const Operand> elements_of(const Module &module, const Instruction &load) {
   const auto operands = module.operands(load);

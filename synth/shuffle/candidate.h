@@ -6,7 +6,7 @@
 
 #include <span>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// Says if an instruction is a load that detection looks at: weak, of a width asked for, global
 /// or generic. Otherwise why not; nothing if it is no such load at all.

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 // Below sm_70 the paper's measurements decide, of its own tool: shuffles gain on average on Maxwell
 // and Pascal, where an L1 hit takes 82 cycles against 33 for a shuffle, and lose on Kepler and

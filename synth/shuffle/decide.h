@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// What was found in a kernel, and proved.
 struct ReuseCounts {

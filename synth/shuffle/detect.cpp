@@ -28,7 +28,7 @@
 #include <tuple>
 #include <unordered_map>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 constexpr int widest = 31;

@@ -5,7 +5,7 @@
 #include "synth/rewrite.h"
 #include "synth/shuffle/reuse.h"
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// Finds, for every candidate, the sources with the smallest |N| that soundness.md allows.
 /// `generic` are the addresses of the module.

@@ -39,7 +39,7 @@
 #include <map>
 #include <set>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 /// Registers of the kernel of which one, the one written last, carries a value to another load.

@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// A prefix for register names that occurs nowhere in the module.
 std::string fresh_prefix(const Module &module);

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 bool may_move_up(const Module &module, const Function &function, const Emulation &emulation,
                  Between &between, std::size_t source, std::size_t before) {

@@ -4,7 +4,7 @@
 #include "grammar/module.h"
 #include "synth/shuffle/between.h"
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// Returns true if the load `source` may run before the load `before` of the same block instead,
 /// both indices in the trace: nothing it needs is computed in between, nothing uses its register in

@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 /// Questions to the solver in one kernel.

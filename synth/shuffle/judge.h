@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// What all loads have in common whose addresses differ by a constant.
 struct AddressGroup {

@@ -7,7 +7,7 @@
 
 #include "emulator/semantics/scramble.h"
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 constexpr std::uint64_t warp_of_row = 2, row_extent = std::uint64_t{8} * warp_lanes;

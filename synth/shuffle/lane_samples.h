@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// Addresses as numbers: in each lane of one warp, under a few made-up launches and contents.
 /// Agreement of two of them proves nothing; it says which equalities are worth a proof.

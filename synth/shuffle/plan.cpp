@@ -15,7 +15,7 @@
 #include <map>
 #include <tuple>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 /// By instruction: numbers of straight pieces of blocks, cut behind everything that might let lanes

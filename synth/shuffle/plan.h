@@ -13,7 +13,7 @@
 #include <set>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// A straight piece of a basic block in which shuffles have one mask.
 struct PlannedRegion {

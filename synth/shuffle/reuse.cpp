@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 bool Reuse::is_copy() const {
   return std::all_of(elements.begin(), elements.end(),

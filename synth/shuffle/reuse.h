@@ -13,7 +13,7 @@
 #include <tuple>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// A wrap test that the covering lane makes at run time: `where.reg` holds the value at
 /// `where.instruction`, and adding `offset` to it must not leave the range of its 32 bits.

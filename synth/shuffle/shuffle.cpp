@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 constexpr Refusal nothing_reused{"no-source", "no load reads what a lane has already"};

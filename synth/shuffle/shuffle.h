@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 std::string prove_shuffle(const KernelContext &context, const Function &sibling,
                           const Proposal &proposal);

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// The lane of the same warp that a value is taken from, as the lane that takes it sees it: so many
 /// lanes up, or in a butterfly the one whose number differs in some bits.

@@ -19,7 +19,7 @@
 #include <algorithm>
 #include <set>
 
-namespace ptxasw::inline synth::stage {
+namespace ptxasw::synth::stage {
 namespace {
 
 class Alike {

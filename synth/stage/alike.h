@@ -5,7 +5,7 @@
 
 #include "grammar/cfg.h"
 
-namespace ptxasw::inline synth::stage {
+namespace ptxasw::synth::stage {
 
 /// Returns true if all threads of a block that go around a loop as often as the others come to one
 /// of its blocks equally often, and in the same rounds. `end` is the block that the loop is left

@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline synth::stage {
+namespace ptxasw::synth::stage {
 namespace {
 
 constexpr Refusal around{"nested-loop", "it is in a loop, or behind one"};

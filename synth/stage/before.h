@@ -12,7 +12,7 @@
 #include <set>
 #include <vector>
 
-namespace ptxasw::inline synth::stage {
+namespace ptxasw::synth::stage {
 
 /// Thrown where a loop is not staged; caught where all loops are asked about.
 struct Refused {

@@ -56,7 +56,7 @@
 #include <fmt/core.h>
 #include <map>
 
-namespace ptxasw::inline synth::stage {
+namespace ptxasw::synth::stage {
 namespace {
 
 using facts::Atoms;
@@ -181,7 +181,7 @@ private:
 } // namespace
 } // namespace ptxasw::synth::stage
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 std::string prove_staged(const Module &before, const Function &kernel, const Module &after,
                          const Function &staged, std::string_view variant) {

@@ -43,7 +43,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw::inline synth::stage {
+namespace ptxasw::synth::stage {
 namespace {
 
 std::string first_of(std::size_t range) { return fmt::format("<w_first{}>", range); }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline synth::stage {
+namespace ptxasw::synth::stage {
 
 /// What tells it. What is known where a loop is entered, where ranges begin and how many rounds
 /// there are, is computed in any way: that is told to `know`.

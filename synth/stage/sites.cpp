@@ -39,7 +39,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace ptxasw::inline synth::stage {
+namespace ptxasw::synth::stage {
 namespace {
 
 using facts::Condition;
@@ -428,7 +428,7 @@ private:
   const Module &module_;
   const Function &kernel_;
   const ControlFlowGraph &cfg_;
-  const ptxasw::Loop &loop_;
+  const ptxasw::ptx::Loop &loop_;
   LoopValues values_;
   facts::Atoms &atoms_;
   std::optional<facts::Writers> writers_; ///< when first asked for

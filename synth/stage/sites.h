@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline synth::stage {
+namespace ptxasw::synth::stage {
 
 /// A load whose place a load of shared memory takes.
 struct StagedLoad {

@@ -8,7 +8,7 @@
 
 #include <charconv>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 constexpr Refusal text_between{"control-flow", "its text declares something between instructions"};

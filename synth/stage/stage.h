@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 
 /// What is not proved of a kernel with a staged loop, for the same launch; empty: each thread does
 /// what it did but for loads of what another one of its block has read. Both may be of one module.

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw::inline synth::stage {
+namespace ptxasw::synth::stage {
 
 std::uint32_t begin_of_code(const Function &kernel) {
   std::uint32_t begin = begin_with_pragmas(kernel, 0);

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace ptxasw::inline synth::stage {
+namespace ptxasw::synth::stage {
 
 /// Begins the names of what is written, behind `%` or `$`.
 inline constexpr std::string_view prefix = "stage";

@@ -17,8 +17,8 @@
 #include <fstream>
 #include <memory>
 
-using namespace ptxasw;
-using namespace ptxasw::cost;
+using namespace ptxasw::test;
+using namespace ptxasw::analysis::cost;
 
 namespace {
 

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 namespace fs = std::filesystem;
 
 namespace {

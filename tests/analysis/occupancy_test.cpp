@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <functional>
 #include <string>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

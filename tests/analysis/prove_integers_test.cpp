@@ -11,7 +11,7 @@
 #include <random>
 #include <unordered_map>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <map>
 #include <sstream>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

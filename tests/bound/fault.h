@@ -2,6 +2,8 @@
 
 // The switch of the faults that mutants.py puts into copies of the analysis.
 
+#include "grammar/namespaces.h"
+
 namespace ptxasw::test {
 
 /// The number of the fault that is on; 0: none.

@@ -12,7 +12,7 @@
 
 namespace {
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 struct Total {
   unsigned kernels = 0, with_launches = 0, launches = 0, numbers = 0, exact = 0;

@@ -14,7 +14,7 @@
 
 namespace {
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 struct Fault {
   std::string_view name;

@@ -364,7 +364,7 @@ void add_store(Collection &to, const Tensor &tensor, const std::string &operatio
   Launch launch;
   launch.block.x = 32;
   // Moderate numbers, so that sums of them are some.
-  const bool is_float = ptxasw::is_float(tensor.map.type());
+  const bool is_float = ptxasw::ptx::is_float(tensor.map.type());
   auto from = random_bytes(box_room, 3), into = random_bytes(tensor_room, 4);
   if (is_float && !operation.empty()) {
     const auto moderate = [&](std::size_t size, std::uint64_t seed) {

@@ -28,7 +28,7 @@
 #include <span>
 #include <stdexcept>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 using namespace ptxasw::conformance;
 
 namespace {

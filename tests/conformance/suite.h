@@ -1,5 +1,6 @@
 #pragma once
 
+#include "grammar/namespaces.h"
 #include "launch.h"
 #include "variants.h"
 

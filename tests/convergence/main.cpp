@@ -18,7 +18,6 @@
 #include <optional>
 #include <string>
 
-using namespace ptxasw;
 using namespace ptxasw::test;
 
 namespace {

@@ -15,18 +15,20 @@ int main(int argc, char **argv) {
     return 2;
   }
   std::ifstream file(argv[1]);
-  const auto module = ptxasw::parse(std::string(std::istreambuf_iterator<char>(file), {}), argv[1]);
+  const auto module =
+      ptxasw::ptx::parse(std::string(std::istreambuf_iterator<char>(file), {}), argv[1]);
   if (!module) {
-    fmt::print(stderr, "{}", ptxasw::format(module.error()));
+    fmt::print(stderr, "{}", ptxasw::ptx::format(module.error()));
     return 1;
   }
-  const ptxasw::WarpProgram program(**module);
+  const ptxasw::emulator::WarpProgram program(**module);
   std::set<std::pair<std::string, std::string>> lines;
   for (std::uint32_t i = 0; i < program.function_count(); ++i)
-    for (const ptxasw::WarpInstruction &instruction : program.function(i).code)
+    for (const ptxasw::emulator::WarpInstruction &instruction : program.function(i).code)
       if (instruction.opcode)
         lines.emplace(instruction.opcode->text,
-                      instruction.action == ptxasw::WarpAction::refused ? instruction.why : "");
+                      instruction.action == ptxasw::emulator::WarpAction::refused ? instruction.why
+                                                                                  : "");
   for (const auto &[opcode, why] : lines)
     fmt::print("{}{}{}\n", opcode, why.empty() ? "" : "\t", why);
   return 0;

@@ -22,7 +22,7 @@ struct Totals {
 
 /// Empty if all is well.
 std::string check(const char *path, Totals &totals) {
-  using namespace ptxasw;
+  using namespace ptxasw::test;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream stream;
   stream << file.rdbuf();

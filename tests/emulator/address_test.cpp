@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 using namespace ptxasw::emulator_test;
 
 namespace {

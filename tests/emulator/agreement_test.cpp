@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 using Who = emulator::Scope;
 
 namespace {

@@ -7,7 +7,7 @@
 
 #include <functional>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 using namespace ptxasw::emulator_test;
 
 namespace {
@@ -106,7 +106,7 @@ TEST_CASE("bits are cut and joined") {
     const auto low = static_cast<unsigned>(random.below(width));
     const auto piece = 1 + static_cast<unsigned>(random.below(width - low));
     REQUIRE(bits::extract(a, low, piece) == pattern(number(a) / power(low), piece));
-    REQUIRE(ptxasw::truncate(a, piece) == pattern(number(a), piece));
+    REQUIRE(ptxasw::emulator::truncate(a, piece) == pattern(number(a), piece));
     const auto more = width + static_cast<unsigned>(random.below(129 - width));
     REQUIRE(bits::sext(a, width, more) == pattern(signed_number(a, width), more));
     if (more > width) {

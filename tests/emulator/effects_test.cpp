@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

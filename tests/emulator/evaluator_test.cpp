@@ -11,7 +11,7 @@
 #include <fmt/core.h>
 #include <memory>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 static_assert(Domain<ExprPool> && Domain<ConcreteDomain>);
 static_assert(FloatDomain<ConcreteDomain> && !FloatDomain<ExprPool>);

@@ -12,7 +12,7 @@
 
 #include <array>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 using namespace ptxasw::emulator_test;
 
 namespace {
@@ -186,7 +186,7 @@ private:
 
   Grown constant(unsigned width, Bits value) {
     Grown grown{pool_.constant(width, value), {}};
-    grown.values.fill(ptxasw::truncate(value, width));
+    grown.values.fill(ptxasw::emulator::truncate(value, width));
     return grown;
   }
 

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 TEST_CASE("a load is known by the words of its opcode") {
   for (const char *opcode :

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <iterator>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 using namespace ptxasw::emulator_test;
 
 namespace {

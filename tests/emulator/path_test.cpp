@@ -9,7 +9,7 @@
 
 #include <array>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 using namespace ptxasw::emulator_test;
 
 namespace {

@@ -32,9 +32,9 @@ Bits Random::bits(unsigned width) {
   case 6:
     return bits::sub({}, {below(40)}, width);
   case 7:
-    return ptxasw::truncate({below(140)}, width);
+    return ptxasw::emulator::truncate({below(140)}, width);
   default:
-    return ptxasw::truncate({next(), next()}, width);
+    return ptxasw::emulator::truncate({next(), next()}, width);
   }
 }
 

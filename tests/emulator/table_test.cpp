@@ -11,7 +11,7 @@
 #include <set>
 #include <tuple>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 using namespace ptxasw::emulator_test;
 
 namespace {
@@ -30,7 +30,7 @@ std::string disagreement(const Expected &expected, Number got) {
   // A carry stands on top of the result.
   if (got.width != expected.width + expected.carry.has_value())
     return fmt::format("{} bits, not {}", got.width, expected.width);
-  const Bits value = ptxasw::truncate(got.bits, expected.width);
+  const Bits value = ptxasw::emulator::truncate(got.bits, expected.width);
   if (value != Bits{expected.value})
     return fmt::format("{}, not {:#x}", to_text(value), expected.value);
   if (expected.carry && bits::extract(got.bits, expected.width, 1).low != *expected.carry)

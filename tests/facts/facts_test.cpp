@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <set>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 using namespace ptxasw::facts;
 
 namespace {

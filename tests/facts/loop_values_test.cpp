@@ -10,7 +10,7 @@
 #include <fmt/core.h>
 #include <map>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 using facts::Condition;
 using facts::LoopValues;
 using facts::Polynomial;

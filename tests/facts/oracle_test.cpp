@@ -16,7 +16,7 @@
 #include <fstream>
 #include <sstream>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 using namespace ptxasw::facts;
 namespace fs = std::filesystem;
 
@@ -87,20 +87,20 @@ void hold(const KernelFacts &facts, const std::vector<InstructionProfile> &profi
     const Traffic &traffic = facts.traffic(access);
     const Count &count = shared ? traffic.wavefronts : traffic.sectors;
     // The emulator counts wavefronts beyond the first of each execution.
-    const std::uint64_t less = shared ? 1 : 0, counted = shared ? p.bank_conflicts : p.sectors;
+    const std::uint64_t less = shared ? 1 : 0, measured = shared ? p.bank_conflicts : p.sectors;
     const std::uint64_t most = (count.most - std::min<std::uint64_t>(count.most, less)) * p.warps;
     const bool all = p.lanes == p.warps * traffic.lanes;
     const bool exact = count.verdict == Verdict::exact && all;
     ++seen.compared;
     seen.exact += exact;
-    if (counted <= most && (!exact || counted == most))
+    if (measured <= most && (!exact || measured == most))
       continue;
     ++seen.wrong;
     if (seen.first.empty())
       seen.first = fmt::format(
-          "line {}: {} {}, counted {} in {} executions by {} lanes, said {}..{} {} by {}",
+          "line {}: {} {}, measured {} in {} executions by {} lanes, said {}..{} {} by {}",
           facts.function().instructions[access.site.instruction].line, to_string(access.site.kind),
-          to_string(access.space), counted, p.warps, p.lanes, count.least, count.most,
+          to_string(access.space), measured, p.warps, p.lanes, count.least, count.most,
           to_string(count.verdict), traffic.lanes);
   }
 }

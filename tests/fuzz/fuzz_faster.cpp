@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace launch = ptxasw::launch;
+namespace launch = ptxasw::wrapper::launch;
 
 namespace {
 
@@ -38,8 +38,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
   std::string summed = bytes;
   summed.append(reinterpret_cast<const char *>(&length), sizeof length);
   read_answer(summed + sum);
-  if (const auto table = ptxasw::decode(bytes)) {
-    const auto again = ptxasw::decode(encode(*table));
+  if (const auto table = ptxasw::synth::decode(bytes)) {
+    const auto again = ptxasw::synth::decode(encode(*table));
     expect(again && *again == *table);
   }
   if (const auto profile = launch::parse_profile(bytes, "profile"))

@@ -15,7 +15,7 @@ void require(bool condition) {
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t size) {
-  using namespace ptxasw;
+  using namespace ptxasw::test;
   const std::string_view bytes(reinterpret_cast<const char *>(data), size);
   const auto images = read_fat_file(bytes);
   if (!images) {

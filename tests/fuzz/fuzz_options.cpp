@@ -17,7 +17,7 @@ void require(bool condition) {
 
 /// One word per line. No word names a file outside the current directory.
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t size) {
-  using namespace ptxasw;
+  using namespace ptxasw::test;
   const std::string text(reinterpret_cast<const char *>(data), size);
   std::vector<std::string> words(1);
   for (const char c : text)

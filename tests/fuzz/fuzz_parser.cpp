@@ -10,7 +10,7 @@
 
 namespace {
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 void require(bool condition) {
   if (!condition)

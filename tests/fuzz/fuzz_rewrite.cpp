@@ -24,7 +24,7 @@ void require(bool condition) {
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t size) {
-  using namespace ptxasw;
+  using namespace ptxasw::test;
   constexpr double fixed_seconds = 0.5, seconds_a_byte = 100e-6;
   const std::string_view text(reinterpret_cast<const char *>(data), size);
   RewriteOptions options;

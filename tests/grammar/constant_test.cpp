@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

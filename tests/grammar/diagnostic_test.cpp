@@ -5,7 +5,6 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
-using namespace ptxasw;
 using namespace ptxasw::test;
 
 TEST_CASE("a diagnostic shows the line and a caret, tabs and all") {

@@ -7,7 +7,6 @@
 
 #include <random>
 
-using namespace ptxasw;
 using namespace ptxasw::test;
 
 TEST_CASE("no edits, no change") {

@@ -10,7 +10,7 @@
 #include <lz4.h>
 #include <zstd.h>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-using namespace ptxasw;
 using namespace ptxasw::test;
 
 namespace {

@@ -15,7 +15,6 @@
 #include <map>
 #include <sstream>
 
-using namespace ptxasw;
 using namespace ptxasw::test;
 
 namespace {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-using namespace ptxasw;
 using namespace ptxasw::test;
 
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 TEST_CASE("every row is found by its name") {
   const auto table = opcode_table();

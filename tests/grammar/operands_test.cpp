@@ -4,7 +4,6 @@
 
 #include <doctest/doctest.h>
 
-using namespace ptxasw;
 using namespace ptxasw::test;
 
 TEST_CASE("operands of every form") {

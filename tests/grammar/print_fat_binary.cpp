@@ -9,7 +9,7 @@
 #include <iterator>
 
 int main(int argc, char **argv) {
-  using namespace ptxasw;
+  using namespace ptxasw::test;
   std::ifstream file(argc > 1 ? argv[1] : "", std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(file)), {});
   const auto images = read_fat_file(bytes);

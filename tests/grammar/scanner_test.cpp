@@ -9,7 +9,6 @@
 
 #include <random>
 
-using namespace ptxasw;
 using namespace ptxasw::test;
 
 namespace {

@@ -2,6 +2,7 @@
 
 // What the runner asks of a family of traps: a check of each, which tells a report what it found.
 
+#include "grammar/namespaces.h"
 #include "trap.h"
 
 #include <cstdint>

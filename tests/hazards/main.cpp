@@ -47,7 +47,7 @@ constexpr const char *usage = "usage: hazards [FAMILY...] [--runs N] [--share N]
 /// The families that have a folder; those of versions in the program's order.
 std::vector<std::string> all_families(const std::string &from) {
   std::vector<std::string> list{"kernels", "retile", "waits"};
-  for (const ptxasw::Family &family : ptxasw::families())
+  for (const ptxasw::synth::Family &family : ptxasw::synth::families())
     if (family.name != "retile" && fs::is_directory(fs::path(from) / family.name))
       list.emplace_back(family.name);
   return list;

@@ -2,6 +2,8 @@
 
 // A trap, read from what expand.py makes of it. README.md has the form.
 
+#include "grammar/namespaces.h"
+
 #include <filesystem>
 #include <map>
 #include <string>

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 using namespace host;
-using namespace ptxasw::launch;
+using namespace ptxasw::wrapper::launch;
 
 namespace {
 

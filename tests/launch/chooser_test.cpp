@@ -6,7 +6,7 @@
 #include <random>
 #include <tuple>
 
-using namespace ptxasw::launch;
+using namespace ptxasw::wrapper::launch;
 
 namespace {
 

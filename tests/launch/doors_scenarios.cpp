@@ -12,7 +12,7 @@ extern "C" __attribute__((weak)) int cuLaunchKernel(void *, unsigned, unsigned, 
                                                     void **);
 
 using namespace host;
-using namespace ptxasw::launch;
+using namespace ptxasw::wrapper::launch;
 
 namespace {
 

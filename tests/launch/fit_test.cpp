@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 #include <limits>
 
-using namespace ptxasw;
-using namespace ptxasw::launch;
+using namespace ptxasw::test;
+using namespace ptxasw::wrapper::launch;
 
 namespace {
 

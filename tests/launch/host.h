@@ -14,10 +14,10 @@
 
 namespace host {
 
-using ptxasw::launch::Extents;
-using ptxasw::launch::Handle;
-using ptxasw::launch::LaunchAttribute;
-using ptxasw::launch::LaunchConfig;
+using ptxasw::wrapper::launch::Extents;
+using ptxasw::wrapper::launch::Handle;
+using ptxasw::wrapper::launch::LaunchAttribute;
+using ptxasw::wrapper::launch::LaunchConfig;
 
 #define CHECK(condition)                                                                           \
   ((condition) ? void() : host::fail(__FILE__, __LINE__, #condition, host::history_if_loaded()))

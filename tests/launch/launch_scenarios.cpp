@@ -6,7 +6,7 @@
 #include <vector>
 
 using namespace host;
-using namespace ptxasw::launch;
+using namespace ptxasw::wrapper::launch;
 
 namespace {
 

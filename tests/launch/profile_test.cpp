@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace ptxasw::launch;
+using namespace ptxasw::wrapper::launch;
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 #include <random>
 
-using namespace ptxasw::launch;
+using namespace ptxasw::wrapper::launch;
 
 TEST_CASE("the points of Student's t are those of the tables") {
   const std::pair<double, double> points[] = {{1, 12.706}, {2, 4.303},  {3, 3.182},  {4, 2.776},

@@ -45,7 +45,7 @@ LAYOUT = """
 #include "wrapper/launch/driver_types.h"
 #include <cuda.h>
 #include <cstddef>
-using namespace ptxasw::launch;
+using namespace ptxasw::wrapper::launch;
 #define SAME(mine, member, theirs, name) \\
   static_assert(offsetof(mine, member) == offsetof(theirs, name) && \\
                 sizeof(mine::member) == sizeof(theirs::name))

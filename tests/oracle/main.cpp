@@ -29,7 +29,7 @@
 #include <string>
 #include <vector>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

@@ -20,7 +20,7 @@
 #include <sstream>
 #include <stdexcept>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 namespace fs = std::filesystem;
 
 namespace {

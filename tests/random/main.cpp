@@ -30,7 +30,6 @@
 #include <sstream>
 #include <string_view>
 
-using namespace ptxasw;
 using namespace ptxasw::test;
 
 namespace {

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <fmt/core.h>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

@@ -14,7 +14,7 @@
 /// A module with a kernel and a version of it.
 struct RandomVersion {
   std::string text;
-  ptxasw::Proposal proposal;
+  ptxasw::synth::Proposal proposal;
 };
 
 /// What random kernels of a family come to, in hundredths: somewhat less than what was measured, so
@@ -32,15 +32,16 @@ struct RandomFamily {
   std::string_view done; ///< of a kernel that has a version: "melded"
   RandomFloor floor;
   /// What else the family's proof takes of a kernel: modules with it and a version. Null: nothing.
-  std::function<std::vector<RandomVersion>(const ptxasw::Module &module, std::uint64_t seed)> more =
-      {};
+  std::function<std::vector<RandomVersion>(const ptxasw::ptx::Module &module, std::uint64_t seed)>
+      more = {};
   /// Which of a version's lines are asked after that were not executed: those with this in them.
   std::string_view executed = "";
 };
 
 /// What the warp emulator says of one version.
-ptxasw::KernelVerdict verdict_of(const ptxasw::Module &written, const ptxasw::Proposal &proposal,
-                                 std::uint64_t seed);
+ptxasw::synth::KernelVerdict verdict_of(const ptxasw::ptx::Module &written,
+                                        const ptxasw::synth::Proposal &proposal,
+                                        std::uint64_t seed);
 
 /// A family's main function, of which the program is called random_NAME. All of them are in one
 /// executable, as most of the time of compiling one goes into the heads that they share.

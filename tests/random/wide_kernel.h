@@ -1,5 +1,6 @@
 #pragma once
 
+#include "grammar/namespaces.h"
 #include "random_kernel.h"
 
 namespace ptxasw::test {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 std::uint32_t count_barriers(const Module &module, const Function &function) {
   return static_cast<std::uint32_t>(std::count_if(

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace ptxasw::inline analysis {
+namespace ptxasw::analysis {
 
 /// The toy analysis: how many instructions of a function are barriers of its block.
 std::uint32_t count_barriers(const Module &module, const Function &function);

@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 struct BarriersRequest {

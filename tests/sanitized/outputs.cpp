@@ -108,7 +108,7 @@ int main(int argc, char **argv) {
       std::vector<std::string> words = split(command);
       words.push_back(file);
       Captured captured;
-      const int code = ptxasw::command_line_interface(words);
+      const int code = ptxasw::wrapper::command_line_interface(words);
       const std::string text = captured.text();
       const auto number = words.front() == "rewrite" ? number_of(text) : number_of_words(text);
       fmt::print("{} {:3} {:016x} {}\n", file, code, number, command);

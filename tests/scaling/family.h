@@ -1,5 +1,7 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <cstddef>
 #include <span>
 #include <string>

@@ -16,7 +16,7 @@
 #include <iterator>
 #include <string>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

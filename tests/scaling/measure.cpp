@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <fmt/core.h>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 int main(int argc, char **argv) {
   const auto families = scaling::families();

@@ -9,7 +9,7 @@
 
 namespace ahead_test {
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

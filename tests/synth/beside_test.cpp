@@ -10,7 +10,7 @@
 
 namespace beside_test {
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

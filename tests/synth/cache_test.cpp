@@ -16,7 +16,7 @@
 
 namespace cache_test {
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

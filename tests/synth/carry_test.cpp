@@ -10,7 +10,7 @@
 
 namespace carry_test {
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 using promote::Wanted;
 
 namespace {

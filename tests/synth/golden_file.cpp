@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 std::string read(const fs::path &path) {
   std::ifstream file(path, std::ios::binary);

@@ -22,4 +22,4 @@ std::vector<std::string> head(const std::string &text, const std::string &keywor
 std::map<std::string, std::string> pairs(const std::vector<std::string> &lines);
 
 /// The options that the head of a golden file asks for.
-ptxasw::RewriteOptions options_of(const std::string &text);
+ptxasw::synth::RewriteOptions options_of(const std::string &text);

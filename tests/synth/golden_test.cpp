@@ -27,7 +27,7 @@
 
 namespace golden_test {
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

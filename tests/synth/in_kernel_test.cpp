@@ -18,7 +18,7 @@
 
 namespace in_kernel_test {
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

@@ -12,7 +12,7 @@
 
 namespace known_test {
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

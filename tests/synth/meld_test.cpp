@@ -10,7 +10,7 @@
 
 namespace meld_test {
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

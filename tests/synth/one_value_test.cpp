@@ -10,7 +10,7 @@
 
 namespace one_value_test {
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

@@ -15,7 +15,7 @@
 
 namespace plan_test {
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

@@ -22,7 +22,7 @@
 
 namespace prove_test {
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

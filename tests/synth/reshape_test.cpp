@@ -18,7 +18,7 @@
 
 namespace reshape_test {
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

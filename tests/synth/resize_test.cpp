@@ -13,7 +13,7 @@
 
 namespace resize_test {
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

@@ -20,7 +20,7 @@
 
 namespace retile_test {
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 namespace sibling_table_test {
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

@@ -11,7 +11,7 @@
 
 namespace stage_test {
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <regex>
 #include <sstream>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 std::string file_text(const std::filesystem::path &path) {
   std::ostringstream text;

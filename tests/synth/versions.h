@@ -17,10 +17,10 @@
 std::string file_text(const std::filesystem::path &path);
 
 /// A module that must be one.
-std::unique_ptr<ptxasw::Module> parsed(const std::string &text);
+std::unique_ptr<ptxasw::ptx::Module> parsed(const std::string &text);
 
 /// The function that a test is about: the last one.
-const ptxasw::Function &only(const ptxasw::Module &module);
+const ptxasw::ptx::Function &only(const ptxasw::ptx::Module &module);
 
 /// A hazard's file as it is, without the lines of its twin.
 std::string hazard(const std::filesystem::path &path);
@@ -39,9 +39,10 @@ struct LineChanges {
   std::vector<std::pair<const char *, const char *>> changes;
   unsigned runs = 4; ///< of what the proof takes, on the warp emulator
   /// The proof of a text in the place of a module's; empty: it is one.
-  std::function<std::string(const ptxasw::Module &module, const ptxasw::Module &after)> prove;
+  std::function<std::string(const ptxasw::ptx::Module &module, const ptxasw::ptx::Module &after)>
+      prove;
   /// If a version stands behind the module's own text: how it is launched.
-  std::optional<ptxasw::StandIn> stand_in = {};
+  std::optional<ptxasw::synth::StandIn> stand_in = {};
 };
 
 /// Of so many mutants one is tried: of 1, unless the environment's PTXASW_MUTANT_STRIDE asks for a
@@ -63,5 +64,5 @@ struct MutantCount {
 
 /// Changes each line of a text that a family wrote in every way, leaves it out, has it twice and
 /// behind the next one. What the proof takes must compute what the module's last kernel does.
-void try_mutants(const ptxasw::Module &module, const std::string &text, const LineChanges &changes,
-                 MutantCount &count);
+void try_mutants(const ptxasw::ptx::Module &module, const std::string &text,
+                 const LineChanges &changes, MutantCount &count);

@@ -17,7 +17,7 @@
 #include <fstream>
 #include <iterator>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 
@@ -110,7 +110,7 @@ public:
           Run first = run_drawn(interpreted, *kernel, drawn, options);
           static_cast<void>(choose_engine(Engine::translated));
           if (broken) {
-            translator_.right = ptxasw::translator();
+            translator_.right = ptxasw::emulator::translator();
             set_translator(&translator_);
           }
           Run second = run_drawn(translated, *kernel, drawn, options);

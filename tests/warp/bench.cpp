@@ -7,7 +7,6 @@
 #include <ctime>
 #include <fmt/core.h>
 
-using namespace ptxasw;
 using namespace ptxasw::test;
 
 namespace {

@@ -17,7 +17,6 @@
 #include <random>
 #include <set>
 
-using namespace ptxasw;
 using namespace ptxasw::test;
 
 namespace {

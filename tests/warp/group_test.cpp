@@ -7,7 +7,6 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
-using namespace ptxasw;
 using namespace ptxasw::test;
 
 namespace {

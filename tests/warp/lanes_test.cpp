@@ -5,7 +5,6 @@
 #include <bit>
 #include <doctest/doctest.h>
 
-using namespace ptxasw;
 using namespace ptxasw::test;
 
 namespace {

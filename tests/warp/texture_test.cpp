@@ -9,7 +9,6 @@
 #include <doctest/doctest.h>
 #include <limits>
 
-using namespace ptxasw;
 using namespace ptxasw::test;
 
 namespace {

@@ -12,7 +12,6 @@
 #include <fstream>
 #include <sstream>
 
-using namespace ptxasw;
 using namespace ptxasw::test;
 
 namespace {

@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 #include <filesystem>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

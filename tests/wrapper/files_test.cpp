@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 namespace fs = std::filesystem;
 
 namespace {

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 TEST_CASE("messages are told in the caller's terms") {
   const std::uint32_t lines[] = {1, 1, 2, 2};

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 TEST_CASE("what ptxas -v says") {
   const auto functions =

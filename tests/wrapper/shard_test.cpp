@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 TEST_CASE("shards follow one another without gaps and are of nearly one size") {
   for (const std::size_t total : {0u, 1u, 5u, 63u, 64u, 65u, 1'000'000u})

@@ -14,7 +14,7 @@
 #include <charconv>
 #include <fmt/core.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 using Json = nlohmann::ordered_json;

@@ -5,7 +5,7 @@
 #include "wrapper/commands/words.h"
 #include "wrapper/drop_in/drop_in.h"
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 /// What `ptxasw assemble` was asked; the assembler's own words are behind `--`.

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 using Names = std::vector<std::string>;

@@ -13,7 +13,7 @@
 #include <fmt/core.h>
 #include <new>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 /// Of a command whose `--` may be left out: where someone else's command begins, the first word

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// `ptxasw SUBCOMMAND ...` with the words after the program's name. Returns the exit code: 0, 1 if
 /// the work failed, 2 if the words were not understood.

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <fmt/core.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 int complain(std::string_view message, int code) {
   fmt::print(stderr, "ptxasw: error: {}\n", message);

@@ -10,7 +10,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 class Words;
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// What `ptxasw bisect` was asked.
 struct BisectRequest {

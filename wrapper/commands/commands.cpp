@@ -3,7 +3,7 @@
 
 #include "wrapper/commands/commands.h"
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 constexpr const Command *all_of_them[] = {

@@ -4,7 +4,7 @@
 
 #include <span>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 // A command is a file of this folder, a line here and a line in commands.cpp.
 extern const Command advise_command;

@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 #include <string_view>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 std::string joined(const std::vector<std::string> &words, std::string_view between) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 // Completion of `ptxasw` for three shells: commands, options, and the values of options that are a
 // choice of words; any other value is completed as the name of a file. After the `--` of a command

@@ -9,7 +9,7 @@
 #include <charconv>
 #include <fmt/core.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 using facts::Amount;

@@ -5,7 +5,7 @@
 #include "analysis/bound.h"
 #include "wrapper/commands/analyse.h"
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// Reads a metric from a file: {"instructions": 1, "sectors": 5, ...}; what is not named counts
 /// nothing. What is wrong with it, or nothing.

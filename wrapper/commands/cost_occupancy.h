@@ -5,7 +5,7 @@
 #include "wrapper/commands/analyse.h"
 #include "wrapper/commands/kernel_needs.h"
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// The limits of a target such as sm_90. Errors: they are not known.
 tl::expected<const Architecture *, std::string> architecture_of(const std::string &target);

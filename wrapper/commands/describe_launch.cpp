@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 /// What to say to whoever gives a kernel too few arguments: how it is called, and a command to

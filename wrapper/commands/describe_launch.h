@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// The launch that words and a launch file among them describe together, of the kernel `kernel`, or
 /// of the file's or the first one if that is empty. `path`: what messages call the module. Returns

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// A fault for programs: kind, message, kernel, line, lane, block, thread, address, others; null if
 /// there is none. Its schema is in docs/emulate.schema.json.

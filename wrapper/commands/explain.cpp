@@ -18,7 +18,7 @@
 #include <optional>
 #include <utility>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 /// What `ptxasw explain` was asked.

@@ -7,7 +7,7 @@
 #include <string>
 #include <tl/expected.hpp>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// What `--gpu` takes, for help.
 inline constexpr const char *gpu_meaning =

@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 #include <string_view>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 constexpr std::size_t help_width = 80;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// What `ptxasw COMMAND --help` prints, at most 80 columns wide except for words that are wider.
 std::string command_help(const CommandDescription &command);

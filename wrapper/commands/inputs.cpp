@@ -25,7 +25,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 namespace fs = std::filesystem;

@@ -9,7 +9,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// A kernel, and what the real ptxas gives it.
 struct KernelNeeds {

@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <fmt/core.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 /// What `ptxasw launch` was asked.

@@ -15,7 +15,7 @@
 #include <fmt/core.h>
 #include <stdexcept>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 /// Caught in read_launch_file; never leaves this file.

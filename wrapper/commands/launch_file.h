@@ -6,7 +6,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// What a launch file says: a launch and, for `verify`, which parts of it differ for the second
 /// kernel.

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <unistd.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 namespace fs = std::filesystem;

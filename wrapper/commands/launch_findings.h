@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// What the processes of a program measured: the choices by subject, and sums.
 struct LaunchFindings {

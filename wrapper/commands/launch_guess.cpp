@@ -8,7 +8,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 /// The C++ types of the parameters; empty strings where they are not known.

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// How a kernel is called: `scale(float *out, int n)`, with C++ types and the source's names of its
 /// parameters where these are known, otherwise PTX types and names.

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 std::string extents_text(const Extents &extents) {

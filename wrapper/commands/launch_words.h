@@ -13,7 +13,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// A launch, as the words of --launch describe it.
 struct AskedLaunch {

@@ -20,7 +20,7 @@
 #include <memory>
 #include <unistd.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 /// What `ptxasw lint` was asked.

@@ -13,7 +13,7 @@
 #include <fmt/core.h>
 #include <tuple>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 constexpr unsigned shown_warnings = 5;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// The one module of an input (load_inputs()). Says on standard error what is wrong with it, and
 /// then returns null. Says, too, where a `;` seems to be missing.

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// `ptxasw(1)` in the macros of man(7): what there is, the settings, files and environment.
 /// `commands`: as `describe_commands` has them.

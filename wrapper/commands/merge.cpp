@@ -17,7 +17,7 @@
 #include <optional>
 #include <sstream>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 using Json = nlohmann::ordered_json;

@@ -2,13 +2,15 @@
 
 // Words of the command line: parts between separators, and numbers.
 
+#include "grammar/namespaces.h"
+
 #include <charconv>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 inline std::vector<std::string> split_at(std::string_view text, char separator) {
   std::vector<std::string> parts{""};

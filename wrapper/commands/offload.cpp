@@ -16,7 +16,7 @@
 #include <sstream>
 #include <unistd.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 /// What `ptxasw offload` was asked; the compiler's own words are behind `--`.

@@ -21,7 +21,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 using Json = nlohmann::ordered_json;

@@ -27,7 +27,7 @@
 #include <fmt/core.h>
 #include <set>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 namespace fs = std::filesystem;

@@ -12,7 +12,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 tl::expected<std::string, std::string> find_library(const std::string &name) {
   const std::string self = own_path();

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// Where a library of ours lies: beside the program in a build, in ../libexec/ptxasw where it was
 /// installed.

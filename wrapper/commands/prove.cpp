@@ -22,7 +22,7 @@
 #include <optional>
 #include <set>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 using Json = nlohmann::ordered_json;

@@ -16,7 +16,7 @@
 #include <fmt/core.h>
 #include <set>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 /// What `ptxasw report` was asked.

@@ -19,7 +19,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 /// What `ptxasw rewrite` was asked; "-" is standard input or output.

@@ -5,7 +5,7 @@
 
 #include <charconv>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 bool read(std::string_view text, std::uint32_t &number) {

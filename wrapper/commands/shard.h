@@ -1,12 +1,14 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// One of the `count` parts of some work, done by processes that know nothing of each other.
 struct Shard {

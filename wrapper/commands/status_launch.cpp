@@ -17,7 +17,7 @@
 #include <set>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 using Json = nlohmann::ordered_json;

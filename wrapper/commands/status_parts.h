@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// Prints every setting, its value and its origin.
 void print_settings(const Settings &settings);

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 std::string origin_of(const Settings &settings, std::size_t index) {

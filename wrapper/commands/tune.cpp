@@ -25,7 +25,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 namespace fs = std::filesystem;

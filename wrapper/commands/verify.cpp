@@ -24,7 +24,7 @@
 #include <span>
 #include <unistd.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 /// `ptxasw verify ORIGINAL REWRITTEN`.

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <unistd.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 std::string own_version() {
   const std::string_view commit(PTXASW_COMMIT, sizeof PTXASW_COMMIT - 1); // empty outside git

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <string>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// The number of the release, and the commit that was built: `0.1.0 (a040b0d2c1e3)`. Without the
 /// commit where neither git nor an archive made by git records it.

@@ -15,7 +15,7 @@
 #include <fmt/core.h>
 #include <limits>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 constexpr char what_it_is[] =

@@ -16,7 +16,7 @@ namespace CLI {
 class App;
 }
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// How a command answers.
 struct OutputRequest {

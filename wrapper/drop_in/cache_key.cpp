@@ -15,7 +15,7 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 std::vector<std::string> split(std::string_view text, std::string_view separators) {

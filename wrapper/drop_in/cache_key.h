@@ -1,10 +1,12 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// What must be part of the key of every cache of objects: a word that changes whenever what nvcc
 /// makes with us might change although nvcc's own words do not. It depends on the settings, our

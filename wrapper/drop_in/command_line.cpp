@@ -9,7 +9,7 @@
 
 #include <charconv>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 constexpr std::string_view own_prefix = "--ptxasw-";

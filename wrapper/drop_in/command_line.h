@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// Where the text of a module comes from.
 enum class InputKind : std::uint8_t { file, standard_input, text };

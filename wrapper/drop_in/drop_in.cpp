@@ -34,7 +34,7 @@
 #include <functional>
 #include <unistd.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 constexpr int error_code = 255; // what ptxas itself exits with on every error

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// Stands in for ptxas: same arguments, same output, same messages, same exit code, with the
 /// modules rewritten on the way where that is asked for and certain to be right.

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 // Deeper than any stack, in a way that compilers neither warn of nor turn into a loop.

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <string_view>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// Does what the setting `inject-fault` names, at the place where the rewrite would run: `throw`,
 /// `memory`, `abort`, `crash` or `overflow`. Returns for any other name.

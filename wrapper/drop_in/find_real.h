@@ -1,10 +1,12 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// The real ptxas and what made us choose it.
 struct RealTool {

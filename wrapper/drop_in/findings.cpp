@@ -7,7 +7,7 @@
 #include <cmath>
 #include <fmt/core.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 constexpr std::string_view kept = "kept:";

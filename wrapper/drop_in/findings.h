@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// What runs found and did, in numbers: the last field of a line in the log, which `ptxasw status
 /// --totals` adds up. By name: `modules`, `kernels`, `loads`, `replaced`, `possible` (loads that

@@ -11,7 +11,7 @@
 #include <fmt/core.h>
 #include <sstream>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 constexpr unsigned late_enough_target = 75;

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// The command line of `nvptx-none-as`: `-o FILE`, `-m TARGET`, switches, at most one input.
 CommandLine parse_assembler_line(const std::vector<std::string> &words);

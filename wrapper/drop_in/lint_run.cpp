@@ -17,7 +17,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 void warn(const std::string &message) { tell_user(fmt::format("ptxasw: warning: {}\n", message)); }

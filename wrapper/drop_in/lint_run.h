@@ -6,7 +6,7 @@
 #include "wrapper/lint/baseline.h"
 #include "wrapper/settings/settings.h"
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// What the real ptxas says about modules. Errors: as assemble_for_messages.
 tl::expected<AssemblerFacts, std::string> ask_assembler(const AskedTool &asked,

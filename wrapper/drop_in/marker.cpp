@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 constexpr char owner[8] = "ptxasw"; // with its padding to four bytes

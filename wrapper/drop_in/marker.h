@@ -1,8 +1,10 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <string>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// Returns true if a program is ptxasw, this copy or any other, under whatever name: every one of
 /// them has the ELF note that marker.cpp defines. Costs three short reads.

@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 std::string translate_messages(std::string_view messages,
                                const std::vector<ReplacedModule> &modules) {

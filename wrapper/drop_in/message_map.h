@@ -1,12 +1,14 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// One module whose text was replaced for the real ptxas.
 struct ReplacedModule {

@@ -2,7 +2,7 @@
 
 #include "wrapper/drop_in/options_file.h"
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 std::optional<std::vector<std::string>> split_options(std::string_view text) {
   std::vector<std::string> words;

@@ -1,11 +1,13 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// Splits the text of a `-optf` file as ptxas does: words end at white space, double quotes keep
 /// white space and vanish. Nothing if the text has an unclosed quote or a backslash, whose rules

@@ -11,7 +11,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 std::string_view to_string(Outcome outcome) {
   switch (outcome) {

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// The outcome of one run as ptxas. Everything but `rewritten` means that the real ptxas ran on
 /// the original input. The names are the stable spelling in the log.

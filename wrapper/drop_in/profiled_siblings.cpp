@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 tl::expected<launch::Profile, std::string> read_profile(const std::string &path) {
   const auto text = read_regular_file(path);

@@ -13,7 +13,7 @@
 // The siblings that a build wants: the first few; those that settings name; or from a profile of
 // `ptxasw tune` those that won, of code that is still the same.
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// Reads a profile. Errors: the file cannot be read, or is no profile (file, line, column).
 tl::expected<launch::Profile, std::string> read_profile(const std::string &path);

@@ -3,7 +3,7 @@
 
 #include "wrapper/drop_in/ptxas_options.h"
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 // clang-format off

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// What a ptxas option means to us. Most mean nothing; we only need to know whether they take a
 /// value, so that a value is not mistaken for an input file.

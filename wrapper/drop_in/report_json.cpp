@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 using Json = nlohmann::ordered_json;

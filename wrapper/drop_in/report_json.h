@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// The report as JSON text: one object for one module; for several an object whose "modules"
 /// holds one object each.

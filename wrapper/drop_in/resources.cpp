@@ -6,7 +6,7 @@
 #include <charconv>
 #include <fmt/core.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 /// The number before `unit` in a list like "Used 18 registers, used 0 barriers, 256 bytes smem".

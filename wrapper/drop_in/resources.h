@@ -10,7 +10,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// What `ptxas -v` says every function needs, by name.
 std::map<std::string, Resources, std::less<>> parse_resources(std::string_view messages);

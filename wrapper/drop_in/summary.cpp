@@ -7,7 +7,7 @@
 #include <map>
 #include <unistd.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 std::string report_file(const std::string &setting, const std::string &input,
                         const std::string &target, const std::string &module) {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// The file for the report of one run: `setting` itself, or `INPUT.TARGET.MODULE.json` in it if it
 /// is a directory, since one build makes many runs. The same source gives the same name: `module`

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace ptxasw::inline wrapper::faster {
+namespace ptxasw::wrapper::faster {
 namespace {
 
 /// A file by its size and time, which are others when it is.

@@ -8,7 +8,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::inline wrapper::faster {
+namespace ptxasw::wrapper::faster {
 
 /// By what texts are assembled: the real ptxas, or the driver's compiler where there is none.
 struct Assembler {

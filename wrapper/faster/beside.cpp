@@ -41,7 +41,7 @@
 #include <set>
 #include <span>
 
-namespace ptxasw::inline wrapper::faster {
+namespace ptxasw::wrapper::faster {
 namespace {
 
 constexpr std::string_view address_name = "ptxasw_address";

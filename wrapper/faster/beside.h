@@ -11,7 +11,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::inline wrapper::faster {
+namespace ptxasw::wrapper::faster {
 
 /// Why a kernel is left alone.
 struct Kept {

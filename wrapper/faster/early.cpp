@@ -21,7 +21,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace ptxasw::inline wrapper::faster {
+namespace ptxasw::wrapper::faster {
 namespace {
 
 /// Of a program with more kernels most are not launched often.

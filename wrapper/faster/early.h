@@ -2,10 +2,12 @@
 
 // Questions about a program's kernels before it launches them.
 
+#include "grammar/namespaces.h"
+
 #include <string>
 #include <string_view>
 
-namespace ptxasw::inline wrapper::faster {
+namespace ptxasw::wrapper::faster {
 
 /// The file of a run with what is asked early: a line for each question, its id, a blank and what
 /// launch::remembered_name() says.

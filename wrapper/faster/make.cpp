@@ -15,7 +15,7 @@
 #include <cstdlib>
 #include <fmt/core.h>
 
-namespace ptxasw::inline wrapper::faster {
+namespace ptxasw::wrapper::faster {
 namespace {
 
 /// A program's PTX and how it is to be assembled.

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline wrapper::faster {
+namespace ptxasw::wrapper::faster {
 
 /// What the helper asks: versions of a kernel of an image, for a GPU.
 struct Question {

@@ -52,7 +52,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace ptxasw::inline wrapper::faster {
+namespace ptxasw::wrapper::faster {
 namespace {
 
 namespace fs = std::filesystem;

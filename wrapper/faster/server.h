@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline wrapper::faster {
+namespace ptxasw::wrapper::faster {
 
 struct ServerPlan {
   std::vector<std::string> command;

@@ -20,7 +20,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace ptxasw::inline wrapper::faster {
+namespace ptxasw::wrapper::faster {
 namespace {
 
 namespace fs = std::filesystem;

@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-namespace ptxasw::inline wrapper::faster {
+namespace ptxasw::wrapper::faster {
 
 class Store {
 public:

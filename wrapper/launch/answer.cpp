@@ -10,7 +10,7 @@
 #include <cstring>
 #include <fmt/core.h>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 namespace {
 
 constexpr std::string_view magic{"PTXASWF\0", 8};

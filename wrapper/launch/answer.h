@@ -13,7 +13,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 /// A `.global` variable of the program's module.
 struct AnswerVariable {

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 struct Kernel;
 

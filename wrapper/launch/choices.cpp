@@ -19,7 +19,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 namespace {
 
 constexpr std::size_t most_shapes = 256; ///< of one kernel

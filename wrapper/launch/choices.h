@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 /// What distinguishes launches of one kernel.
 struct Shape {

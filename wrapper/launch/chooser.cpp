@@ -21,7 +21,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 Chooser::Chooser(std::size_t versions, const ChoiceRules &rules, std::vector<Prior> priors)
     : rules_(rules), priors_(std::move(priors)), samples_(std::max<std::size_t>(versions, 1)),

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 /// How the versions of one kernel in one shape are compared.
 struct ChoiceRules {

@@ -23,7 +23,7 @@
 #include <set>
 #include <sys/stat.h>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 namespace {
 
 constexpr std::size_t most_ptx = std::size_t{32} << 20; ///< bytes of this run's PTX

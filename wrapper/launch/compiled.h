@@ -3,11 +3,13 @@
 // The PTX of machine code that NVRTC or nvJitLink made, in this run of `ptxasw faster` or in an
 // earlier one.
 
+#include "grammar/namespaces.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 /// What is known of machine code.
 struct CompiledCode {

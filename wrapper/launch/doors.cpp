@@ -20,7 +20,7 @@
 #include <iterator>
 #include <string>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 namespace {
 
 template <typename Function> void *address(Function *function) {

@@ -8,7 +8,7 @@
 
 #include <span>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 /// An index into doors(); the same order.
 enum class Door : unsigned {

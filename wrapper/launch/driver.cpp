@@ -9,7 +9,7 @@
 #include <atomic>
 #include <mutex>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 namespace {
 
 /// The first symbol of a list that the driver has.

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 /// Null where the driver is too old to have one; `usable()` says that none of those that
 /// redirecting needs is missing.

@@ -4,10 +4,12 @@
 // cuLaunchKernel without a toolkit at build time. tests/launch checks it against cuda.h where there
 // is one.
 
+#include "grammar/namespaces.h"
+
 #include <cstddef>
 #include <cstdint>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 /// CUresult. Only these values are distinguished.
 using Result = int;

@@ -20,10 +20,10 @@ PTXASW_EXPORT int cuLaunchKernel_ptsz(void *function, unsigned grid_x, unsigned 
                                       unsigned grid_z, unsigned block_x, unsigned block_y,
                                       unsigned block_z, unsigned shared_bytes, void *stream,
                                       void **parameters, void **extra);
-PTXASW_EXPORT int cuLaunchKernelEx(const ptxasw::launch::LaunchConfig *config, void *function,
-                                   void **parameters, void **extra);
-PTXASW_EXPORT int cuLaunchKernelEx_ptsz(const ptxasw::launch::LaunchConfig *config, void *function,
-                                        void **parameters, void **extra);
+PTXASW_EXPORT int cuLaunchKernelEx(const ptxasw::wrapper::launch::LaunchConfig *config,
+                                   void *function, void **parameters, void **extra);
+PTXASW_EXPORT int cuLaunchKernelEx_ptsz(const ptxasw::wrapper::launch::LaunchConfig *config,
+                                        void *function, void **parameters, void **extra);
 
 PTXASW_EXPORT int cuModuleUnload(void *module);
 PTXASW_EXPORT int cuLibraryUnload(void *library);
@@ -36,9 +36,10 @@ PTXASW_EXPORT int cuDevicePrimaryCtxReset(int device);
 PTXASW_EXPORT int cuDevicePrimaryCtxReset_v2(int device);
 PTXASW_EXPORT int cuGreenCtxDestroy(void *context);
 
-PTXASW_EXPORT int cuGraphKernelNodeGetParams(void *node, ptxasw::launch::KernelNode *parameters);
+PTXASW_EXPORT int cuGraphKernelNodeGetParams(void *node,
+                                             ptxasw::wrapper::launch::KernelNode *parameters);
 PTXASW_EXPORT int cuGraphKernelNodeGetParams_v2(void *node,
-                                                ptxasw::launch::KernelNode2 *parameters);
+                                                ptxasw::wrapper::launch::KernelNode2 *parameters);
 
 PTXASW_EXPORT int cuModuleLoad(void **module, const char *path);
 PTXASW_EXPORT int cuModuleLoadData(void **module, const void *image);

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <fmt/core.h>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 namespace {
 
 /// Without opting in, a block has this much shared memory, static and dynamic together. What the

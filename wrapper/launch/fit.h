@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 /// A launch as the program asked for it.
 struct Launch {

@@ -13,7 +13,7 @@
 #include <mutex>
 #include <vector>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 namespace {
 
 /// The kernel's extent of an axis as the sibling's launch was given it among the parameters that
@@ -76,7 +76,7 @@ void show_original(Handle node, KernelNode &parameters, Handle function) {
 } // namespace
 } // namespace ptxasw::wrapper::launch
 
-using namespace ptxasw::launch;
+using namespace ptxasw::wrapper::launch;
 
 extern "C" {
 

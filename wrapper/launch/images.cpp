@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 namespace {
 
 constexpr std::uint32_t wrapper_magic = 0x466243b1;

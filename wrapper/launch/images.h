@@ -4,7 +4,7 @@
 
 #include "wrapper/launch/kept_image.h"
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 /// Takes over what a program hands to cuModuleLoadData and the like: PTX that a NUL ends, a fat
 /// binary, the wrapper of one, or machine code (compiled.h). Nothing of anything else is read but

@@ -20,7 +20,7 @@
 #include <cstring>
 #include <dlfcn.h>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 namespace {
 
 /// In two registers, as the assembly expects: where to jump (null: nowhere), or else the answer.
@@ -32,7 +32,7 @@ struct Found {
 } // namespace
 } // namespace ptxasw::wrapper::launch
 
-using namespace ptxasw::launch;
+using namespace ptxasw::wrapper::launch;
 
 extern "C" {
 

@@ -28,7 +28,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 namespace {
 
 constexpr std::chrono::seconds time_limit{20};

@@ -2,10 +2,12 @@
 
 // PTX on its way to the driver's own compiler.
 
+#include "grammar/namespaces.h"
+
 #include <cstddef>
 #include <string>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 /// Returns true if PTX begins here: blanks and comments, then `.version` (PTX ISA 11.1.1). Reads no
 /// further than the text goes.

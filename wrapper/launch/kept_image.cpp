@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 namespace {
 
 constexpr std::size_t most_entries = 4096;

@@ -3,11 +3,13 @@
 // What is kept of a fat binary, so that there is PTX to ask about. `ptxasw faster` keeps the same
 // of a program's file as the helper does of what the program loads.
 
+#include "grammar/namespaces.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 inline constexpr std::uint32_t fat_image_magic = 0xba55ed50;
 inline constexpr std::size_t largest_kept_ptx = std::size_t{16} << 20; ///< of one image, packed

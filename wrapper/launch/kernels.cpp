@@ -15,7 +15,7 @@
 #include <fmt/core.h>
 #include <optional>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 namespace {
 
 constexpr std::size_t largest_table = 1 << 20;

@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 /// One sibling as the driver has it.
 struct LoadedSibling {

@@ -18,7 +18,7 @@
 #include <tuple>
 #include <utility>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 /// A launch may ask about events of another context, which another thread may end at any time.
 struct ContextEvents {

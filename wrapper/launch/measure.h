@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 /// Two events of the calling thread's context; false if none are available.
 bool take_events(Pending &pending);

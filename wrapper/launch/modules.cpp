@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 namespace {
 
 /// A module or library ends.
@@ -115,7 +115,7 @@ Result add_link_data(Door door, void *state, int type, void *data, std::size_t s
 } // namespace
 } // namespace ptxasw::wrapper::launch
 
-using namespace ptxasw::launch;
+using namespace ptxasw::wrapper::launch;
 
 extern "C" {
 

@@ -26,7 +26,7 @@
 #include <string>
 #include <sys/stat.h>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 namespace {
 
 using CreateLink = int(void **, std::uint32_t, const char *const *);
@@ -227,7 +227,7 @@ int destroy_link(const char *name, const void *caller, void **link) {
 } // namespace
 } // namespace ptxasw::wrapper::launch
 
-using namespace ptxasw::launch;
+using namespace ptxasw::wrapper::launch;
 
 // The same under every name: as they are, and as the headers of CUDA 12 and 13 call them.
 #define PTXASW_LINKER(create, data, file, code, destroy)                                           \
@@ -273,7 +273,7 @@ using namespace ptxasw::launch;
 
 PTXASW_LINKERS(PTXASW_LINKER)
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 namespace {
 
 LinkerName names[] = {PTXASW_LINKERS(PTXASW_LINKER_NAMES)};

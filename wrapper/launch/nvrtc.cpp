@@ -14,7 +14,7 @@
 #include <dlfcn.h>
 #include <string>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 namespace {
 
 using GetSize = int(void *, std::size_t *);
@@ -67,7 +67,7 @@ void *replace_compiler(const char *name, void *found) {
 
 } // namespace ptxasw::wrapper::launch
 
-using namespace ptxasw::launch;
+using namespace ptxasw::wrapper::launch;
 
 extern "C" int nvrtcGetCUBIN(void *program, char *code) {
   void *real = function.load();

@@ -5,7 +5,7 @@
 
 #include "wrapper/launch/exported.h"
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 /// Our function of that name; null if there is none.
 __attribute__((weak)) void *our_compiler(const char *name);

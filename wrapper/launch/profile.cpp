@@ -13,7 +13,7 @@
 #include <tuple>
 #include <utility>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 namespace {
 
 constexpr std::int64_t known_version = 1;

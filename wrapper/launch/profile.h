@@ -4,6 +4,8 @@
 // won. `ptxasw tune` writes it, the launch helper chooses by it, and a build that knows it emits
 // only what won. This file and profile.cpp know neither CUDA nor the command line.
 
+#include "grammar/namespaces.h"
+
 #include <array>
 #include <cstdint>
 #include <string>
@@ -11,7 +13,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 /// The word for "no sibling".
 inline constexpr std::string_view original_word = "original";

@@ -17,7 +17,7 @@
 #include <fmt/core.h>
 #include <optional>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 namespace {
 
 using LaunchFunction = Result(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
@@ -543,7 +543,7 @@ Result launch(const Launch &launch) {
 }
 
 Result launch_plain(Launch launch, Door door) {
-  return behind(door) ? ptxasw::launch::launch(launch) : not_initialized;
+  return behind(door) ? ptxasw::wrapper::launch::launch(launch) : not_initialized;
 }
 
 Result launch_extended(const LaunchConfig *config, Handle function, void **parameters, void **extra,
@@ -561,7 +561,7 @@ Result launch_extended(const LaunchConfig *config, Handle function, void **param
 } // namespace
 } // namespace ptxasw::wrapper::launch
 
-using namespace ptxasw::launch;
+using namespace ptxasw::wrapper::launch;
 
 extern "C" {
 

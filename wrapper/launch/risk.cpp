@@ -17,7 +17,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 namespace {
 
 constexpr double any = 0.1, along_one_axis = 0.2, along_x = 0.9, fewer_threads = 0.2,

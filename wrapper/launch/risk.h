@@ -5,7 +5,7 @@
 #include "wrapper/launch/chooser.h"
 #include "wrapper/launch/fit.h"
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 /// Of a launch of a sibling. `own` is the kernel's code, `limits` the sibling's; `multiprocessors`:
 /// of the GPU, 0 if that is not known.

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 /// Why a launch ran the original, or that it did not.
 enum class Outcome : unsigned {

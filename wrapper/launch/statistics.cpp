@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <map>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 namespace {
 
 constexpr double share_cut = 0.2;

@@ -1,11 +1,13 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <array>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 /// What measuring says about two sets of times.
 struct Comparison {

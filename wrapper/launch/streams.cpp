@@ -24,7 +24,7 @@
 #include <thread>
 #include <vector>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -322,7 +322,7 @@ void unlock_streams() {
 
 } // namespace ptxasw::wrapper::launch
 
-using namespace ptxasw::launch;
+using namespace ptxasw::wrapper::launch;
 
 extern "C" {
 

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 /// The calling thread's number. The system gives the names of threads that ended to others.
 std::uint64_t this_thread();

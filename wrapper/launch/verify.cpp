@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 namespace {
 
 constexpr std::size_t piece = std::size_t{16} << 20; ///< compared at once

@@ -2,7 +2,7 @@
 
 #include "wrapper/launch/fit.h"
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 /// Launches the original and the sibling on the same memory, one after the other, and compares what
 /// they leave in every allocation that an argument points into. Where they differ the process is

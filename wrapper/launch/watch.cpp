@@ -37,7 +37,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 namespace {
 
 constexpr std::uint64_t often = 12; ///< launches; the tuner tries nothing before

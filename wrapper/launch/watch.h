@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 /// A kernel that the program launches, as `ptxasw faster` knows it: by its image, its name and the
 /// architecture.

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 namespace {
 

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <optional>
 #include <string>
 #include <string_view>
 
-namespace ptxasw::inline wrapper::launch {
+namespace ptxasw::wrapper::launch {
 
 /// A file's bytes; nothing if it cannot be read, or is a symbolic link in its last part.
 std::optional<std::string> read_whole(const std::string &path);

@@ -14,7 +14,7 @@
 #include <map>
 #include <mutex>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 constexpr int ran = 0, run_failed = 1, not_tried = 2;
@@ -123,7 +123,7 @@ template <class Function> int guarded(Function function) {
 } // namespace
 } // namespace ptxasw::wrapper
 
-using namespace ptxasw;
+using namespace ptxasw::wrapper;
 
 extern "C" {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 std::map<std::string, std::vector<Advisory>, std::less<>>
 parse_advisories(std::string_view messages) {

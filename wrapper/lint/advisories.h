@@ -1,11 +1,13 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// What ptxas itself says about a kernel's speed: `(C7510) Potential Performance Loss`.
 struct Advisory {

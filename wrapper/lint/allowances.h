@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 class Allowances {
 public:

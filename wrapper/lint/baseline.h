@@ -14,7 +14,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// What one kernel costs.
 struct KernelState {

@@ -9,7 +9,7 @@
 #include <fmt/core.h>
 #include <string_view>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 constexpr std::size_t page_width = 80;

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// What `ptxasw lint --explain CODE` prints, a page of docs/lint-codes: why it is slow, code
 /// before and after, and what that gained where it was measured; and how to switch it on or off.

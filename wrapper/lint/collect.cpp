@@ -18,7 +18,7 @@
 #include <map>
 #include <tuple>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 constexpr unsigned newest_target = 121; ///< of CUDA 13: sm_121

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// One warning to be reported.
 struct Told {

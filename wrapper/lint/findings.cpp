@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 bool is_one_finding(const Finding &a, const Finding &b) {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// One module that was looked at.
 struct LintedModule {

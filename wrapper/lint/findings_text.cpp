@@ -9,7 +9,7 @@
 #include <cctype>
 #include <fmt/core.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 constexpr std::size_t text_columns = 100;

@@ -16,7 +16,7 @@
 #include <tuple>
 #include <utility>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 using facts::Access;

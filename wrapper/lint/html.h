@@ -4,7 +4,7 @@
 #include "wrapper/lint/collect.h"
 #include "wrapper/lint/sources.h"
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// A self-contained page on one kernel: warnings, the lines of its source with what they cost and
 /// became, loops, accesses with pictures, and which loads have a value that is already known

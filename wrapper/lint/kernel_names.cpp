@@ -9,7 +9,7 @@
 #include <cctype>
 #include <fmt/core.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 constexpr std::uint32_t lines_above = 60; ///< of a kernel's first statement, for its head

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 class KernelNames {
 public:

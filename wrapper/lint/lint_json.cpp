@@ -13,7 +13,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 using Json = nlohmann::ordered_json;

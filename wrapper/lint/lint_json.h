@@ -2,7 +2,7 @@
 
 #include "wrapper/lint/findings.h"
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// docs/lint.schema.json: every access and branch with its numbers, and the warnings.
 std::string lint_json(std::span<const LintedModule> modules);

@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 using Row = std::vector<std::string>;

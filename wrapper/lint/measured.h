@@ -3,12 +3,14 @@
 // How long kernels took on a GPU, as Nsight Compute exports it (`ncu --csv`), or as the launch
 // helper has it in its log.
 
+#include "grammar/namespaces.h"
+
 #include <map>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// Microseconds by kernel: of all launches, or of one of each shape.
 class MeasuredTimes {

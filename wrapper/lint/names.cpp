@@ -7,7 +7,7 @@
 #include <cxxabi.h>
 #include <memory>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 /// How much deeper in brackets one is behind a character. `->` and `operator>` close nothing: what

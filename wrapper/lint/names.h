@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// A mangled name as C++ writes it, without a return type: `transpose<float>(float*, int)`. Any
 /// other name as it is.

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// A drawing of one execution by one warp: its lanes above, below the sectors (of global memory) or
 /// banks (of shared memory) that they touch. SVG without colours of its own: classes `lane`,

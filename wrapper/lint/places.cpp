@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 bool is_toolkits(const std::string &file) {
   constexpr std::string_view headers = "/include/";

@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 using Json = nlohmann::ordered_json;
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// A `location` object. What lies under the current folder is named from there: a checkout
 /// elsewhere is the same.

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 namespace fs = std::filesystem;

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 class Sources {
 public:

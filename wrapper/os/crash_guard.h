@@ -1,9 +1,11 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// While it lives, a crash of this process (bad memory access, stack overflow, abort, ...) turns
 /// it into the program given instead: the caller never learns that we failed. Costs a few system

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 class Descriptor {

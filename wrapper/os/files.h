@@ -1,11 +1,13 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <optional>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// The bytes of a regular file; nothing for anything else (a pipe could only be read once, and
 /// the real tool wants to read it too) or if it cannot be read.

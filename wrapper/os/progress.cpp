@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 constexpr long long milliseconds_between = 100;

@@ -1,12 +1,14 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <condition_variable>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// The progress of long work, as one line of standard error that is overwritten and finally
 /// removed. On a terminal only: where standard error is a file or a pipe, TERM is `dumb` or unset,

@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 bool wants_colour(std::string_view choice, int descriptor) {
   if (choice != "auto")

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <string>
 #include <string_view>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// Whether what goes to a descriptor is coloured. `choice`: `always`, `never`, or `auto`: on a
 /// terminal that is not `dumb`, unless NO_COLOR is set (no-color.org).

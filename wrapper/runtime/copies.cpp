@@ -12,7 +12,7 @@
 #include <initializer_list>
 #include <string>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 /// Where a side of a copy begins, and how far it reaches.
@@ -150,7 +150,7 @@ cudaError_t perform_set(const cudaMemsetParams &set) {
 
 } // namespace ptxasw::wrapper
 
-using namespace ptxasw;
+using namespace ptxasw::wrapper;
 
 namespace {
 
@@ -311,8 +311,8 @@ cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
 
 } // extern "C"
 
-cudaError_t ptxasw::within(const void *symbol, std::size_t offset, std::size_t count,
-                           char *&place) {
+cudaError_t ptxasw::wrapper::within(const void *symbol, std::size_t offset, std::size_t count,
+                                    char *&place) {
   LoadedModule::Place found;
   if (const cudaError_t error = Registry::get().find_variable(symbol, found); error != cudaSuccess)
     return error;
@@ -322,8 +322,9 @@ cudaError_t ptxasw::within(const void *symbol, std::size_t offset, std::size_t c
   return cudaSuccess;
 }
 
-cudaError_t ptxasw::copy_batch(void *const *to, const void *const *from, const std::size_t *sizes,
-                               std::size_t count, cudaStream_t stream) {
+cudaError_t ptxasw::wrapper::copy_batch(void *const *to, const void *const *from,
+                                        const std::size_t *sizes, std::size_t count,
+                                        cudaStream_t stream) {
   return device().call([&] {
     if (count != 0 && (!to || !from || !sizes))
       return cudaErrorInvalidValue;

@@ -20,7 +20,7 @@ extern "C" {
 __attribute__((visibility("hidden"))) std::atomic<unsigned char> ptxasw_seen_cuda_12{0};
 }
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 /// What programs have registered.
@@ -72,7 +72,7 @@ bool is_of_cuda_12() {
 
 } // namespace ptxasw::wrapper
 
-using namespace ptxasw;
+using namespace ptxasw::wrapper;
 
 namespace {
 

@@ -16,7 +16,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 constexpr std::uint64_t page = 4096, gib = std::uint64_t{1} << 30;

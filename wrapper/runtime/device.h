@@ -15,7 +15,7 @@
 #include <mutex>
 #include <string>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 class Device;
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <fmt/core.h>
 
-using namespace ptxasw;
+using namespace ptxasw::wrapper;
 
 namespace {
 

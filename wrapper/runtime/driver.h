@@ -11,7 +11,7 @@
 #include "wrapper/runtime/launch.h"
 #include "wrapper/runtime/stream.h"
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// What the Driver API calls an error of ours.
 CUresult result_of(cudaError_t error);

@@ -7,7 +7,7 @@
 #include <cctype>
 #include <cstring>
 
-using namespace ptxasw;
+using namespace ptxasw::wrapper;
 
 /// A context: its flags, and whether it is the one that the Runtime API uses.
 struct CUctx_st {
@@ -95,7 +95,7 @@ template <class Body> CUresult about_device(CUdevice number, Body body) {
 
 } // namespace
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 CUresult result_of(cudaError_t error) {
   switch (error) {

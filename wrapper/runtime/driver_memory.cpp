@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 #include <optional>
 
-using namespace ptxasw;
+using namespace ptxasw::wrapper;
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <iterator>
 
-using namespace ptxasw;
+using namespace ptxasw::wrapper;
 
 /// Texts that are being linked.
 struct CUlinkState_st {

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-using namespace ptxasw;
+using namespace ptxasw::wrapper;
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-using namespace ptxasw;
+using namespace ptxasw::wrapper;
 
 namespace {
 

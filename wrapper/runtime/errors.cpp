@@ -5,7 +5,7 @@
 #include <cctype>
 #include <map>
 
-using namespace ptxasw;
+using namespace ptxasw::wrapper;
 
 namespace {
 
@@ -62,7 +62,7 @@ cudaError_t cudaPeekAtLastError() { return Device::last_error(); }
 
 } // extern "C"
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// For refused.cpp, which must not know the API's types.
 int refuse(const char *name, const char *why) { return Device::refuse(name, why); }

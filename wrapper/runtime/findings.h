@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// Where the program called the API: return addresses, innermost first. `ptxasw check` finds out
 /// the lines.

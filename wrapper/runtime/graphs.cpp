@@ -11,7 +11,7 @@
 #include <string>
 #include <unordered_set>
 
-using namespace ptxasw;
+using namespace ptxasw::wrapper;
 
 namespace {
 
@@ -304,7 +304,7 @@ void print_graph(const CUgraph_st &graph, const std::string &prefix, std::FILE *
 
 } // namespace
 
-cudaError_t ptxasw::copy_attributes(cudaGraphNode_t to, cudaGraphNode_t from) {
+cudaError_t ptxasw::wrapper::copy_attributes(cudaGraphNode_t to, cudaGraphNode_t from) {
   return locked([&] {
     auto *const into = work_of<KernelCall>(to);
     const auto *const of = work_of<KernelCall>(from);

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <fmt/core.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 /// What the API calls a fault of a kernel.
@@ -197,7 +197,7 @@ std::uint32_t blocks_on_multiprocessor(const CUkern_st &kernel, std::uint64_t th
 
 } // namespace ptxasw::wrapper
 
-using namespace ptxasw;
+using namespace ptxasw::wrapper;
 
 namespace {
 

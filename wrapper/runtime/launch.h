@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 struct KernelCall {
   CUkern_st *kernel = nullptr;

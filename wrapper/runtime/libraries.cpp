@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-using namespace ptxasw;
+using namespace ptxasw::wrapper;
 
 namespace {
 

@@ -16,7 +16,7 @@
 #include <set>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 /// Where a visible name is defined.

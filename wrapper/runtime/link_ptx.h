@@ -1,10 +1,12 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <span>
 #include <string>
 #include <tl/expected.hpp>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// One module of several that were compiled with relocatable device code: names that are visible
 /// stand for the same thing in all of them, internal ones stay apart (PTX ISA 11.6). Or why there

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <fmt/core.h>
 
-using namespace ptxasw;
+using namespace ptxasw::wrapper;
 
 /// A pool: its attributes.
 struct CUmemPoolHandle_st {
@@ -65,7 +65,7 @@ cudaError_t managed_range(const void *address, std::size_t size) {
 
 } // namespace
 
-cudaError_t ptxasw::allocate_in_graph(void **to, std::size_t size) {
+cudaError_t ptxasw::wrapper::allocate_in_graph(void **to, std::size_t size) {
   if (!to || size == 0)
     return cudaErrorInvalidValue;
   *to = device().allocations().reserve(size, fmt::format("{} bytes of a graph", size));

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <fmt/core.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 LoadedModule::~LoadedModule() {
   for (const auto &[name, place] : variables_)

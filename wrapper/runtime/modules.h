@@ -13,13 +13,13 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 class LoadedModule;
 }
 
 /// A kernel: what cudaKernel_t and cudaFunction_t point to.
 struct CUkern_st {
-  ptxasw::LoadedModule *module = nullptr;
+  ptxasw::wrapper::LoadedModule *module = nullptr;
   std::string name;
   int dynamic_shared_limit = 48 * 1024; ///< bytes, as raised by the program
   int carveout = -1;
@@ -27,10 +27,10 @@ struct CUkern_st {
 
 /// A module that the program loads: what cudaLibrary_t and CUmodule point to.
 struct CUlib_st {
-  ptxasw::LoadedModule *module = nullptr;
+  ptxasw::wrapper::LoadedModule *module = nullptr;
 };
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// A variable of the program's, by what the host calls it.
 struct HostVariable {

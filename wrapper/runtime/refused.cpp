@@ -3,18 +3,18 @@
 
 #include <mutex>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 int refuse(const char *name, const char *why);
 int refuse_driver(const char *name, const char *why);
 }
 
 extern "C" {
 #define PTXASW_REFUSED(name, why)                                                                  \
-  int name() { return ptxasw::refuse(#name, why); }
+  int name() { return ptxasw::wrapper::refuse(#name, why); }
 #include "wrapper/runtime/refused.def"
 #undef PTXASW_REFUSED
 #define PTXASW_REFUSED(name, why)                                                                  \
-  int name() { return ptxasw::refuse_driver(#name, why); }
+  int name() { return ptxasw::wrapper::refuse_driver(#name, why); }
 #include "wrapper/runtime/driver_refused.def"
 #undef PTXASW_REFUSED
 }

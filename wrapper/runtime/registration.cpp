@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 #include <vector>
 
-using namespace ptxasw;
+using namespace ptxasw::wrapper;
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 std::unordered_set<CUstream_st *> &streams() {
@@ -128,26 +128,26 @@ cudaError_t enqueue(cudaStream_t handle, Work work) {
 
 } // namespace ptxasw::wrapper
 
-CUgraphNode_st::CUgraphNode_st(CUgraph_st *in, ptxasw::Work what,
+CUgraphNode_st::CUgraphNode_st(CUgraph_st *in, ptxasw::wrapper::Work what,
                                std::vector<CUgraphNode_st *> behind)
     : graph(in), work(std::move(what)), before(std::move(behind)) {
-  ptxasw::known_nodes().insert(this);
+  ptxasw::wrapper::known_nodes().insert(this);
 }
-CUgraphNode_st::~CUgraphNode_st() { ptxasw::known_nodes().erase(this); }
+CUgraphNode_st::~CUgraphNode_st() { ptxasw::wrapper::known_nodes().erase(this); }
 
-CUgraph_st::CUgraph_st() { ptxasw::known_graphs().insert(this); }
-CUgraph_st::~CUgraph_st() { ptxasw::known_graphs().erase(this); }
+CUgraph_st::CUgraph_st() { ptxasw::wrapper::known_graphs().insert(this); }
+CUgraph_st::~CUgraph_st() { ptxasw::wrapper::known_graphs().erase(this); }
 
 bool CUgraph_st::has_memory() const {
   return std::any_of(nodes.begin(), nodes.end(), [](const auto &node) {
-    const auto *const child = std::get_if<ptxasw::ChildGraph>(&node->work);
-    return std::holds_alternative<ptxasw::Allocate>(node->work) ||
-           std::holds_alternative<ptxasw::Release>(node->work) ||
+    const auto *const child = std::get_if<ptxasw::wrapper::ChildGraph>(&node->work);
+    return std::holds_alternative<ptxasw::wrapper::Allocate>(node->work) ||
+           std::holds_alternative<ptxasw::wrapper::Release>(node->work) ||
            (child && child->graph->has_memory());
   });
 }
 
-CUgraphNode_st *CUgraph_st::add(ptxasw::Work work, std::vector<CUgraphNode_st *> before) {
+CUgraphNode_st *CUgraph_st::add(ptxasw::wrapper::Work work, std::vector<CUgraphNode_st *> before) {
   nodes.push_back(std::make_unique<CUgraphNode_st>(this, std::move(work), std::move(before)));
   return nodes.back().get();
 }
@@ -184,7 +184,7 @@ std::vector<CUgraphNode_st *> CUgraph_st::in_order() const {
   return result;
 }
 
-using namespace ptxasw;
+using namespace ptxasw::wrapper;
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <set>
 #include <variant>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 struct HostCall {
   cudaHostFn_t function = nullptr;
@@ -73,13 +73,13 @@ struct Capture {
 } // namespace ptxasw::wrapper
 
 struct CUgraphNode_st {
-  CUgraphNode_st(CUgraph_st *in, ptxasw::Work what, std::vector<CUgraphNode_st *> behind);
+  CUgraphNode_st(CUgraph_st *in, ptxasw::wrapper::Work what, std::vector<CUgraphNode_st *> behind);
   ~CUgraphNode_st();
   CUgraphNode_st(const CUgraphNode_st &) = delete;
   CUgraphNode_st &operator=(const CUgraphNode_st &) = delete;
 
   CUgraph_st *graph = nullptr;
-  ptxasw::Work work;
+  ptxasw::wrapper::Work work;
   std::vector<CUgraphNode_st *> before; ///< nodes that it depends on
   bool enabled = true;
   CUgraphNode_st *original = nullptr; ///< of a clone's
@@ -95,7 +95,7 @@ struct CUgraph_st {
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
   bool is_moved = false; ///< into a node of another graph, which owns it
 
-  CUgraphNode_st *add(ptxasw::Work work, std::vector<CUgraphNode_st *> before);
+  CUgraphNode_st *add(ptxasw::wrapper::Work work, std::vector<CUgraphNode_st *> before);
   std::unique_ptr<CUgraph_st> clone() const;
   /// In an order in which every node comes after those that it depends on; fewer than all where
   /// there is none.
@@ -114,7 +114,7 @@ struct CUstream_st {
   unsigned flags = 0;
   int priority = 0;
   unsigned long long id = 0;
-  std::shared_ptr<ptxasw::Capture> capture;
+  std::shared_ptr<ptxasw::wrapper::Capture> capture;
   std::vector<CUgraphNode_st *> last; ///< what the next node depends on
   std::map<int, cudaLaunchAttributeValue> attributes;
 };
@@ -123,11 +123,11 @@ struct CUevent_st {
   unsigned flags = 0;
   bool recorded = false;
   std::chrono::steady_clock::time_point time;
-  std::weak_ptr<ptxasw::Capture> capture;
+  std::weak_ptr<ptxasw::wrapper::Capture> capture;
   std::vector<CUgraphNode_st *> nodes;
 };
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// The stream that a handle means; null: there is none.
 CUstream_st *find_stream(cudaStream_t handle);

@@ -13,7 +13,7 @@
 #include <mutex>
 #include <set>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 constexpr std::size_t row_unit = 64;
@@ -246,7 +246,7 @@ cudaError_t without_arrays(cudaMemcpy3DParms &copy) {
 
 } // namespace ptxasw::wrapper
 
-using namespace ptxasw;
+using namespace ptxasw::wrapper;
 
 namespace {
 

@@ -21,7 +21,7 @@ struct cudaArray {
   std::size_t slices() const { return std::max<std::size_t>(extent.depth, 1); }
 };
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// The array that a handle means; null: there is none.
 const cudaArray *find_array(cudaArray_const_t handle);

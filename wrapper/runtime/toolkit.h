@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// True if the program was compiled with the headers of CUDA 12: the PTX of the first fat binary it
 /// registered is older than version 9.0 (PTX ISA, "Release Notes": CUDA 13.0 brought 9.0). Of what

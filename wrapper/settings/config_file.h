@@ -3,7 +3,7 @@
 #include "wrapper/settings/find_config.h"
 #include "wrapper/settings/settings.h"
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// Stores every key of a ptxasw.toml; keys that a project's file may not set are ignored, with a
 /// line in `settings.ignored`.

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// A settings file that may be trusted.
 struct ConfigFile {

@@ -3,10 +3,12 @@
 // What could be set once, was measured and did not pay, or is written otherwise now: who still asks
 // for it is told so.
 
+#include "grammar/namespaces.h"
+
 #include <string>
 #include <string_view>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// Why there is no setting of a name (lower case with dashes) any more; empty: there never was one.
 /// `spelling` is how the user wrote the name.

@@ -9,7 +9,7 @@
 #include <fmt/core.h>
 #include <limits>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 std::optional<facts::Rational> to_rational(const std::string &text) {

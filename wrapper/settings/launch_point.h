@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// What --launch gives: numbers by name, extents as `ntid.x` and `nctaid.x`. A name may be that of
 /// one kernel's parameter, `KERNEL:NAME`.

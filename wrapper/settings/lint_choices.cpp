@@ -9,7 +9,7 @@
 #include <charconv>
 #include <fmt/core.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 std::array<bool, lint::code_count> LintChoices::by_default() {
   std::array<bool, lint::code_count> result{};

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// A warning that is not wanted: of a code, in one kernel or in all.
 struct Silence {

@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 tl::expected<void, std::string> apply_flag(Settings &settings, const OwnOption &flag,

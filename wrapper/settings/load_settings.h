@@ -4,7 +4,7 @@
 
 #include <optional>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// A setting given as `--ptxasw-NAME` or `--ptxasw-NAME=VALUE`.
 struct OwnOption {

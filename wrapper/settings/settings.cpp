@@ -14,7 +14,7 @@
 #include <charconv>
 #include <fmt/core.h>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 bool set_shuffle(Settings &settings, std::string_view value) {

@@ -12,7 +12,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// Where the value of a setting came from; a later one beats an earlier one.
 enum class Origin : std::uint8_t { built_in, user_file, project_file, environment, flag };

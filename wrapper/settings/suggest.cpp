@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 namespace {
 
 /// Letters put in, left out or replaced, and neighbours exchanged (optimal string alignment), one

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "grammar/namespaces.h"
+
 #include <span>
 #include <string_view>
 
-namespace ptxasw::inline wrapper {
+namespace ptxasw::wrapper {
 
 /// The candidate that a misspelled word most likely stands for: fewest edits, at most a third of
 /// the word (but always one). Empty if none is near.

@@ -8,6 +8,7 @@
 #include <sstream>
 
 using namespace ptxasw;
+using namespace ptxasw::emulator;
 
 int main(int argc, char **argv) {
   std::ifstream file(argc > 1 ? argv[1] : "");

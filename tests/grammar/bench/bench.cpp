@@ -51,12 +51,12 @@ long peak_kilobytes() {
 int measure(const std::string &name, std::string text, long before) {
   const double size = static_cast<double>(text.size());
   const auto start = std::chrono::steady_clock::now();
-  const auto module = ptxasw::parse(std::move(text), name);
+  const auto module = ptxasw::ptx::parse(std::move(text), name);
   if (!module) {
     fmt::print("{}", format(module.error()));
     return 1;
   }
-  const std::string printed = ptxasw::Edits().apply((*module)->text()).value_or("");
+  const std::string printed = ptxasw::ptx::Edits().apply((*module)->text()).value_or("");
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   const double grown = static_cast<double>(peak_kilobytes() - before) * 1024;
   std::size_t instructions = 0;

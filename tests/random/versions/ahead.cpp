@@ -13,7 +13,7 @@
 #include <fmt/core.h>
 #include <string>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include <fmt/core.h>
 #include <string>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

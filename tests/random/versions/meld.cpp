@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include "tests/random/random_kernel.h"
 #include "tests/random/versions.h"
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

@@ -17,7 +17,7 @@
 #include <random>
 #include <string>
 
-using namespace ptxasw;
+using namespace ptxasw::test;
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-namespace ptxasw::inline synth {
+namespace ptxasw::synth {
 namespace {
 
 const std::vector<std::string> &twin_variants() {
