@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""check_mutants.py PTXASW --pairs PAIRS [--every N] [-v]: of the kernels in PAIRS that agree with another one, every barrier, wait and
+"""check_mutants.py PTXASW --pairs PAIRS [--every N] [-j N] [-v]: of the kernels in PAIRS that agree with another one, every barrier, wait and
 fence is deleted, weakened and moved, one at a time, as check_pairs.py does; `ptxasw prove` proves none of what is left, except
 what PAIRS/harmless.txt explains.
 
-check_mutants.py PTXASW --independence KERNELS [--every N] [-v]: in kernels that are independent of the block's shape along an axis,
+check_mutants.py PTXASW --independence KERNELS [--every N] [-j N] [-v]: in kernels that are independent of the block's shape along an axis,
 each of the axis' special registers is replaced by each other one. Where `prove` proves that there is no race, the emulator sees none."""
 
 import argparse
@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -42,6 +43,12 @@ def words_of(launch, kernel, text):
     return ["--kernel", kernel, "--launch", ",".join(at), "--assume", "disjoint"]
 
 
+def each(arguments, ask, jobs):
+    """What `ask` says of each job, in their order; so many at once as -j says."""
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        yield from pool.map(lambda job: ask(job[0], *job[1]), enumerate(jobs))
+
+
 def check_pairs(arguments, folder):
     from check_pairs import PAIR, compiled, mutants
     nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
@@ -50,7 +57,7 @@ def check_pairs(arguments, folder):
         sys.exit(77)
     harmless = [line.split(": ", 1)[0] for line in (arguments.what / "harmless.txt").read_text().split("\n")
                 if line and line[0] != "#"]
-    tried, counts, wrong, kernels = 0, {True: 0, False: 0}, [], {}
+    tried, counts, wrong, kernels, jobs = 0, {True: 0, False: 0}, [], {}, []
     for source in sorted(arguments.what.glob("*.cu")):
         text = compiled(nvcc, source, folder).read_text()
         for _, verdict, _, launch in PAIR.findall(source.read_text()):
@@ -58,19 +65,24 @@ def check_pairs(arguments, folder):
             if verdict != "agree" or not kernel or kernel[0] in kernels:
                 continue
             words = words_of(launch, kernel[0], text)
-            file = folder / "mutant.ptx"
             for name, mutant in mutants(text, kernel[0]):
                 tried += 1
                 if tried % arguments.every:
                     continue
-                file.write_text(mutant)
-                got = proved(arguments, file, *words)
-                counts[got] += 1
                 kernels.setdefault(kernel[0], None)
-                if got and not any(fnmatch.fnmatch(name, pattern) for pattern in harmless):
-                    wrong.append(name)
-                if arguments.verbose:
-                    print(f"{name}: {'proved' if got else 'not proved'}", flush=True)
+                jobs.append((name, mutant, words))
+
+    def ask(number, name, mutant, words):
+        file = folder / f"{number}.ptx"
+        file.write_text(mutant)
+        return name, proved(arguments, file, *words)
+
+    for name, got in each(arguments, ask, jobs):
+        counts[got] += 1
+        if got and not any(fnmatch.fnmatch(name, pattern) for pattern in harmless):
+            wrong.append(name)
+        if arguments.verbose:
+            print(f"{name}: {'proved' if got else 'not proved'}", flush=True)
     print("\n".join(wrong))
     print(f"{counts[True] + counts[False]} mutants of {len(kernels)} kernels; {counts[True] - len(wrong)} harmless ones and "
           f"{len(wrong)} others proved")
@@ -89,8 +101,7 @@ def launch_file(text, grid, block):
 
 
 def check_independence(arguments, folder):
-    tried, counts, wrong = 0, {True: 0, False: 0}, []
-    source, launch = folder / "mutant.ptx", folder / "launch.toml"
+    tried, counts, wrong, jobs = 0, {True: 0, False: 0}, [], []
     folders = [arguments.what, ROOT.parent.parent / "shared" / "data" / "bsi" / "kernels"]
     for file in [file for folder in folders for file in sorted(folder.glob("*.ptx"))]:
         found = json.loads(subprocess.run([arguments.ptxasw, "independent", file, "--json"], capture_output=True,
@@ -110,19 +121,25 @@ def check_independence(arguments, folder):
                         if tried % arguments.every:
                             continue
                         mutant = text[:place.start()] + other + text[place.end():]
-                        source.write_text(mutant)
-                        got = proved(arguments, source, "--launch", f"block={'x'.join(map(str, block))},grid={'x'.join(map(str, grid))}",
-                                     "--assume", "disjoint")
-                        counts[got] += 1
-                        if not got:
-                            continue
-                        launch.write_text(launch_file(text, grid, block))
-                        seen = subprocess.run([arguments.ptxasw, "emulate", source, "--launch", launch, "--check", "races,barriers"],
-                                              capture_output=True, text=True)
-                        if seen.returncode != 0:
-                            wrong.append(f"{file.name}, byte {place.start()}, {other}: {seen.stderr}{seen.stdout}")
-                        elif arguments.verbose:
-                            print(f"{file.name}, byte {place.start()}, {other}: proved")
+                        jobs.append((f"{file.name}, byte {place.start()}, {other}", mutant, grid, block))
+
+    def ask(number, name, mutant, grid, block):
+        source, launch = folder / f"{number}.ptx", folder / f"{number}.toml"
+        source.write_text(mutant)
+        if not proved(arguments, source, "--launch", f"block={'x'.join(map(str, block))},grid={'x'.join(map(str, grid))}",
+                      "--assume", "disjoint"):
+            return name, False, ""
+        launch.write_text(launch_file(mutant, grid, block))
+        seen = subprocess.run([arguments.ptxasw, "emulate", source, "--launch", launch, "--check", "races,barriers"],
+                              capture_output=True, text=True)
+        return name, True, f"{seen.returncode}: {seen.stderr}{seen.stdout}" if seen.returncode else ""
+
+    for name, got, fault in each(arguments, ask, jobs):
+        counts[got] += 1
+        if fault:
+            wrong.append(f"{name}: {fault}")
+        elif got and arguments.verbose:
+            print(f"{name}: proved")
     print("\n".join(wrong))
     print(f"{counts[True] + counts[False]} mutants, {counts[True]} proved, of which {len(wrong)} race")
     sys.exit(bool(wrong))
@@ -134,6 +151,7 @@ def main():
     parser.add_argument("--pairs", type=Path)
     parser.add_argument("--independence", type=Path)
     parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("-j", dest="jobs", type=int, default=1)
     parser.add_argument("-v", dest="verbose", action="store_true")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
