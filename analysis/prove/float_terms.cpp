@@ -103,12 +103,9 @@ std::optional<Rational> rational_of(ScalarType type, std::uint64_t bits) {
     return std::nullopt;
   int exponent = 0;
   const double fraction = std::frexp(number, &exponent);
-  const boost::multiprecision::cpp_int mantissa =
-      static_cast<std::int64_t>(std::ldexp(fraction, 53));
+  Rational result = static_cast<std::int64_t>(std::ldexp(fraction, 53));
   exponent -= 53;
-  const boost::multiprecision::cpp_int power = boost::multiprecision::cpp_int(1)
-                                               << std::abs(exponent);
-  Rational result = mantissa;
+  const Rational power = Rational::power_of_two(static_cast<unsigned>(std::abs(exponent)));
   if (exponent < 0)
     result /= power;
   else

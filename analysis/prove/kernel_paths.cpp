@@ -641,8 +641,7 @@ void KernelPaths::find_accesses() {
     access.scope = opcode.has(Modifier::cta)       ? ThreadScope::block
                    : opcode.has(Modifier::cluster) ? ThreadScope::cluster
                                                    : ThreadScope::device;
-    access.read_only = access.kind == facts::AccessKind::load &&
-                       access.space == StateSpace::global && reads_constant_memory(opcode);
+    access.read_only = access.kind == facts::AccessKind::load && reads_constant_memory(opcode);
     accesses_.push_back(access);
   }
   if (accesses_.size() > accesses_budget)

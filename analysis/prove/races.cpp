@@ -178,6 +178,7 @@ private:
   bool prove_tiles(PropertyProof &proof);
   std::optional<BlockId> endless();
   bool reads_decide();
+  bool may_break_contract();
   std::uint32_t waiting_line();
   void prove_races();
   bool race_free(const AccessGroup &a, const AccessGroup &b);
@@ -1095,6 +1096,10 @@ bool SafetyProof::apart(const AccessGroup &a, const AccessGroup &b, ThreadPair p
                         const IntervalPlace &place_b, bool distinct) {
   ThreadCopy one(paths_, launch_, pair, 1, a.first().block, place_a.rounds, invariants_of_);
   ThreadCopy two(paths_, launch_, pair, 2, b.first().block, place_b.rounds, invariants_of_);
+  whole_effort_ += std::uint64_t{2} * a.members.size() * b.members.size();
+  note_effort();
+  if (out_of_effort_)
+    return false;
   // Of a tile's accesses many are the same distance apart: each distance is asked about once.
   std::vector<AccessMeeting> meetings;
   std::unordered_set<Expr> seen{pool_.constant(1, 0)};
@@ -1177,8 +1182,8 @@ bool SafetyProof::race_free(const AccessGroup &a, const AccessGroup &b) {
   const SharedAccess &first = a.first(), &second = b.first();
   const std::vector<IntervalPlace> anywhere = Intervals::anywhere(paths_.cfg());
   // What is read as memory that nobody writes is not written in any order.
-  const bool contract =
-      (first.read_only && second.writes()) || (second.read_only && first.writes());
+  const bool contract = first.space == second.space && ((first.read_only && second.writes()) ||
+                                                        (second.read_only && first.writes()));
   if (contract && !apart(a, b, {true, false, no_index}, {}, anywhere[0], anywhere[0], false))
     return false;
   const bool one_thread =
@@ -1310,9 +1315,24 @@ std::uint32_t SafetyProof::waiting_line() {
 
 // True if something that was read from memory, or got from other threads, comes into branches.
 bool SafetyProof::reads_decide() {
+  if (may_break_contract())
+    return true;
   const auto &symbols = paths_.symbols();
   return std::any_of(symbols.begin(), symbols.end(), [&](Expr symbol) {
     return paths_.emulation().produced_by(symbol).has_value();
+  });
+}
+
+// True if the kernel may write what it reads as memory that nobody writes. What such a load gives
+// is then no function of its address, as it is taken for.
+bool SafetyProof::may_break_contract() {
+  const auto &accesses = paths_.accesses();
+  return std::any_of(accesses.begin(), accesses.end(), [&](const SharedAccess &load) {
+    return load.read_only &&
+           std::any_of(accesses.begin(), accesses.end(), [&](const SharedAccess &other) {
+             return other.writes() && other.space == load.space &&
+                    !are_disjoint(base_in(load, load.address), base_in(other, other.address));
+           });
   });
 }
 
@@ -1363,6 +1383,11 @@ void SafetyProof::prove_bounds() {
       proof.reason = fmt::format("{} may leave its {} bytes", place_of(access), *size);
       return;
     }
+  }
+  if (proof_.races.verdict != ProofVerdict::proved && may_break_contract()) {
+    proof.line = proof_.races.line;
+    proof.reason = "what is read as memory that nobody writes may be written";
+    return;
   }
   proof.line = 0;
   proof.verdict = ProofVerdict::proved;

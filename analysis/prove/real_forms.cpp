@@ -55,14 +55,11 @@ const char *name_of(FloatOperation operation) {
 std::size_t RealForms::FormHash::operator()(const Form &form) const {
   std::uint64_t hash = form.terms().size();
   const auto mix = [&](std::uint64_t value) { hash = scramble(hash ^ value); };
-  const auto low = [](const boost::multiprecision::cpp_int &number) {
-    return static_cast<std::uint64_t>(abs(number) & ~std::uint64_t{0});
-  };
   for (const auto &[monomial, coefficient] : form.terms()) {
     for (const facts::AtomId id : monomial)
       mix(id);
-    mix(low(numerator(coefficient)));
-    mix(low(denominator(coefficient)));
+    mix(static_cast<std::uint64_t>(coefficient.numerator()));
+    mix(static_cast<std::uint64_t>(coefficient.denominator()));
   }
   return hash;
 }

@@ -10,10 +10,6 @@
 
 namespace ptxasw::facts {
 
-using boost::multiprecision::cpp_int;
-using boost::multiprecision::denominator;
-using boost::multiprecision::numerator;
-
 namespace {
 
 /// Sums over powers beyond this one are not written out.
@@ -23,10 +19,6 @@ constexpr unsigned least_depth = 3; ///< parts of an amount that are replaced by
 /// costs does not grow with the number of terms to the power of the depth: the count of bits that
 /// are set has 31 quotients.
 constexpr unsigned least_breadth = 8;
-
-bool is_integer(const Rational &number) { return denominator(number) == 1; }
-
-std::string text_of(const Rational &number) { return number.str(); }
 
 /// What two ranges multiply to. No bound times 0 is 0: the number itself is finite.
 AmountRange times(const AmountRange &a, const AmountRange &b) {
@@ -51,21 +43,14 @@ AmountRange scaled(const AmountRange &a, const Rational &factor) {
   return result;
 }
 
-cpp_int log2_of(const Rational &number) {
-  cpp_int k = 0;
+int log2_of(const Rational &number) {
+  int k = 0;
   for (Rational power = 1; power < number; power *= 2)
     ++k;
   return k;
 }
 
 } // namespace
-
-cpp_int floor_of(const Rational &number) {
-  const cpp_int n = numerator(number), d = denominator(number);
-  const cpp_int q = n / d; // towards zero
-  return n < 0 && q * d != n ? cpp_int(q - 1) : q;
-}
-cpp_int ceil_of(const Rational &number) { return -floor_of(-number); }
 
 Amount AmountPool::variable(const std::string &name, const AmountRange &range) {
   const auto [entry, is_new] = variables_.try_emplace(name, static_cast<AtomId>(atoms_.size()));
@@ -155,7 +140,7 @@ Amount AmountPool::divide(Kind kind, const Amount &a, const Amount &b) {
         product = product * Amount::of(part);
       // Towards 0: what stays inside keeps its sign. Of the constant, so that it has none.
       const Rational quotient = coefficient / *divisor;
-      const Rational whole = !is_integer(coefficient)            ? Rational(0)
+      const Rational whole = !coefficient.is_whole()             ? Rational(0)
                              : quotient < 0 && !monomial.empty() ? Rational(ceil_of(quotient))
                                                                  : Rational(floor_of(quotient));
       outside += product * Amount(whole);
@@ -261,7 +246,7 @@ std::optional<Amount> AmountPool::without_remainder(const Amount &a, AtomId quot
                                                     const Rational &coefficient) const {
   const Atom &known = atoms_[quotient];
   const auto whole_divisor = known.b.number();
-  if (known.kind != Kind::floor_div || !whole_divisor || !is_integer(*whole_divisor) ||
+  if (known.kind != Kind::floor_div || !whole_divisor || !whole_divisor->is_whole() ||
       !is_whole_valued(known.a) || known.a.terms().empty())
     return std::nullopt;
   const auto leave = [&](const Amount &x, const Rational &divisor) {
@@ -276,7 +261,7 @@ std::optional<Amount> AmountPool::without_remainder(const Amount &a, AtomId quot
         atoms_[monomial[0]].a != known.a || monomial[0] == quotient)
       continue;
     const auto divisor = atoms_[monomial[0]].b.number();
-    if (divisor && is_integer(*divisor) && *divisor > 0 && is_integer(*whole_divisor / *divisor))
+    if (divisor && divisor->is_whole() && *divisor > 0 && (*whole_divisor / *divisor).is_whole())
       return leave(Amount::of(monomial[0]), *whole_divisor / *divisor);
   }
   return std::nullopt;
@@ -581,7 +566,7 @@ std::string AmountPool::to_string(const Amount &a, const Naming &name_of) const 
     const bool minus = coefficient < 0;
     text += text.empty() ? (minus ? "-" : "") : minus ? " - " : " + ";
     const Rational size = minus ? Rational(-coefficient) : coefficient;
-    std::string product = size == 1 && !monomial.empty() ? "" : text_of(size);
+    std::string product = size == 1 && !monomial.empty() ? "" : size.str();
     for (const AtomId part : monomial)
       product += (product.empty() ? "" : "*") + atom_text(part, name_of);
     text += product;

@@ -119,8 +119,4 @@ private:
   std::map<std::tuple<Kind, Amount, Amount>, AtomId> known_;
 };
 
-/// Rounded down and up.
-boost::multiprecision::cpp_int floor_of(const Rational &number);
-boost::multiprecision::cpp_int ceil_of(const Rational &number);
-
 } // namespace ptxasw::facts

@@ -238,7 +238,7 @@ private:
   }
 
   static Rational limit_of(unsigned width, bool is_signed, bool high) {
-    const Rational size(boost::multiprecision::cpp_int(1) << (is_signed ? width - 1 : width));
+    const Rational size = Rational::power_of_two(is_signed ? width - 1 : width);
     return high ? Rational(size - 1) : is_signed ? Rational(-size) : Rational(0);
   }
 

@@ -79,9 +79,8 @@ Polynomial narrow(const Polynomial &polynomial) {
 }
 
 bool is_whole(const Amount &amount) {
-  return std::all_of(amount.terms().begin(), amount.terms().end(), [](const auto &term) {
-    return boost::multiprecision::denominator(term.second) == 1;
-  });
+  return std::all_of(amount.terms().begin(), amount.terms().end(),
+                     [](const auto &term) { return term.second.is_whole(); });
 }
 
 } // namespace ptxasw::facts

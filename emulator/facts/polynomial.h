@@ -3,9 +3,8 @@
 // Sums of products of what is not known, in normal form: equal ones are equal as values, in
 // whatever order they were added up.
 
-#include "grammar/namespaces.h"
+#include "emulator/facts/rational.h"
 
-#include <boost/multiprecision/cpp_int.hpp>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -14,8 +13,6 @@
 #include <vector>
 
 namespace ptxasw::facts {
-
-using Rational = boost::multiprecision::cpp_rational;
 
 /// What polynomials are over: a number that whoever made them can look up.
 using AtomId = std::uint32_t;

@@ -16,9 +16,7 @@ namespace {
 
 constexpr unsigned visits_budget = 2000; ///< nodes of one expression, shared ones counted again
 
-Rational power_of_two(unsigned exponent) {
-  return Rational(boost::multiprecision::cpp_int(1) << exponent);
-}
+Rational power_of_two(unsigned exponent) { return Rational::power_of_two(exponent); }
 Rational lowest(unsigned width, bool is_signed) {
   return is_signed ? Rational(-power_of_two(width - 1)) : Rational(0);
 }

@@ -256,7 +256,7 @@ int published_order(const AmountPool &amounts, const Amount &a, const AmountPool
   if (p != q)
     return p < q ? -1 : 1;
   // Divisible by whatever bounds divide by.
-  static const Rational large = Rational(boost::multiprecision::cpp_int(1) << 60) * 3 * 3 * 5 * 7;
+  static const Rational large = Rational::power_of_two(60) * 3 * 3 * 5 * 7;
   const auto value = [](const std::string &) { return std::optional(large); };
   const auto x = amounts.evaluate(a, value), y = others.evaluate(b, value);
   if (!x || !y)

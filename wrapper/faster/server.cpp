@@ -378,9 +378,7 @@ private:
     }
     job.answered = true;
     if (status == 0) {
-      if (const auto bytes = read_regular_file(path(job.question.id, "answer")))
-        if (const auto answer = launch::decode_answer(*bytes))
-          keys_.emplace(answer->table.hash, job.key);
+      note_answer(job);
       return;
     }
     // What it did to itself it would do again; what somebody else did to it is no reason.
@@ -392,6 +390,16 @@ private:
       store_.keep(job.key, answer);
       reply(job, answer);
     }
+  }
+
+  /// Under which key results belong to what a worker has answered; false: it has not.
+  bool note_answer(const Job &job) {
+    const auto bytes = read_regular_file(path(job.question.id, "answer"));
+    if (!bytes)
+      return false;
+    if (const auto answer = launch::decode_answer(*bytes))
+      keys_.emplace(answer->table.hash, job.key);
+    return true;
   }
 
   std::string path(const std::string &name, const char *kind) const {
@@ -595,6 +603,9 @@ private:
       ::waitpid(reader_, nullptr, 0);
     }
     look_around(); // for what came after the last look
+    // A worker has answered before it ends, and the program may have ended meanwhile.
+    for (auto &[id, job] : jobs_)
+      job.answered = job.answered || note_answer(job);
     if (makes_room_)
       store_.make_room();
     if (!store_.problem().empty()) {
@@ -604,8 +615,10 @@ private:
     }
     end_early(workers_.size());
     const auto unfinished = static_cast<std::size_t>(
-        std::count_if(workers_.begin(), workers_.end(),
-                      [&](const auto &entry) { return jobs_.at(entry.second).wanted; }));
+        std::count_if(workers_.begin(), workers_.end(), [&](const auto &entry) {
+          const Job &job = jobs_.at(entry.second);
+          return job.wanted && !job.answered;
+        }));
     std::vector<std::pair<const Job *, std::string>> rest;
     const std::set<std::string> waiting(queue_.begin(), queue_.end());
     for (const std::string &id : waiting)

@@ -22,19 +22,15 @@ std::optional<facts::Rational> to_rational(const std::string &text) {
     return std::nullopt;
   if (!hexadecimal) // a zero in front would make it octal
     digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size() - 1));
-  const facts::Rational number{boost::multiprecision::cpp_int(digits)};
+  const facts::Rational number(digits);
   return minus ? facts::Rational(-number) : number;
-}
-
-facts::Rational power_of_two(unsigned exponent) {
-  return facts::Rational(boost::multiprecision::cpp_int(1) << exponent);
 }
 
 /// A whole number from `low` on that has the same `width` bits; nothing if it has more bits.
 std::optional<facts::Rational> same_bits(const facts::Rational &number, unsigned width,
                                          const facts::Rational &low) {
-  const facts::Rational size = power_of_two(width);
-  if (number < -power_of_two(width - 1) || number >= size)
+  const facts::Rational size = facts::Rational::power_of_two(width);
+  if (number < -facts::Rational::power_of_two(width - 1) || number >= size)
     return std::nullopt;
   return number < low           ? facts::Rational(number + size)
          : number >= low + size ? facts::Rational(number - size)
@@ -166,7 +162,8 @@ std::map<std::string, std::int64_t> ParameterNames::values_at(const LaunchPoint 
     if (is_extent(whole_name) && whole_name.starts_with("nctaid."))
       result[whole_name] = static_cast<std::int64_t>(facts::floor_of(number));
     else if (const auto given = find(whole_name))
-      if (const auto bits = same_bits(number, given->width, -power_of_two(given->width - 1)))
+      if (const auto bits =
+              same_bits(number, given->width, -facts::Rational::power_of_two(given->width - 1)))
         result[given->own] = static_cast<std::int64_t>(facts::floor_of(*bits));
   return result;
 }
@@ -207,12 +204,12 @@ std::optional<facts::Rational> AmountsAt::of_variable(const std::string &variabl
   facts::Rational low = *range.low, high = *range.high;
   // What was read with another width than it has is not reduced: which bits those are is not known.
   const auto declared = names_.width(name);
-  if (low <= 0 && (!declared || power_of_two(*declared) == high - low + 1)) {
-    const unsigned width = boost::multiprecision::msb(facts::floor_of(high - low + 1));
+  if (low <= 0 && (!declared || facts::Rational::power_of_two(*declared) == high - low + 1)) {
+    const unsigned width = facts::floor_of(high - low + 1).bits() - 1;
     if (auto bits = same_bits(*number, width, low))
       return bits;
-    low = -power_of_two(width - 1);
-    high = power_of_two(width) - 1;
+    low = -facts::Rational::power_of_two(width - 1);
+    high = facts::Rational::power_of_two(width) - 1;
   }
   if (fault_.empty())
     fault_ = does_not_fit(name, *number, low, high);
@@ -250,7 +247,8 @@ std::string point_fault(const std::vector<const Module *> &modules, const Launch
     if (!known)
       return fmt::format("--launch: no kernel has a parameter `{}`{}", name, suggest(name));
     if (most > 0 && !same_bits(number, most, 0))
-      return does_not_fit(name, number, -power_of_two(most - 1), power_of_two(most) - 1);
+      return does_not_fit(name, number, -facts::Rational::power_of_two(most - 1),
+                          facts::Rational::power_of_two(most) - 1);
   }
   return "";
 }
