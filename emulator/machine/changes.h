@@ -1,5 +1,8 @@
 #pragma once
 
+// Which instructions a rewrite has taken away or added. verify() searches for launches until all of
+// these have been executed.
+
 #include "grammar/module.h"
 
 #include <vector>

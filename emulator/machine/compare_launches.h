@@ -1,5 +1,10 @@
 #pragma once
 
+// Runs two kernels on one described launch each, and compares what they leave in memory. `ptxasw
+// verify` asks it about a launch file; a proof of equality that fails asks it if a launch refutes
+// it.
+//   compare_launches(first, launch, second, launch, {}).kind == CompareVerdict::Kind::agree
+
 #include "emulator/machine/launch_description.h"
 
 #include <string>

@@ -1,5 +1,7 @@
 #pragma once
 
+// A search for code that must have run before a place, where dominators alone do not show it.
+
 #include "grammar/cfg.h"
 
 #include <optional>

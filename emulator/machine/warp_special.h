@@ -1,5 +1,7 @@
 #pragma once
 
+// The special registers that the warp emulator has a value for, and WARP_SZ, by name.
+
 #include "emulator/machine/warp_program.h"
 
 #include <string_view>

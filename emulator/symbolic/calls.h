@@ -1,5 +1,8 @@
 #pragma once
 
+// Which function a `call` runs. The emulator asks before it writes a function's results out
+// (calls.cpp), and so does every analysis that looks into what is called.
+
 #include "grammar/module.h"
 
 #include <string_view>

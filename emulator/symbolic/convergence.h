@@ -1,5 +1,8 @@
 #pragma once
 
+// Which loops keep the lanes of a warp in the same iteration. A shuffle in a loop is right only
+// there; convergence.cpp has the proof. Emulation::in_step() passes the answer on.
+
 #include "grammar/cfg.h"
 
 #include <cstdint>
