@@ -1,5 +1,8 @@
 #pragma once
 
+// Which registers are still needed where. Who writes code asks which of them to save; who proves
+// asks which of them must agree: `liveness.live_in(cfg.loops()[loop].header, reg)`.
+
 #include "grammar/cfg.h"
 
 #include <vector>
