@@ -1,5 +1,9 @@
 #pragma once
 
+// Conditions at a place in a kernel, and what follows from them by a few plain rules. Detection and
+// proof ask it before they ask a solver, so the rules are ones that can be seen to be right.
+//   known.assume(condition, true); // then known.decide(another)
+
 #include "emulator/symbolic/emulate.h"
 #include "emulator/symbolic/expr.h"
 #include "synth/shuffle/source_lane.h"

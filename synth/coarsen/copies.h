@@ -1,5 +1,8 @@
 #pragma once
 
+// What each copy of a coarsened kernel addresses. Who merges loads or makes them wide compares
+// copies by it: accesses of two copies are to one place if their expressions are the same.
+
 #include "synth/coarsen/coarsen.h"
 
 #include "emulator/symbolic/emulate.h"

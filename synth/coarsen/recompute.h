@@ -1,5 +1,8 @@
 #pragma once
 
+// Registers that lockstep gives up, and how a copy that leaves it gets them back: by running
+// instructions again whose operands have not changed since.
+
 #include "synth/kernel_context.h"
 
 #include <map>

@@ -1,5 +1,9 @@
 #pragma once
 
+// The proof of rewritten loads, from the two texts alone: nobody's word is taken for what was
+// detected or written. rewrite_module() withdraws what is not proved:
+//   prove(module, rewritten, replaced, options)[function].unproved.empty()
+
 #include "grammar/module.h"
 #include "synth/proof/obligation.h"
 #include "synth/rewrite.h"

@@ -1,5 +1,8 @@
 #pragma once
 
+// Which loads detection looks at (soundness.md, rule 6). Rewriting leaves kernels alone that have
+// fewer than two of them: `candidate(module, kernel, instruction, widths).eligible`.
+
 #include "grammar/module.h"
 #include "synth/report.h"
 #include "synth/rewrite.h"

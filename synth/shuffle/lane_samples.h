@@ -1,5 +1,8 @@
 #pragma once
 
+// Guesses from which lane a value may come where linear forms do not tell: by numbers. A wrong
+// guess costs only the attempt to prove it.
+
 #include "emulator/symbolic/emulate.h"
 #include "emulator/symbolic/evaluation.h"
 #include "synth/shuffle/source_lane.h"

@@ -1,5 +1,9 @@
 #pragma once
 
+// From which lane of the warp a value comes: so many lanes up, or across a butterfly. Detection,
+// proof, emission and `explain` all speak of lanes in these terms: `SourceLane{.delta =
+// -1}.of(lane)`.
+
 #include "emulator/semantics/launch.h"
 
 #include <cstdlib>
