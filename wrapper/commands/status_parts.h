@@ -1,5 +1,7 @@
 #pragma once
 
+// The parts of `ptxasw status`, each a file of its own.
+
 #include "wrapper/settings/load_settings.h"
 
 #include <string>

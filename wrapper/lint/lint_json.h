@@ -1,5 +1,8 @@
 #pragma once
 
+// The findings of `lint` for programs: as JSON and as SARIF. `ptxasw lint` prints them, and runs as
+// ptxas write them to files.
+
 #include "wrapper/lint/findings.h"
 
 namespace ptxasw::wrapper {
