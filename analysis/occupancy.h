@@ -1,7 +1,7 @@
 #pragma once
 
-// How many blocks of a kernel a multiprocessor holds at once, and which resource allows no more.
-// The cost model, the baseline of `lint` and the search for staged tiles ask for it:
+// Occupancy: how many warps a multiprocessor has to hide latencies with, and which resource allows
+// no more. The cost model, the baseline of `lint` and the search for staged tiles ask for it:
 //   const std::uint32_t blocks = occupancy(architecture, {.threads = 256, .registers = 40}).blocks;
 
 #include "analysis/architecture.h"

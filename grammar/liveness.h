@@ -1,7 +1,7 @@
 #pragma once
 
-// Which registers are still needed where. Who writes code asks which of them to save; who proves
-// asks which of them must agree: `liveness.live_in(cfg.loops()[loop].header, reg)`.
+// Liveness of registers, by block. Who writes code asks which registers to save, and who proves
+// asks which must agree: `liveness.live_in(cfg.loops()[loop].header, reg)`.
 
 #include "grammar/cfg.h"
 

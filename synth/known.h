@@ -1,7 +1,7 @@
 #pragma once
 
-// Conditions at a place in a kernel, and what follows from them by a few plain rules. Detection and
-// proof ask it before they ask a solver, so the rules are ones that can be seen to be right.
+// Reasoning by a few plain rules, which detection and proof try before they ask a solver. Each is a
+// rule that can be seen to be right.
 //   known.assume(condition, true); // then known.decide(another)
 
 #include "emulator/symbolic/emulate.h"

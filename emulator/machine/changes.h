@@ -1,7 +1,7 @@
 #pragma once
 
-// Which instructions a rewrite has taken away or added. verify() searches for launches until all of
-// these have been executed.
+// What verify() has to see executed: it searches for launches until every instruction that a
+// rewrite added or took away has run.
 
 #include "grammar/module.h"
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// A search for code that must have run before a place, where dominators alone do not show it.
+// Where code is shared by several ways, tells the search for launches which one of them leads to a
+// place (launch_model.h).
 
 #include "grammar/cfg.h"
 

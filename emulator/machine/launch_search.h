@@ -1,7 +1,7 @@
 #pragma once
 
-// A search for a launch in which a thread of a kernel does a given thing, by moving one number at a
-// time. That it finds none does not mean that there is none.
+// Finds launches in which a thread of a kernel does a given thing. That it finds none does not mean
+// that there is none.
 
 #include "emulator/machine/launch_model.h"
 

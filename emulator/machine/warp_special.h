@@ -1,6 +1,6 @@
 #pragma once
 
-// The special registers that the warp emulator has a value for, and WARP_SZ, by name.
+// The names of special registers, for the decoder.
 
 #include "emulator/machine/warp_program.h"
 

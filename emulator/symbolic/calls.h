@@ -1,7 +1,7 @@
 #pragma once
 
-// Which function a `call` runs. The emulator asks before it writes a function's results out
-// (calls.cpp), and so does every analysis that looks into what is called.
+// Calls whose function is known. The emulator writes out what such a function returns (calls.cpp),
+// and analyses and proofs look at what it does: `CallTargets(module).of(call)`.
 
 #include "grammar/module.h"
 

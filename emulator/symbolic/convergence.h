@@ -1,7 +1,7 @@
 #pragma once
 
-// Which loops keep the lanes of a warp in the same iteration. A shuffle in a loop is right only
-// there; convergence.cpp has the proof. Emulation::in_step() passes the answer on.
+// A shuffle in a loop is right only if the lane that it asks is in the same iteration. Here are the
+// loops of which that is certain, and convergence.cpp has the proof; Emulation::in_step() asks.
 
 #include "grammar/cfg.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What each copy of a coarsened kernel addresses. Who merges loads or makes them wide compares
-// copies by it: accesses of two copies are to one place if their expressions are the same.
+// Compares what different copies of a coarsened kernel access: it is one place if their expressions
+// are the same. Who merges loads or makes accesses wide asks this.
 
 #include "synth/coarsen/coarsen.h"
 

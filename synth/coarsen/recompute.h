@@ -1,7 +1,7 @@
 #pragma once
 
-// Registers that lockstep gives up, and how a copy that leaves it gets them back: by running
-// instructions again whose operands have not changed since.
+// Keeps the registers of a coarsened kernel few. What runs again has the operands that it had
+// before, so it gives what it gave (recompute.cpp).
 
 #include "synth/kernel_context.h"
 

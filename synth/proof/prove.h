@@ -1,7 +1,7 @@
 #pragma once
 
-// The proof of rewritten loads, from the two texts alone: nobody's word is taken for what was
-// detected or written. rewrite_module() withdraws what is not proved:
+// The proof that rewritten loads are right, which does not know how they were found or written.
+// rewrite_module() withdraws what it does not show:
 //   prove(module, rewritten, replaced, options)[function].unproved.empty()
 
 #include "grammar/module.h"

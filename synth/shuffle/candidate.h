@@ -1,7 +1,8 @@
 #pragma once
 
-// Which loads detection looks at (soundness.md, rule 6). Rewriting leaves kernels alone that have
-// fewer than two of them: `candidate(module, kernel, instruction, widths).eligible`.
+// The first sieve of detection, by the instruction alone (soundness.md, rule 6). Rewriting leaves
+// kernels alone in which it lets fewer than two loads through: `candidate(module, kernel,
+// instruction, widths).eligible`.
 
 #include "grammar/module.h"
 #include "synth/report.h"

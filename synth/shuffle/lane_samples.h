@@ -1,7 +1,6 @@
 #pragma once
 
-// Guesses from which lane a value may come where linear forms do not tell: by numbers. A wrong
-// guess costs only the attempt to prove it.
+// Which lanes detection should try where linear forms do not tell (detect.cpp).
 
 #include "emulator/symbolic/emulate.h"
 #include "emulator/symbolic/evaluation.h"

@@ -1,8 +1,7 @@
 #pragma once
 
-// From which lane of the warp a value comes: so many lanes up, or across a butterfly. Detection,
-// proof, emission and `explain` all speak of lanes in these terms: `SourceLane{.delta =
-// -1}.of(lane)`.
+// Whose value a load takes, in the terms that detection, proof, emission and `explain` share:
+// `SourceLane{.delta = -1}.of(5) == 4`.
 
 #include "emulator/semantics/launch.h"
 
