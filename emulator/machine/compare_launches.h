@@ -1,8 +1,7 @@
 #pragma once
 
 // Runs two kernels on one described launch each, and compares what they leave in memory. `ptxasw
-// verify` asks it about a launch file; a proof of equality that fails asks it if a launch refutes
-// it.
+// verify` asks it about a launch file, and `ptxasw prove` tries by it to refute that two are equal.
 //   compare_launches(first, launch, second, launch, {}).kind == CompareVerdict::Kind::agree
 
 #include "emulator/machine/launch_description.h"

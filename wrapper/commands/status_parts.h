@@ -1,6 +1,6 @@
 #pragma once
 
-// The parts of `ptxasw status`, each a file of its own.
+// The parts of `ptxasw status` that have files of their own.
 
 #include "wrapper/settings/load_settings.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The findings of `lint` for programs: as JSON and as SARIF. `ptxasw lint` prints them, and runs as
-// ptxas write them to files.
+// The findings of `lint` for programs, as JSON and as SARIF: `ptxasw lint` and runs as ptxas write
+// them.
 
 #include "wrapper/lint/findings.h"
 
