@@ -1,7 +1,7 @@
 #pragma once
 
-// A parsed PTX module, as every other folder has it. It describes the text and says nothing of what
-// instructions do. All names and spans point into that text, so nothing of it is lost.
+// A parsed PTX module, as every other folder has it: what the text says, and nothing of what
+// instructions do (roles.h and emulator/semantics know that).
 //   const auto module = parse(text, "saxpy.ptx"); // an error has line and column
 //   for (const Instruction &one : (*module)->functions[0].instructions) (*module)->opcode(one).op
 
