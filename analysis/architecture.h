@@ -1,5 +1,9 @@
 #pragma once
 
+// The table of what a multiprocessor of each architecture has. The numbers are those of the CUDA
+// C++ Programming Guide and of the toolkit's own calculator (architecture.cpp says which). Who
+// computes an occupancy or a cost looks its target up: `find_architecture(module.target)`.
+
 #include "grammar/namespaces.h"
 
 #include <cstdint>

@@ -1,5 +1,8 @@
 #pragma once
 
+// Finds the loops by which programs write atomics that PTX lacks, such as the minimum of f32. To
+// independence() such a loop is one reduction; exchange_loops.cpp says why that is right.
+
 #include "grammar/cfg.h"
 
 #include <cstdint>

@@ -1,5 +1,10 @@
 #pragma once
 
+// Does a kernel compute the same when its grid is cut into other blocks? Who changes the shape of
+// blocks or gives one block the work of several asks this first; independence.cpp has the proof by
+// induction.
+//   const bool may_cut = independence(module, kernel).axes[0].verdict == AxisVerdict::independent;
+
 #include "grammar/module.h"
 
 #include <cstdint>

@@ -1,5 +1,8 @@
 #pragma once
 
+// The model of a kernel's time by Hong and Kim, to compare with: `ptxasw advise --model mwp-cwp`
+// orders block shapes by it instead of by ptxasw's own model (analysis/cost).
+
 #include "grammar/namespaces.h"
 
 #include <cstdint>

@@ -1,5 +1,9 @@
 #pragma once
 
+// Occupancy: how many warps a multiprocessor has to hide latencies with, and which resource allows
+// no more. The cost model, the baseline of `lint` and the search for staged tiles ask for it:
+//   const std::uint32_t blocks = occupancy(architecture, {.threads = 256, .registers = 40}).blocks;
+
 #include "analysis/architecture.h"
 
 #include <cstdint>

@@ -1,5 +1,9 @@
 #pragma once
 
+// Tells calls that only compute from those that stand in the way of a proof. independence() and the
+// families that let one thread do the work of several (synth/calls.cpp) step over the former:
+// whoever makes such a call gets the same result.
+
 #include "grammar/module.h"
 
 #include <map>

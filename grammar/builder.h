@@ -1,5 +1,8 @@
 #pragma once
 
+// The parser's other half: PTX.g4 says what may stand where, its actions say so to a Builder, and
+// that makes the Module of it. Internal to the grammar; everybody else calls parse() (module.h).
+
 #include "grammar/constant.h"
 #include "grammar/module.h"
 #include "grammar/scanner.h"

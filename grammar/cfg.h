@@ -1,5 +1,10 @@
 #pragma once
 
+// The control-flow graph of a function: basic blocks, dominators, post-dominators, natural loops.
+// Who makes one asks first if it may be relied on:
+//   const ControlFlowGraph cfg(module, kernel);
+//   if (!cfg.well_formed()) // a branch has a target that is not there
+
 #include "grammar/module.h"
 
 #include <set>

@@ -1,5 +1,8 @@
 #pragma once
 
+// Numbers of PTX and constant expressions (PTX ISA 4.5): what a text stands for. What ptxas
+// computes decides where the manual leaves it open (constant.cpp).
+
 #include "grammar/types.h"
 
 #include <cstdint>

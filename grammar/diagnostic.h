@@ -1,5 +1,8 @@
 #pragma once
 
+// An error in a PTX file, and how people are told of it. parse() and the rewriter return one:
+// `fmt::print(stderr, "{}", format(module.error()));`
+
 #include "grammar/namespaces.h"
 
 #include <cstdint>

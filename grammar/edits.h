@@ -1,5 +1,9 @@
 #pragma once
 
+// Changes to a text. Rewrites are made with them, so that what they do not touch stays as the
+// compiler wrote it, comments and `.loc` lines included:
+//   edits.insert(instruction.span.begin, "mov.b32 %a, %b; "); // then edits.apply(module.text())
+
 #include "grammar/scanner.h"
 
 #include <cstdint>

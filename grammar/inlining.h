@@ -1,5 +1,8 @@
 #pragma once
 
+// Where code was inlined from, by its `.loc` lines. Warnings are told at the user's own line with
+// it (wrapper/lint/places.h).
+
 #include "grammar/module.h"
 
 #include <vector>

@@ -1,5 +1,8 @@
 #pragma once
 
+// Liveness of registers, by block. Who writes code asks which registers to save, and who proves
+// asks which must agree: `liveness.live_in(cfg.loops()[loop].header, reg)`.
+
 #include "grammar/cfg.h"
 
 #include <vector>

@@ -1,5 +1,10 @@
 #pragma once
 
+// A parsed PTX module, as every other folder has it: what the text says, and nothing of what
+// instructions do (roles.h and emulator/semantics know that).
+//   const auto module = parse(text, "saxpy.ptx"); // an error has line and column
+//   for (const Instruction &one : (*module)->functions[0].instructions) (*module)->opcode(one).op
+
 #include "grammar/diagnostic.h"
 #include "grammar/opcodes.h"
 #include "grammar/scanner.h"

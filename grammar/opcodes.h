@@ -1,15 +1,15 @@
 #pragma once
 
+// Base opcodes and modifiers by number. What is known of a base opcode without looking at its
+// modifiers is a row of opcodes.def; this header makes the enum and the columns from the rows, so
+// that a list and an enum cannot disagree. `traits(opcode.op).memory` is a column.
+
 #include "grammar/namespaces.h"
 
 #include <cstdint>
 #include <initializer_list>
 #include <span>
 #include <string_view>
-
-// Base opcodes and modifiers by number. What is known of a base opcode without looking at its
-// modifiers is a row of opcodes.def; this header makes the enum and the columns from the rows, so
-// that a list and an enum cannot disagree.
 
 namespace ptxasw::ptx {
 

@@ -1,5 +1,8 @@
 #pragma once
 
+// What stands before an instruction and belongs to it: pragmas and labels. Who moves or replaces a
+// load asks if a pragma is about it (PTX ISA 12), and where code may be put.
+
 #include "grammar/module.h"
 
 namespace ptxasw::ptx {

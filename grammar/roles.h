@@ -1,5 +1,9 @@
 #pragma once
 
+// Which registers an instruction reads and writes. Of an opcode that nobody has described all
+// registers count as read and perhaps written, so data flow that is made from it misses nothing.
+//   for (const RegisterId reg : written_registers(module, instruction)) values.erase(reg);
+
 #include "grammar/module.h"
 
 #include <functional>

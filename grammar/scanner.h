@@ -1,5 +1,9 @@
 #pragma once
 
+// Tokens of PTX, by the lexical rules of PTX.g4 and without ANTLR's lexer, which is slow
+// (scanner.cpp). The parser reads by it, and the proof compares the words of two texts:
+// `scanner.next()`.
+
 #include "grammar/namespaces.h"
 
 #include <cstdint>

@@ -1,5 +1,8 @@
 #pragma once
 
+// The words of PTX that name scalar types and state spaces (PTX ISA 5.1, 5.2), as enums:
+// `bit_width(scalar_type(".f32")) == 32`.
+
 #include "grammar/namespaces.h"
 
 #include <cstdint>

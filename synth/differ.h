@@ -1,5 +1,9 @@
 #pragma once
 
+// Makes questions to the solver small enough to be answered. Detection and proof ask them where the
+// normal form does not show that two addresses are equal:
+//   solver.check("equal addresses", ways_to_differ(pool, a, b, known)) == SolverAnswer::unsat
+
 #include "emulator/symbolic/expr.h"
 
 #include <span>

@@ -1,5 +1,9 @@
 #pragma once
 
+// What `ptxasw explain` and the pages of `ptxasw report` say of each load: its address, and who has
+// its value, or why it is loaded.
+//   for (const KernelExplanation &kernel : explain(module, options)) kernel.loads[0].reason
+
 #include "grammar/module.h"
 #include "synth/rewrite.h"
 #include "synth/shuffle/source_lane.h"

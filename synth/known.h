@@ -1,5 +1,9 @@
 #pragma once
 
+// Reasoning by a few plain rules, which detection and proof try before they ask a solver. Each is a
+// rule that can be seen to be right.
+//   known.assume(condition, true); // then known.decide(another)
+
 #include "emulator/symbolic/emulate.h"
 #include "emulator/symbolic/expr.h"
 #include "synth/shuffle/source_lane.h"

@@ -1,5 +1,9 @@
 #pragma once
 
+// Answers that depend on the way by which a lane came, which the emulator has joined. Detection and
+// proof ask if an obstacle was passed, and which value a register has on a way:
+//   paths.never_passed(obstacle, guard, from, to) != Shown::no
+
 #include "emulator/symbolic/emulate.h"
 #include "emulator/symbolic/solver.h"
 

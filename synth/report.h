@@ -1,5 +1,8 @@
 #pragma once
 
+// What became of a module: which loads were replaced and which stayed, why, and what it took.
+// Rewriting fills it in; the summary and the JSON report print it.
+
 #include "grammar/namespaces.h"
 
 #include <cstdint>

@@ -1,5 +1,9 @@
 #pragma once
 
+// Replaces loads by values that another lane or the thread itself has (the paper's shuffle
+// synthesis): one call from text to text. What cannot be proved is left as it was.
+//   const auto result = rewrite_module(text, "saxpy.ptx", RewriteOptions()); // result->text
+
 #include "synth/report.h"
 
 #include "emulator/semantics/launch.h"

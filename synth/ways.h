@@ -1,5 +1,9 @@
 #pragma once
 
+// The blocks through which lanes get to a load, for values that come from both arms of a branch.
+// Detection and proof each ask if one of the sources has run on every way:
+//   const auto ways = ways_since(emulation, blocks_of_sources, block, known); // nothing: not shown
+
 #include "emulator/symbolic/emulate.h"
 #include "synth/known.h"
 

@@ -1,5 +1,8 @@
 #pragma once
 
+// The prices of the cost model: how many cycles an instruction occupies its pipe, and after how
+// many its result can be used. They depend on the opcode alone, not on what operands hold.
+
 #include "analysis/cost/kernel.h"
 
 namespace ptxasw::analysis::cost {

@@ -1,5 +1,9 @@
 #pragma once
 
+// The conditions under which a register has one or the other value behind a branch. With them the
+// cost model can say in numbers what an address is in each lane, where the emulator has only a
+// symbol.
+
 #include "emulator/symbolic/emulate.h"
 
 namespace ptxasw::analysis::cost {

@@ -1,5 +1,8 @@
 #pragma once
 
+// A cache on which the cost model replays the accesses of warps, to count what misses:
+//   misses += !cache.read(address / sector_bytes);
+
 #include "grammar/namespaces.h"
 
 #include <cstdint>

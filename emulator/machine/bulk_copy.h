@@ -1,5 +1,7 @@
 #pragma once
 
+// Bulk copies, decoded: what the decoder hands to the copy engine (warp_bulk.h) for each of them.
+
 #include "emulator/machine/warp_program.h"
 
 namespace ptxasw::emulator {

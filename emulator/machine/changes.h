@@ -1,5 +1,8 @@
 #pragma once
 
+// What verify() has to see executed: it searches for launches until every instruction that a
+// rewrite added or took away has run.
+
 #include "grammar/module.h"
 
 #include <vector>

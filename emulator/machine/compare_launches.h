@@ -1,5 +1,9 @@
 #pragma once
 
+// Runs two kernels on one described launch each, and compares what they leave in memory. `ptxasw
+// verify` asks it about a launch file, and `ptxasw prove` tries by it to refute that two are equal.
+//   compare_launches(first, launch, second, launch, {}).kind == CompareVerdict::Kind::agree
+
 #include "emulator/machine/launch_description.h"
 
 #include <string>

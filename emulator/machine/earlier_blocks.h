@@ -1,5 +1,8 @@
 #pragma once
 
+// Where code is shared by several ways, tells the search for launches which one of them leads to a
+// place (launch_model.h).
+
 #include "grammar/cfg.h"
 
 #include <optional>

@@ -1,5 +1,8 @@
 #pragma once
 
+// Arithmetic on real numbers that does not round. With it the emulator can tell a kernel that adds
+// in another order, which `--reassociate` allows, from one that adds something else.
+
 #include "grammar/types.h"
 
 #include <cstdint>

@@ -1,5 +1,8 @@
 #pragma once
 
+// `wgmma`, decoded: the operation and its operands, and where a descriptor says that elements of a
+// matrix lie. warp_group.h executes it.
+
 #include "emulator/machine/warp_program.h"
 
 namespace ptxasw::emulator {

@@ -1,5 +1,10 @@
 #pragma once
 
+// A launch as data: shape, arguments and the contents of memory. Launch files are read into it
+// (wrapper/commands/launch_file.h), and proofs give their counterexamples in it.
+//   GlobalMemory memory;
+//   auto prepared = prepare_launch(program, description, memory); // then run_kernel()
+
 #include "emulator/machine/warp_launch.h"
 
 #include <string>

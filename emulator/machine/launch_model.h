@@ -1,5 +1,10 @@
 #pragma once
 
+// What a kernel does under which launches, told by its symbolic emulation. The search for launches
+// asks it for conditions to meet; `ptxasw prove` asks which parameters are pointers:
+//   std::vector<ParameterSlot> slots = parameter_slots(module, kernel);
+//   const KernelModel marks_pointers(module, kernel, slots);
+
 #include "emulator/machine/earlier_blocks.h"
 #include "emulator/machine/warp_launch.h"
 #include "emulator/symbolic/emulate.h"

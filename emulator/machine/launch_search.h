@@ -1,5 +1,8 @@
 #pragma once
 
+// Finds launches in which a thread of a kernel does a given thing. That it finds none does not mean
+// that there is none.
+
 #include "emulator/machine/launch_model.h"
 
 #include <vector>

@@ -1,5 +1,9 @@
 #pragma once
 
+// Tensor maps, which `cp.async.bulk.tensor` copies by. Launch files and the runtime's
+// cuTensorMapEncodeTiled() write them by encode(), and the copy engine reads them:
+//   std::optional<TensorMap> map = decode_tensor_map(bytes); // nothing: encode() did not write it
+
 #include "emulator/semantics/floating.h"
 
 #include <array>

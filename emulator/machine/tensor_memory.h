@@ -1,5 +1,8 @@
 #pragma once
 
+// Tensor memory and the instructions of `tcgen05` that use it, decoded. warp_tensor.h executes
+// them.
+
 #include "emulator/machine/warp_program.h"
 
 #include <bitset>

@@ -1,5 +1,8 @@
 #pragma once
 
+// Textures and surfaces: how an object is described, and which elements a fetch of one reads. The
+// runtime without a GPU writes objects by encode(); the machine reads them again (warp_texture.h).
+
 #include "grammar/types.h"
 
 #include <array>

@@ -1,5 +1,8 @@
 #pragma once
 
+// Tells launches that a search can find from those in which an index would have to wrap around.
+// verify() need not try the latter; it reports them.
+
 #include "emulator/symbolic/emulate.h"
 
 #include <vector>

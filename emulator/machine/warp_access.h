@@ -1,10 +1,12 @@
 #pragma once
 
+// Instructions that access memory, for the lanes of a mask (PTX ISA 9.7.9, 9.7.13). What an access
+// may touch, and what of it is noted, is memory_view.h's.
+
 #include "emulator/machine/memory_view.h"
 
 namespace ptxasw::emulator {
 
-// Instructions that access memory, for the lanes of a mask (PTX ISA 9.7.9, 9.7.13).
 void execute_load(WarpContext &context, MemoryView &memory, LaneMask mask);
 void execute_store(WarpContext &context, MemoryView &memory, LaneMask mask);
 /// atom and red.

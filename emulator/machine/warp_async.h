@@ -1,5 +1,8 @@
 #pragma once
 
+// The part of the warp emulator for `cp.async` and mbarriers (PTX ISA 9.7.9.25, 9.7.13.15). The
+// copy engine, clusters and `tcgen05` tell their mbarriers through it.
+
 #include "emulator/machine/memory_view.h"
 #include "emulator/machine/warp_schedule.h"
 

@@ -1,5 +1,8 @@
 #pragma once
 
+// The part of the warp emulator for `bar`, `barrier` and `barrier.cluster` (PTX ISA 9.7.13). It
+// also reports wrong uses of barriers that a GPU gets past.
+
 #include "emulator/machine/warp_context.h"
 #include "emulator/machine/warp_schedule.h"
 

@@ -1,5 +1,7 @@
 #pragma once
 
+// The part of the warp emulator for bulk copies (PTX ISA 9.7.9.25 to 9.7.9.28).
+
 #include "emulator/machine/bulk_copy.h"
 #include "emulator/machine/tensor_map.h"
 #include "emulator/machine/warp_async.h"

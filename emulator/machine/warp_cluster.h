@@ -1,5 +1,8 @@
 #pragma once
 
+// The part of the warp emulator for mapa, getctarank (PTX ISA 9.7.9.22, 9.7.9.23) and
+// clusterlaunchcontrol (9.7.13.16).
+
 #include "emulator/machine/warp_async.h"
 
 namespace ptxasw::emulator {

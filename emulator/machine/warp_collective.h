@@ -1,5 +1,8 @@
 #pragma once
 
+// The part of the warp emulator for what lanes of a warp do together: shuffles, votes, `match`,
+// `redux`, `bar.warp.sync`, and what all 32 of them have to do, like products of matrices.
+
 #include "emulator/machine/memory_view.h"
 #include "emulator/machine/warp_schedule.h"
 #include "emulator/machine/warp_tensor.h"

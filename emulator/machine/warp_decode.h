@@ -1,5 +1,8 @@
 #pragma once
 
+// The decoder of the warp emulator: from PTX to WarpInstruction, once for each program. An
+// instruction that it does not understand is refused when it is executed, with the reason.
+
 #include "emulator/machine/warp_program.h"
 #include "emulator/semantics/parameter_layout.h"
 

@@ -1,5 +1,10 @@
 #pragma once
 
+// Launches drawn at random, for kernels that nobody has described a launch of. verify() runs a
+// kernel and its rewritten form on them, and `ptxasw prove` looks among them for one that refutes.
+// draw_candidate() begins a launch, finish_launch() draws the rest, place_buffers() puts it in
+// memory.
+
 #include "emulator/machine/launch_description.h"
 #include "emulator/machine/launch_search.h"
 #include "emulator/machine/warp_launch.h"

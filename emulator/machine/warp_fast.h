@@ -1,5 +1,7 @@
 #pragma once
 
+// A faster way to execute the most common instructions: 32 lanes by one call of a function.
+
 #include "emulator/machine/warp_program.h"
 
 namespace ptxasw::emulator {

@@ -1,5 +1,8 @@
 #pragma once
 
+// What can go wrong in a run of a kernel, and how it is told: `ptxasw emulate` and the runtime
+// without a GPU print format(fault).
+
 #include "grammar/namespaces.h"
 
 #include <cstdint>

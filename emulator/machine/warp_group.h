@@ -1,5 +1,8 @@
 #pragma once
 
+// Execution of `wgmma` (PTX ISA 9.7.15), and the matrices in shared memory that `tcgen05` reads,
+// too.
+
 #include "emulator/machine/group_product.h"
 #include "emulator/machine/memory_view.h"
 

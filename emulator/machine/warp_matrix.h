@@ -1,5 +1,8 @@
 #pragma once
 
+// Instructions on matrices that a warp holds in its registers: mma, wmma, ldmatrix, stmatrix,
+// movmatrix, decoded, and which lane has which element. warp_matrix_unit.h executes them.
+
 #include "emulator/semantics/matrix_product.h"
 #include "grammar/module.h"
 

@@ -1,5 +1,7 @@
 #pragma once
 
+// Execution of the instructions that warp_matrix.h describes (PTX ISA 9.7.14).
+
 #include "emulator/machine/memory_view.h"
 
 namespace ptxasw::emulator {

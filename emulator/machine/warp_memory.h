@@ -1,5 +1,10 @@
 #pragma once
 
+// The address space of the emulated device, and its global memory. Everybody who runs a kernel
+// makes one, puts buffers into it and reads them afterwards:
+//   const std::size_t x = memory.allocate("x", bytes, GlobalMemory::Fill::zeros, 0);
+//   memory.read(memory.allocation(x).base, result);
+
 #include "emulator/semantics/scramble.h"
 
 #include <algorithm>

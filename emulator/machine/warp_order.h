@@ -1,5 +1,8 @@
 #pragma once
 
+// What the synchronisation of one run orders, by the memory consistency model (PTX ISA 8). The race
+// detector asks it. Proofs of race freedom have their scopes from here (ThreadScope).
+
 #include "grammar/namespaces.h"
 
 #include <array>

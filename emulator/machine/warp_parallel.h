@@ -1,5 +1,7 @@
 #pragma once
 
+// A faster way to run a kernel: its blocks at the same time, where that changes nothing.
+
 #include "emulator/machine/warp_launch.h"
 
 namespace ptxasw::emulator {

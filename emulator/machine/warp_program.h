@@ -1,5 +1,10 @@
 #pragma once
 
+// A PTX module, decoded for the warp emulator: what each instruction does, where variables lie, how
+// control goes. It is made once, and run any number of times by run_kernel() (warp_launch.h).
+//   const WarpProgram program(module);
+//   const WarpFunction &kernel = program.function(*program.find_kernel("saxpy"));
+
 #include "emulator/machine/warp_fault.h"
 #include "emulator/machine/warp_matrix.h"
 #include "emulator/machine/warp_memory.h"

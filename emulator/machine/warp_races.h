@@ -1,5 +1,8 @@
 #pragma once
 
+// The race detector of the warp emulator. It looks for accesses that nothing orders in one run
+// (warp_order.h), and says nothing of other runs.
+
 #include "emulator/machine/warp_order.h"
 
 #include <cstdint>

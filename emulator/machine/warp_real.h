@@ -1,11 +1,11 @@
 #pragma once
 
+// The real numbers behind what the context's instruction gives; nothing where they are not
+// followed. They are ExactReal, kept beside the bits that the instruction computes.
+
 #include "emulator/machine/warp_context.h"
 
 namespace ptxasw::emulator {
-
-// The real numbers behind what the context's instruction gives; nothing where they are not
-// followed.
 
 /// Behind a number in memory, or the number that its bits are.
 ExactReal real_in_memory(const WarpContext &context, unsigned lane, std::uint64_t address,

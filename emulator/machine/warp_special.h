@@ -1,5 +1,7 @@
 #pragma once
 
+// The names of special registers, for the decoder.
+
 #include "emulator/machine/warp_program.h"
 
 #include <string_view>

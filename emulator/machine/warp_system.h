@@ -1,5 +1,8 @@
 #pragma once
 
+// The part of the warp emulator for vprintf, malloc, free and __assertfail, and for the workspace
+// of cooperative grids.
+
 #include "emulator/machine/memory_view.h"
 
 #include <string>

@@ -1,5 +1,8 @@
 #pragma once
 
+// The part of the warp emulator for `tcgen05` (PTX ISA 9.7.16). It follows the manual; no GPU that
+// has these instructions was compared.
+
 #include "emulator/machine/tensor_memory.h"
 #include "emulator/machine/warp_async.h"
 

@@ -1,5 +1,8 @@
 #pragma once
 
+// The part of the warp emulator for textures and surfaces (PTX ISA 9.7.10, 9.7.11). Which elements
+// a fetch reads is texture.h's.
+
 #include "emulator/machine/memory_view.h"
 #include "emulator/machine/texture.h"
 

@@ -1,5 +1,9 @@
 #pragma once
 
+// Compares kernels by running both on many launches that nobody has to describe. It can show that
+// they differ; that they agree it says of the launches it ran. `ptxasw verify` prints the verdicts:
+//   verify(original, rewritten, {})[0].kind == KernelVerdict::Kind::agree
+
 #include "emulator/machine/compare_launches.h"
 #include "emulator/machine/warp_draw.h"
 #include "emulator/machine/warp_program.h"

@@ -1,5 +1,8 @@
 #pragma once
 
+// Arithmetic on numbers of 1 to 128 bits. Expressions fold their constants by it, and the warp
+// emulator computes by it: `bits::add(a, b, 32)`.
+
 #include "grammar/namespaces.h"
 
 #include <cstdint>

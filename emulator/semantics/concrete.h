@@ -1,5 +1,8 @@
 #pragma once
 
+// The instruction tables on numbers: one way to read them, of which ExprPool is the other
+// (domain.h). The warp emulator executes by it, and `ptxasw prove` computes constant results by it.
+
 #include "emulator/semantics/bits.h"
 #include "emulator/semantics/float_instructions.h"
 

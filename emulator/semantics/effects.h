@@ -1,5 +1,9 @@
 #pragma once
 
+// What an opcode may do to memory and to other lanes. Rewrites and proofs rest on these answers, so
+// an opcode that is not known does everything.
+//   if (effect_of(opcode) == Effect::sync && !leaves_global_alone(opcode)) // an obstacle
+
 #include "grammar/module.h"
 
 namespace ptxasw::emulator {

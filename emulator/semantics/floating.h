@@ -1,5 +1,9 @@
 #pragma once
 
+// Floating-point arithmetic as PTX has it, on the bits of numbers: every rounding, flushing and
+// saturation. Whatever executes or folds an instruction on such numbers asks here:
+//   floating::compute(FloatOperation::fma, ScalarType::f32, decode_float_mode(opcode), operands)
+
 #include "emulator/semantics/bits.h"
 #include "grammar/module.h"
 

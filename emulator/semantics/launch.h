@@ -1,5 +1,9 @@
 #pragma once
 
+// What is known of a launch before it happens: from a kernel's directives, or because the user
+// vouches for it. Emulation, rewrites and proofs begin with it:
+//   const LaunchFacts facts = launch_facts(kernel, options.assume_block);
+
 #include "grammar/module.h"
 
 #include <cstdint>

@@ -1,5 +1,8 @@
 #pragma once
 
+// The arithmetic of tensor cores, element by element: `mma`, `wmma`, `wgmma` and `tcgen05` have it
+// in common. The PTX ISA leaves the rounding of sums open; it is what GPUs were seen to do.
+
 #include "grammar/types.h"
 
 #include <cstdint>

@@ -1,5 +1,8 @@
 #pragma once
 
+// Where parameters lie in .param memory (PTX ISA 5.1.6). Who prepares a launch or knows a byte of a
+// parameter asks for its place: `kernel_parameter_offset(kernel, 1)`.
+
 #include "grammar/module.h"
 
 #include <cstdint>

@@ -1,5 +1,8 @@
 #pragma once
 
+// Splitmix64 (Steele, Lea and Flood, OOPSLA 2014). It depends on its argument alone, so equal seeds
+// give equal memory, launches and schedules on every machine.
+
 #include "grammar/namespaces.h"
 
 #include <cstdint>

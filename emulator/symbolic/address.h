@@ -1,5 +1,10 @@
 #pragma once
 
+// When are two addresses the same, and which indices must not wrap around for that? Detection
+// guesses by linear_form() which loads to compare. It and the proof then ask what follows, and have
+// the conditions tested or assumed:
+//   equal_unless_wrapped(pool, emulation.shift_lane(source, delta), load)
+
 #include "emulator/symbolic/expr.h"
 
 #include <optional>

@@ -1,5 +1,8 @@
 #pragma once
 
+// Calls whose function is known. The emulator writes out what such a function returns (calls.cpp),
+// and analyses and proofs look at what it does: `CallTargets(module).of(call)`.
+
 #include "grammar/module.h"
 
 #include <string_view>

@@ -1,5 +1,8 @@
 #pragma once
 
+// A shuffle in a loop is right only if the lane that it asks is in the same iteration. Here are the
+// loops of which that is certain, and convergence.cpp has the proof; Emulation::in_step() asks.
+
 #include "grammar/cfg.h"
 
 #include <cstdint>

@@ -1,5 +1,10 @@
 #pragma once
 
+// The symbolic emulator: what every address and branch of a kernel is, as an expression of
+// parameters, thread and loop counts, for all launches at once. Detection and proofs begin with it:
+//   Emulation emulation(module, kernel, launch_facts(kernel));
+//   for (const MemoryAccess &access : emulation.trace()) // access.address, access.guard
+
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/launch.h"
 #include "emulator/symbolic/expr.h"

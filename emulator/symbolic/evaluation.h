@@ -1,5 +1,9 @@
 #pragma once
 
+// Expressions as numbers, once each symbol has a value. The search for launches evaluates its
+// conditions by it, and detection the addresses of a few lanes, to guess which are equal:
+//   Evaluator evaluate([&](Expr symbol) { return value_of(symbol); }); // then evaluate(expr)
+
 #include "emulator/symbolic/expr.h"
 
 #include <functional>

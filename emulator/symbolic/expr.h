@@ -1,5 +1,9 @@
 #pragma once
 
+// Expressions of bit-vectors, as SMT-LIB has them, in a normal form: two that are equal are mostly
+// one node, and no solver need be asked (expr.cpp says which are).
+//   pool.add(a, b) == pool.add(b, a) // the same pointer
+
 #include "emulator/semantics/bits.h"
 
 #include <algorithm>

@@ -1,5 +1,9 @@
 #pragma once
 
+// Finds generic addresses that must be global ones, so that generic loads count as loads of global
+// memory (soundness.md, rule 6). Detection, proofs and facts about accesses ask:
+//   GenericAddresses(module).is_global(kernel, access)
+
 #include "grammar/module.h"
 
 #include <vector>

@@ -1,3 +1,7 @@
+// The line of the table is looked up once for each opcode. What has no line there, is not pure, has
+// two results or uses the carry flag has no value here, and neither has what reads an operand
+// without one.
+
 #include "emulator/symbolic/line_evaluator.h"
 
 #include "emulator/semantics/effects.h"

@@ -1,5 +1,9 @@
 #pragma once
 
+// What the branches that led to a place say of numbers there, as intervals. They may be wider than
+// need be, and never too narrow. The emulator and the facts about accesses ask:
+//   path.assume(pool.ult(index, extent), true); // then path.range(index).high
+
 #include "emulator/symbolic/expr.h"
 
 #include <cstdint>

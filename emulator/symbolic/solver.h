@@ -1,5 +1,9 @@
 #pragma once
 
+// Z3, which only solver.cpp knows. A proof asks if something can go wrong, so `unsat` is what it
+// waits for (soundness.md, rule 4); a search asks for values with which it does.
+//   solver.check("equal addresses", formulas) == SolverAnswer::unsat
+
 #include "emulator/symbolic/expr.h"
 
 #include <cstdint>

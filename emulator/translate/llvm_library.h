@@ -1,5 +1,8 @@
 #pragma once
 
+// Compiles LLVM IR to code in this process, by a libLLVM that need not be there when ptxasw is
+// built. Where none is found, the interpreter runs kernels.
+
 #include "emulator/translate/ir_domain.h"
 
 #include <memory>

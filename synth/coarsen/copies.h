@@ -1,5 +1,8 @@
 #pragma once
 
+// Compares what different copies of a coarsened kernel access: it is one place if their expressions
+// are the same. Who merges loads or makes accesses wide asks this.
+
 #include "synth/coarsen/coarsen.h"
 
 #include "emulator/symbolic/emulate.h"

@@ -1,5 +1,8 @@
 #pragma once
 
+// Loads that a coarsened kernel can leave out, as a neighbouring row has the value. Writer and
+// proof both ask for them; merge.cpp says when the value is certain to be the same.
+
 #include "synth/coarsen/coarsen.h"
 
 #include <vector>

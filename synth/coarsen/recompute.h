@@ -1,5 +1,8 @@
 #pragma once
 
+// Keeps the registers of a coarsened kernel few. What runs again has the operands that it had
+// before, so it gives what it gave (recompute.cpp).
+
 #include "synth/kernel_context.h"
 
 #include <map>

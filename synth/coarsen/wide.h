@@ -1,5 +1,9 @@
 #pragma once
 
+// Accesses of neighbouring elements that a coarsened kernel does as one: the plan, and who finds
+// it. Writer and proof both follow the plan; wide.cpp says when elements are neighbours for
+// certain.
+
 #include "emulator/facts/low_bits.h"
 #include "synth/coarsen/copies.h"
 

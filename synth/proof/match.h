@@ -1,5 +1,8 @@
 #pragma once
 
+// Lines up a rewritten function with the original, as texts. The proof rests on it: what has no
+// counterpart in the original must be added code, and only that has to be shown to be right.
+
 #include "grammar/module.h"
 
 #include <span>

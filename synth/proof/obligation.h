@@ -1,5 +1,7 @@
 #pragma once
 
+// The parts of a proof by name, so that reports can say which of them was not met.
+
 #include "grammar/namespaces.h"
 
 #include <cstdint>

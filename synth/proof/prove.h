@@ -1,5 +1,9 @@
 #pragma once
 
+// The proof that rewritten loads are right, which does not know how they were found or written.
+// rewrite_module() withdraws what it does not show:
+//   prove(module, rewritten, replaced, options)[function].unproved.empty()
+
 #include "grammar/module.h"
 #include "synth/proof/obligation.h"
 #include "synth/rewrite.h"

@@ -1,5 +1,8 @@
 #pragma once
 
+// May memory have changed between an earlier load and this one? Detection asks for each source; the
+// proof asks again by itself (synth/proof/prove_reuse.cpp).
+
 #include "emulator/symbolic/emulate.h"
 #include "synth/paths.h"
 #include "synth/report.h"

@@ -1,5 +1,9 @@
 #pragma once
 
+// The first sieve of detection, by the instruction alone (soundness.md, rule 6). Rewriting leaves
+// kernels alone in which it lets fewer than two loads through:
+//   candidate(module, kernel, instruction, widths).eligible
+
 #include "grammar/module.h"
 #include "synth/report.h"
 #include "synth/rewrite.h"

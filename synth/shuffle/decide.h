@@ -1,5 +1,8 @@
 #pragma once
 
+// Does it pay to replace loads by shuffles on this target? Measurements decide (decide.cpp).
+// Rewriting and the drop-in ask: `decide(options.shuffle, 90).shuffle`.
+
 #include "synth/rewrite.h"
 
 #include <string>

@@ -1,5 +1,8 @@
 #pragma once
 
+// Finds the loads of a kernel whose value is in a register already. It is where a rewrite begins,
+// and it only proposes: what is emitted is proved on its own (synth/proof/prove.h).
+
 #include "emulator/symbolic/emulate.h"
 #include "emulator/symbolic/generic.h"
 #include "synth/rewrite.h"

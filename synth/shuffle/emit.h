@@ -1,5 +1,8 @@
 #pragma once
 
+// Writes shuffles into the text: from a plan (plan.h) to edits. It decides nothing; emit.cpp shows
+// the code that comes of it. The names it uses are in no part of the module: fresh_prefix(module).
+
 #include "emulator/semantics/launch.h"
 #include "grammar/edits.h"
 #include "grammar/module.h"

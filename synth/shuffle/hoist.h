@@ -1,5 +1,8 @@
 #pragma once
 
+// May a load run earlier in its block? Detection asks where a later load would be the better
+// source.
+
 #include "emulator/symbolic/emulate.h"
 #include "grammar/module.h"
 #include "synth/shuffle/between.h"

@@ -1,5 +1,8 @@
 #pragma once
 
+// The rules of soundness.md, asked of one load and one source: a verdict says which tests the value
+// needs, or which rule is not met. Detection tries its sources on it one by one.
+
 #include "emulator/symbolic/address.h"
 #include "emulator/symbolic/emulate.h"
 #include "emulator/symbolic/solver.h"

@@ -1,5 +1,7 @@
 #pragma once
 
+// Which lanes detection should try where linear forms do not tell (detect.cpp).
+
 #include "emulator/symbolic/emulate.h"
 #include "emulator/symbolic/evaluation.h"
 #include "synth/shuffle/source_lane.h"

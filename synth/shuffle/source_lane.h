@@ -1,5 +1,8 @@
 #pragma once
 
+// Whose value a load takes, in the terms that detection, proof, emission and `explain` share:
+// `SourceLane{.delta = -1}.of(5) == 4`.
+
 #include "emulator/semantics/launch.h"
 
 #include <cstdlib>

@@ -1,5 +1,7 @@
 #pragma once
 
+// The door to all subcommands of `ptxasw`: main() comes here unless it was called as ptxas.
+
 #include "grammar/namespaces.h"
 
 #include <string>

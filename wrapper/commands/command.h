@@ -1,5 +1,9 @@
 #pragma once
 
+// What a subcommand is, for the files of this folder that are one: a name, the words it takes, and
+// a function that does the work. independent.cpp is a short one to look at:
+//   const Command independent_command{"independent", "...", bind<Request, declare, run>};
+
 #include "wrapper/settings/load_settings.h"
 
 #include <functional>

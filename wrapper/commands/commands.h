@@ -1,12 +1,14 @@
 #pragma once
 
+// The list of all subcommands. A command is a file of this folder, a line here and a line in
+// commands.cpp.
+
 #include "wrapper/commands/command.h"
 
 #include <span>
 
 namespace ptxasw::wrapper {
 
-// A command is a file of this folder, a line here and a line in commands.cpp.
 extern const Command advise_command;
 extern const Command assemble_command;
 extern const Command bisect_command;

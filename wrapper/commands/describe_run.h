@@ -1,5 +1,8 @@
 #pragma once
 
+// What `ptxasw emulate` prints of a run: faults, profiles, values of registers at a line. `prove`
+// and `explain` have from here how a line of the PTX is called for people.
+
 #include "emulator/machine/launch_description.h"
 #include "wrapper/lint/sources.h"
 

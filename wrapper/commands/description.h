@@ -1,5 +1,8 @@
 #pragma once
 
+// Commands and their options as data: words.cpp makes it of what commands declare, and whatever is
+// written about them comes from it.
+
 #include "grammar/namespaces.h"
 
 #include <string>

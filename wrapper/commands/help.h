@@ -1,5 +1,7 @@
 #pragma once
 
+// The texts of `--help`, for people at a terminal.
+
 #include "wrapper/commands/description.h"
 
 #include <string>

@@ -1,5 +1,8 @@
 #pragma once
 
+// Registers and shared memory of kernels, for the commands that need an occupancy: `advise`, `cost`
+// and `optimize`. The real ptxas says them, unless the user does.
+
 #include "analysis/occupancy.h"
 #include "emulator/semantics/launch.h"
 #include "wrapper/settings/settings.h"

@@ -1,5 +1,9 @@
 #pragma once
 
+// Launch files, by which people describe a launch for `emulate`, `verify` and `prove`, and the
+// arguments that `--launch` spells. Both proofs and `verify` write a launch that refutes as such a
+// file.
+
 #include "emulator/machine/launch_description.h"
 
 #include <string>

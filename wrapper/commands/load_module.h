@@ -1,5 +1,8 @@
 #pragma once
 
+// Reads PTX for a command, and finds the kernels in it that the user named. What is wrong is said
+// here, once, in the same words for all commands; who gets null just ends.
+
 #include "grammar/module.h"
 #include "wrapper/commands/shard.h"
 

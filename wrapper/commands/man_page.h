@@ -1,5 +1,7 @@
 #pragma once
 
+// Man pages, which `ptxasw describe man` prints.
+
 #include "wrapper/commands/description.h"
 
 #include <string>

@@ -1,5 +1,8 @@
 #pragma once
 
+// What `ptxasw status` asks of an overlay, a directory that stands in for the toolkit's (`ptxasw
+// overlay`; overlay.cpp says how).
+
 #include "grammar/namespaces.h"
 
 #include <string>

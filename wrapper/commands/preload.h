@@ -1,5 +1,8 @@
 #pragma once
 
+// Starts someone else's program with libraries of ours in it: `ptxasw run`, `launch`, `tune`,
+// `faster` and `check`.
+
 #include "grammar/namespaces.h"
 
 #include <string>

@@ -1,5 +1,9 @@
 #pragma once
 
+// Cuts work into parts for several machines, which need not talk: `--shard 3/64`. The suite of
+// random kernels does the same.
+//   const auto [begin, end] = parse_shard("3/64")->range(kernels.size());
+
 #include "grammar/namespaces.h"
 
 #include <cstddef>

@@ -1,5 +1,7 @@
 #pragma once
 
+// The parts of `ptxasw status` that have files of their own.
+
 #include "wrapper/settings/load_settings.h"
 
 #include <string>

@@ -1,5 +1,7 @@
 #pragma once
 
+// Which ptxasw this is, and with which ptxas and Z3 it works: for `--version` and `ptxasw status`.
+
 #include "grammar/namespaces.h"
 
 #include <string>

@@ -1,5 +1,9 @@
 #pragma once
 
+// How a command declares its words; what is declared gives its parser, its help, its man page and
+// its completion. Commands do not see the library that parses (words.cpp):
+//   words.required("input", request.input, "PTX file"); words.output(request.output);
+
 #include "emulator/semantics/launch.h"
 #include "wrapper/commands/command.h"
 #include "wrapper/commands/description.h"

@@ -1,5 +1,8 @@
 #pragma once
 
+// Keeps caches of objects from handing out what other settings made. `ptxasw run` and the overlay's
+// nvcc put the key where caches see it, and `ptxasw status` prints it: `cache_key({})`.
+
 #include "grammar/namespaces.h"
 
 #include <string>

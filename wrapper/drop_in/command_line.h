@@ -1,5 +1,9 @@
 #pragma once
 
+// A command line of ptxas, as far as a run in its place depends on it. Where it may mean something
+// else than it seems, it has a `doubt`, and the real ptxas gets it untouched.
+//   const CommandLine line = parse_command_line({"-arch=sm_90", "saxpy.ptx", "-o", "saxpy.cubin"});
+
 #include "wrapper/settings/load_settings.h"
 
 #include <cstdint>

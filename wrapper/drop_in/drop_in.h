@@ -1,5 +1,9 @@
 #pragma once
 
+// A run as ptxas. main() comes here when it is called by that name, and `ptxasw assemble` when
+// GCC's offloading compiler wants its assembler. Whatever fails, the build goes on with the real
+// tool.
+
 #include "wrapper/settings/settings.h"
 
 #include <string>

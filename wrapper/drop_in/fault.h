@@ -1,5 +1,7 @@
 #pragma once
 
+// Makes a run as ptxas fail on purpose, so that tests see that the build goes on all the same.
+
 #include "grammar/namespaces.h"
 
 #include <string_view>

@@ -1,5 +1,9 @@
 #pragma once
 
+// Finds the ptxas that would run if there were no ptxasw. The drop-in hands over to it, and
+// commands ask it about registers:
+//   const auto real = find_real(settings.real, invoked_path()); // real->path, or real.error()
+
 #include "grammar/namespaces.h"
 
 #include <string>

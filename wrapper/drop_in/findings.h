@@ -1,5 +1,8 @@
 #pragma once
 
+// The numbers of a run as ptxas, in one form for the line under -v, the log and `ptxasw status`:
+// `findings.add("modules", 1)`.
+
 #include "synth/report.h"
 
 #include <cstdint>

@@ -1,5 +1,9 @@
 #pragma once
 
+// From a command line to the texts of its modules, and from rewritten texts to the real ptxas.
+// Commands ask ptxas about a module through here, too:
+//   assemble_for_messages(real->path, "sm_90", "saxpy.ptx", module.text()) // what -v prints
+
 #include "wrapper/drop_in/command_line.h"
 #include "wrapper/drop_in/outcome.h"
 

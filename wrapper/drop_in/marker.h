@@ -1,5 +1,8 @@
 #pragma once
 
+// Tells ptxasw from ptxas by the file's contents, so that nobody takes a copy of ptxasw for the
+// real one. The search for ptxas and `ptxasw overlay` ask.
+
 #include "grammar/namespaces.h"
 
 #include <string>

@@ -1,5 +1,7 @@
 #pragma once
 
+// Puts the user's names and line numbers into what ptxas says about rewritten text.
+
 #include "grammar/namespaces.h"
 
 #include <cstdint>

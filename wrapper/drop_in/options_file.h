@@ -1,5 +1,7 @@
 #pragma once
 
+// Reads the files of options that `-optf` names.
+
 #include "grammar/namespaces.h"
 
 #include <optional>

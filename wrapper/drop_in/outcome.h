@@ -1,5 +1,8 @@
 #pragma once
 
+// How a run as ptxas ended, and the log that says so, one line a run. `ptxasw status` counts the
+// lines by outcome; `ptxasw rewrite` appends to its journal by append_log().
+
 #include "grammar/namespaces.h"
 
 #include <cstdint>

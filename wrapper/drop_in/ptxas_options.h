@@ -1,5 +1,7 @@
 #pragma once
 
+// The table of ptxas' options: which take a value, and which concern ptxasw.
+
 #include "grammar/namespaces.h"
 
 #include <cstdint>

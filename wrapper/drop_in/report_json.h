@@ -1,5 +1,8 @@
 #pragma once
 
+// The report of a rewrite for programs (docs/report.schema.json). `ptxasw rewrite` and runs as
+// ptxas write it, and a line of it to the journal: `report_json({result.report})`.
+
 #include "synth/report.h"
 
 #include <string>

@@ -1,5 +1,9 @@
 #pragma once
 
+// What ptxas makes of kernels: registers, spills, shared memory. Reports have it of the original
+// and the result; `lint` and the commands that ask for an occupancy read it from ptxas' messages:
+//   parse_resources(messages)["saxpy"].registers
+
 #include "wrapper/drop_in/handover.h"
 
 #include "synth/report.h"

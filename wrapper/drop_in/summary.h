@@ -1,5 +1,7 @@
 #pragma once
 
+// The report of a rewrite for people, and where the one for programs is written.
+
 #include "synth/report.h"
 
 #include <string>

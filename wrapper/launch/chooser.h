@@ -1,5 +1,10 @@
 #pragma once
 
+// Chooses among versions of a kernel while a program runs, by the times of its own launches. It is
+// arithmetic alone, so that tests can play whole programs through (chooser_test.cpp):
+//   const Chooser::Turn turn = chooser.next(); // launch turn.version, and if turn.measure
+//   chooser.record(turn.version, milliseconds);
+
 #include "wrapper/launch/statistics.h"
 
 #include <cstddef>

@@ -1,5 +1,8 @@
 #pragma once
 
+// The statistics by which versions are chosen and choices are watched: robust means, a test of
+// whether one is faster, and one that may be looked at as often as one likes.
+
 #include "grammar/namespaces.h"
 
 #include <array>

@@ -1,5 +1,8 @@
 #pragma once
 
+// Checks a version of a kernel on the GPU, in the program and at the launch where it would run:
+// what `ptxasw launch --verify` asks for.
+
 #include "wrapper/launch/fit.h"
 
 namespace ptxasw::wrapper::launch {

@@ -1,5 +1,7 @@
 #pragma once
 
+// Reads and writes whole files by system calls, for the launch helper.
+
 #include "grammar/namespaces.h"
 
 #include <optional>

@@ -8,7 +8,9 @@
    on standard error and by ptxasw_error(). A failed kernel leaves behind what it stored until then.
 
    A kernel's variables in .global and .const memory are fresh in every run. Launches from several
-   threads at once are independent of each other. */
+   threads at once are independent of each other.
+
+     if (ptxasw_launch(ptx, "saxpy", grid, block, 0, params)) puts(ptxasw_error()); */
 
 #include <stddef.h>
 

@@ -1,5 +1,8 @@
 #pragma once
 
+// Takes ptxas' own advice on speed out of its messages. `ptxasw lint` tells it beside its own
+// warnings, and a baseline notices when there is more of it.
+
 #include "grammar/namespaces.h"
 
 #include <map>

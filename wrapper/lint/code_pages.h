@@ -1,5 +1,8 @@
 #pragma once
 
+// What there is to read about a warning's code. `ptxasw lint --explain` prints it, and SARIF files
+// have it as help: `code_page(*code)`.
+
 #include "analysis/lint/codes.h"
 
 #include <string>

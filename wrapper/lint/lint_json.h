@@ -1,5 +1,8 @@
 #pragma once
 
+// The findings of `lint` for programs, as JSON and as SARIF: `ptxasw lint` and runs as ptxas write
+// them.
+
 #include "wrapper/lint/findings.h"
 
 namespace ptxasw::wrapper {

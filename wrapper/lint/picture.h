@@ -1,5 +1,7 @@
 #pragma once
 
+// Pictures of which lane accesses what, for the pages of `ptxasw report`.
+
 #include "emulator/facts/kernel_facts.h"
 
 #include <string>

@@ -1,5 +1,10 @@
 #pragma once
 
+// From an instruction to the line of the user's source that it was compiled from, by `.loc` lines.
+// Warnings, faults and findings at run time are told there:
+//   const Places places(module);
+//   if (const auto place = places.of(instruction)) to_string(*place); // saxpy.cu:5:3
+
 #include "grammar/inlining.h"
 
 #include <optional>

@@ -1,5 +1,8 @@
 #pragma once
 
+// A net under a run as ptxas: if ptxasw crashes, the real ptxas runs, and the build goes on.
+//   const CrashGuard guard(real.path, "ptxas", arguments, log, line); // until the rewrite is done
+
 #include "grammar/namespaces.h"
 
 #include <string>

@@ -1,5 +1,9 @@
 #pragma once
 
+// Files, read and written so that nobody sees half of one and no error goes unnoticed. Commands and
+// runs as ptxas read and write through here:
+//   write_file_atomically(path, text) // or .error()
+
 #include "grammar/namespaces.h"
 
 #include <optional>

@@ -1,5 +1,8 @@
 #pragma once
 
+// Starts other programs, as a child or in our place; how that ended is a value.
+//   const ChildResult done = run_child({real.path, "ptxas", arguments, -1, STDERR_FILENO});
+
 #include "grammar/namespaces.h"
 
 #include <string>

@@ -1,5 +1,9 @@
 #pragma once
 
+// Tells people at a terminal that work goes on: `lint`, `verify`, `tune` and others, and the
+// runtime without a GPU while a kernel takes long.
+//   Progress progress; // then progress.show("3 of 12 kernels")
+
 #include "grammar/namespaces.h"
 
 #include <condition_variable>

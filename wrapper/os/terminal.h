@@ -1,5 +1,8 @@
 #pragma once
 
+// Colours for people at a terminal. Commands write all text that stands out through a Painter:
+//   const Painter paint(request.colour, STDOUT_FILENO); fmt::print("{}", paint("done"));
+
 #include "grammar/namespaces.h"
 
 #include <string>

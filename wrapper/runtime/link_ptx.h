@@ -1,5 +1,7 @@
 #pragma once
 
+// Links PTX modules that were compiled with `-rdc=true`, as nvlink would link their machine code.
+
 #include "grammar/namespaces.h"
 
 #include <span>

@@ -1,5 +1,8 @@
 #pragma once
 
+// ptxasw.toml, the user's and the project's. Its keys are the names of settings, so nothing here
+// knows one by name; which of them may stand in a project's file the table of settings says.
+
 #include "wrapper/settings/find_config.h"
 #include "wrapper/settings/settings.h"
 

@@ -1,5 +1,7 @@
 #pragma once
 
+// Finds the settings files, and says which of them may be trusted.
+
 #include "grammar/namespaces.h"
 
 #include <optional>

@@ -1,5 +1,8 @@
 #pragma once
 
+// All settings at once, from wherever they come. Commands and runs as ptxas begin with it:
+//   const auto settings = load_settings(line.own); // settings->rewrite, or settings.error()
+
 #include "wrapper/settings/settings.h"
 
 #include <optional>

@@ -1,5 +1,9 @@
 #pragma once
 
+// What a user can set, and the table from which flags, environment variables, keys of files, cache
+// keys and documentation are made. Who adds a setting adds a row in settings.cpp.
+//   for (const SettingSpec &spec : setting_table()) spec.get(settings);
+
 #include "synth/rewrite.h"
 #include "synth/siblings.h"
 #include "wrapper/settings/lint_choices.h"

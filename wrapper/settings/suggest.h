@@ -1,5 +1,8 @@
 #pragma once
 
+// "Did you mean", for settings, keys of launch files and commands that there are not:
+// `nearest("max-dleta", names)`.
+
 #include "grammar/namespaces.h"
 
 #include <span>
