@@ -13,7 +13,7 @@
 
 namespace ptxasw::synth {
 
-/// Why a load was left as it is. One value per load; the report counts them (design rule 6).
+/// Why a load was left as it is. One value per load; the report counts them.
 /// What they are and mean is in reasons.def.
 enum class Reason : std::uint8_t {
 #define PTXASW_REASON(enumerator, name, meaning) enumerator,

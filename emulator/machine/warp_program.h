@@ -61,7 +61,7 @@ enum class WarpAction : std::uint8_t {
   tensor_core,   ///< tcgen05, of a thread: mma, cp, shift, commit
   mbarrier,
   is_space, ///< isspacep
-  nothing,  ///< without effect here: prefetch, pragma-like, cp.async.wait_all, nanosleep
+  nothing,  ///< without effect here: prefetch, pragma-like, groups of bulk copies, nanosleep
   refused,
 };
 

@@ -32,7 +32,7 @@ struct MemoryAccess {
   Expr decided = nullptr; ///< the guard that the path here shows to hold; null: there is none
 };
 
-/// A place where a register holds a value: before `instruction`, register `reg` is `value`.
+/// A place where a register is read: by `instruction`.
 struct RegisterRead {
   std::uint32_t instruction = 0;
   RegisterId reg = no_register;

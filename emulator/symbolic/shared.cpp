@@ -1,5 +1,4 @@
-// Which results are one value for lanes although they are not functions of what lanes agree on
-// (soundness.md, U1 and U2).
+// Which results are one value for lanes although they are not functions of what lanes agree on.
 //
 // What gathers lanes (a shuffle from one lane, a vote) gives the same to all that its mask names if
 // they execute the same instance of it: if all that get there name the same lanes, and if lanes

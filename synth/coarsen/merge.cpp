@@ -2,7 +2,7 @@
 // the row below for one copy is the row of the next. A load's address is written for each copy
 // (copies.cpp); equal expressions are equal addresses.
 //
-// The value is also the same if no copy has stored in between (soundness.md, T3: blocks do not see
+// The value is also the same if no copy has stored in between (blocks do not see
 // each other's stores, a copy its own), both loads run always - they stand in one basic block and
 // have no guard - and read the same type; and it is still there if nothing has written the register
 // since. Ordered and volatile loads do not come here: synth/spread.cpp refuses the kernel.

@@ -11,8 +11,8 @@
 
 namespace ptxasw::wrapper {
 
-/// The outcome of one run as ptxas. Everything but `rewritten` means that the real ptxas ran on
-/// the original input. The names are the stable spelling in the log.
+/// The outcome of one run as ptxas. Everything but `rewritten` and `settings_ignored` means that
+/// the real ptxas ran on the original input. The names are the stable spelling in the log.
 enum class Outcome : std::uint8_t {
   rewritten,          ///< the real ptxas assembled our text
   nothing_found,      ///< analysed, no load was replaced

@@ -1,5 +1,5 @@
 // The table of all settings: name, values, meaning, who may set it, how it is stored and shown.
-// Flags, environment, files, `config`, cache keys and the documentation are generated from its
+// Flags, environment, files, cache keys and the documentation are generated from its
 // columns.
 
 #include "wrapper/settings/settings.h"
