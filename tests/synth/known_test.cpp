@@ -132,14 +132,16 @@ TEST_CASE("what is said to follow holds in every assignment, and nothing if ther
 
 TEST_CASE("bounds that are said to hold hold in every assignment") {
   unsigned lower = 0, upper = 0, kept = 0;
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
     ExprPool pool;
     Conditions draw(pool, seed + 1000);
     std::vector<std::pair<Expr, bool>> conditions;
     const Expr value = draw.number();
     for (std::uint64_t i = 0, count = 1 + draw.below(4); i < count; ++i) {
-      const Expr bound = pool.constant(4, {draw.below(16)});
-      conditions.emplace_back(draw.below(2) == 0 ? pool.ult(value, bound) : pool.ult(bound, value),
+      const Expr bound = draw.below(3) == 0 ? draw.number() : pool.constant(4, {draw.below(16)});
+      const bool below = draw.below(2) == 0, is_signed = draw.below(3) == 0;
+      const Expr &less = below ? value : bound, &more = below ? bound : value;
+      conditions.emplace_back(is_signed ? pool.slt(less, more) : pool.ult(less, more),
                               draw.below(2) != 0);
     }
     conditions.emplace_back(draw.condition(1), draw.below(3) != 0);
@@ -159,12 +161,17 @@ TEST_CASE("bounds that are said to hold hold in every assignment") {
         REQUIRE(truth.most <= bound);
       }
     }
-    for (std::int64_t offset = -15; offset <= 15; ++offset)
-      if (offset != 0 && known.no_wrap(value, false, offset)) {
-        ++kept;
-        REQUIRE(static_cast<std::int64_t>(truth.least) + offset >= 0);
-        REQUIRE(static_cast<std::int64_t>(truth.most) + offset <= 15);
-      }
+    for (const bool is_signed : {false, true}) {
+      // The least number of the order is 0 here.
+      const Allowed in_order =
+          is_signed ? allowed(conditions, pool.bit_xor(value, pool.constant(4, {8}))) : truth;
+      for (std::int64_t offset = -15; offset <= 15; ++offset)
+        if (offset != 0 && known.no_wrap(value, is_signed, offset)) {
+          ++kept;
+          REQUIRE(static_cast<std::int64_t>(in_order.least) + offset >= 0);
+          REQUIRE(static_cast<std::int64_t>(in_order.most) + offset <= 15);
+        }
+    }
   }
   CHECK(lower > 20);
   CHECK(upper > 20);

@@ -151,6 +151,7 @@ TEST_CASE("a sibling with needs that are not understood does not exist") {
                             R"({"dynamic_shared": "some"})",
                             R"({"align": [[0, 0, 3]]})",
                             R"({"align": [[0, 1, 16]]})",
+                            R"({"align": [[0, 4294967288, 16]]})", // the end is beyond 32 bits
                             R"({"align": [[1, 0, 16]]})",
                             R"({"align": [[2, 0, 16]]})",
                             R"({"align": [16]})",

@@ -79,6 +79,24 @@ TEST_CASE("votes, match, redux") {
   CHECK(words[7] == 0x1f04101f);
 }
 
+TEST_CASE("lanes that have ended have no vote") {
+  const auto words = same_everywhere(in_warp_kernel(R"(
+    setp.ge.u32 %p0, %t, 8;
+    setp.lt.u32 %p1, %t, 40;
+    @%p0 ret;
+    setp.eq.u32 %p0, %t, %t;
+    vote.sync.ballot.b32 %r0, %p1, -1;
+    vote.sync.all.pred %p2, %p0, -1;
+    selp.u32 %r1, 0x1000, 0, %p2;
+    vote.sync.uni.pred %p2, %p0, -1;
+    selp.u32 %r2, 0x2000, 0, %p2;
+    add.u32 %r0, %r0, %r1;
+    add.u32 %r0, %r0, %r2;
+    st.global.u32 [%out], %r0;)"));
+  CHECK(words[0] == 0x30ff);
+  CHECK(words[7] == 0x30ff);
+}
+
 TEST_CASE("activemask follows the schedule") {
   const std::string text = in_warp_kernel(R"(
     setp.lt.u32 %p0, %t, 16;
