@@ -125,6 +125,31 @@ TEST_CASE("a sibling for blocks of another extent") {
   CHECK(outcome() == Outcome::grid);
 }
 
+TEST_CASE("what is appended to a buffer is aligned behind parameters that end anywhere") {
+  unsigned char buffer[13];
+  for (unsigned char i = 0; i < 13; ++i)
+    buffer[i] = i;
+  std::size_t size = sizeof buffer;
+  void *extra[] = {extra_buffer, buffer, extra_size, &size, extra_end};
+  Values values;
+  SiblingTable t = table();
+  t.parameters = {{0, 8}, {8, 5}};
+  Launch l = launch_of(values);
+  l.parameters = nullptr;
+  l.extra = extra;
+  Arguments arguments;
+  REQUIRE(find_arguments(l, t, arguments));
+  SiblingLaunch made;
+  REQUIRE(made.prepare(l, arguments, t, t.siblings[0]));
+  const auto *bytes = static_cast<unsigned char *>(made.extra[1]);
+  CHECK(std::memcmp(bytes, buffer, 13) == 0);
+  std::uint32_t added[2];
+  std::memcpy(added, bytes + 16, 8);
+  CHECK(added[0] == 3);
+  CHECK(added[1] == 10);
+  CHECK(*static_cast<std::size_t *>(made.extra[3]) == 24);
+}
+
 TEST_CASE("the same from a buffer") {
   unsigned char buffer[20];
   for (unsigned char i = 0; i < 20; ++i)

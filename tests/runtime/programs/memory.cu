@@ -70,6 +70,8 @@ int main() {
   EXPECT(attributes.type == cudaMemoryTypeManaged && attributes.devicePointer == managed + 5);
   RIGHT(cudaPointerGetAttributes(&attributes, pinned));
   EXPECT(attributes.type == cudaMemoryTypeHost);
+  RIGHT(cudaPointerGetAttributes(&attributes, own.data() + 5));
+  EXPECT(attributes.type == cudaMemoryTypeHost && attributes.hostPointer == own.data() + 5);
   RIGHT(cudaPointerGetAttributes(&attributes, &attributes));
   EXPECT(attributes.type == cudaMemoryTypeUnregistered);
   RIGHT(cudaHostUnregister(own.data()));
