@@ -124,6 +124,10 @@ TEST_CASE("lists add up within an origin and are replaced by the next") {
   REQUIRE(flag(settings, "kernel", "c"));
   REQUIRE(flag(settings, "kernel", "d"));
   CHECK(settings.rewrite.kernels == std::vector<std::string>{"c", "d"});
+  REQUIRE(apply_setting(settings, "lint-warnings", "no-uncoalesced:k", Origin::project_file, ""));
+  CHECK(settings.lint_choices.silenced.size() == 1);
+  REQUIRE(flag(settings, "lint-warnings", "uncoalesced"));
+  CHECK(settings.lint_choices.silenced.empty());
 }
 
 TEST_CASE("the environment") {
