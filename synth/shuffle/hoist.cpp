@@ -3,13 +3,11 @@
 
 #include "synth/shuffle/hoist.h"
 
-#include "grammar/roles.h"
-
-#include <algorithm>
+#include "synth/shuffle/candidate.h"
 
 namespace ptxasw::synth {
 
-bool may_move_up(const Module &module, const Function &function, const Emulation &emulation,
+bool may_move_up(const Module &module, const Function &function, Emulation &emulation,
                  Between &between, std::size_t source, std::size_t before) {
   const std::uint32_t begin = emulation.trace()[before].instruction,
                       end = emulation.trace()[source].instruction;
@@ -19,28 +17,19 @@ bool may_move_up(const Module &module, const Function &function, const Emulation
   for (const Pragma &pragma : function.pragmas)
     if (pragma.position >= begin && pragma.position <= end)
       return false;
-  std::vector<RegisterId> reads, writes;
-  for_each_register(module, moved, [&](RegisterId reg, RegisterUse use) {
-    (use == RegisterUse::read ? reads : writes).push_back(reg);
-  });
-  const auto in = [](const std::vector<RegisterId> &list, RegisterId reg) {
-    return std::find(list.begin(), list.end(), reg) != list.end();
-  };
-  bool free =
-      std::none_of(writes.begin(), writes.end(), [&](RegisterId reg) { return in(reads, reg); });
-  // Its registers must be declared there already.
-  for (std::uint32_t i = begin; i < end; ++i)
-    free = free &&
-           module.text({function.instructions[i].span.end, function.instructions[i + 1].span.begin})
-                   .find(".reg") == std::string_view::npos;
-  for (std::uint32_t i = begin; i < end; ++i)
-    for_each_register(module, function.instructions[i], [&](RegisterId reg, RegisterUse use) {
-      free = free && !in(writes, reg) && (use == RegisterUse::read || !in(reads, reg));
-    });
-  if (!free)
+  // It must not change its own address, and its registers must be declared there already.
+  if (overwrites_own_operands(module, moved) || touched_between(module, function, begin, end))
     return false;
-  const Passage passage = between.passage(before, source, false);
-  return !passage.obstacle && !passage.assumed && !passage.exchanges;
+  for (std::uint32_t i = begin; i < end; ++i)
+    if (module.text({function.instructions[i].span.end, function.instructions[i + 1].span.begin})
+            .find(".reg") != std::string_view::npos)
+      return false;
+  const MemoryAccess &load = emulation.trace()[source];
+  const auto spares = [&](const MemoryAccess &store) {
+    return overlap(emulation, store, load.block, load) == Overlap::never;
+  };
+  const Passage passage = between.passage({load.block, begin}, load, spares);
+  return !passage.obstacle && !passage.exchanges;
 }
 
 } // namespace ptxasw::synth
