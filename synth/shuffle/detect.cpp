@@ -399,7 +399,7 @@ std::optional<Reason> Detector::cover_as(std::size_t load, const Group &group,
     assumed_no_alias |= verdict.assumed_no_alias;
   }
   for (const ElementSource &from : reuse.elements)
-    for (const LoadedElement &source : from.all())
+    for (const LoadedElement &source : from.sources)
       ++uses_[source.load];
   result_.assumed_no_wrap |= assumed_no_wrap;
   result_.assumed_no_alias |= assumed_no_alias;
@@ -431,7 +431,7 @@ Verdict Detector::cover_element(const Holder &load, const Group &group, std::uin
           return false;
         }
         // Of two as near, the one that serves more loads already.
-        if (!best || uses_[verdict.from.source] > uses_[best->from.source])
+        if (!best || uses_[verdict.from.sources[0].load] > uses_[best->from.sources[0].load])
           best = std::move(verdict);
         return true;
       };

@@ -147,7 +147,7 @@ private:
 
   // What has to be kept where it is still known: values and addresses.
   void emit_preparation(const PlannedLoad &load) {
-    for (const PlannedValue &value : load.values)
+    for (const ElementSource &value : load.values)
       if (value.lane.is_own())
         keep_value(value.sources);
       else

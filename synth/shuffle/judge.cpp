@@ -261,9 +261,9 @@ Verdict Judge::judge_sources(std::vector<Holder> sources, const Holder &load_hol
   }
   if (!from.is_own() && !emulation_.uniform_but_lane(address, load.block))
     return no(Reason::varying_address);
-  verdict.from = {trace[last[0].access].instruction, last[0].element, from};
-  for (const Holder &source : std::span(last).subspan(1))
-    verdict.from.others.push_back({trace[source.access].instruction, source.element});
+  verdict.from = {{}, from};
+  for (const Holder &source : last)
+    verdict.from.sources.push_back({trace[source.access].instruction, source.element});
   if (!reads_constant_memory(module_.opcode(instruction(load_holder.access)))) {
     Stores stores(module_, function_, emulation_, trace[last[0].access], load, verdict);
     const auto spares = [&](const MemoryAccess &store) {
@@ -303,7 +303,7 @@ Verdict Judge::judge_address(const Holder &source_holder, const Holder &load_hol
   if (other_lane && !emulation_.in_step(load.block))
     return no(Reason::out_of_step);
   ExprPool &pool = emulation_.pool();
-  verdict.from = {source.instruction, source_holder.element, from};
+  verdict.from = {{{source.instruction, source_holder.element}}, from};
   const Expr shifted = emulation_.shift_lane(source_address, from.delta);
   std::optional<std::vector<WrapCondition>> conditions;
   if (from.flip == 0)
