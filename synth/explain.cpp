@@ -40,7 +40,7 @@ LoadExplanation explain_load(const Module &module, const Function &function, Emu
 
 void add_reuse(const Function &function, const Reuse &reuse, LoadExplanation &load) {
   load.from = reuse.lane();
-  load.source_line = function.instructions[reuse.elements[0].source].line;
+  load.source_line = function.instructions[reuse.elements[0].sources[0].load].line;
   load.by_solver = reuse.by_solver;
   if (!reuse.is_copy())
     load.tests = {"all 32 lanes active", "the source's lane in the same row of the same warp"};

@@ -255,6 +255,15 @@ Expr lane_of_row(Emulation &emulation, const LaunchFacts &facts) {
                  pool.bit_and(emulation.special("%tid.x"), pool.constant(32, warp_lanes - 1)));
 }
 
+bool has_bit_operations(Expr expr) {
+  bool result = false;
+  for_each_node(expr, [&](Expr node) {
+    const bool low_bits = node->kind == ExprKind::extract && node->index == 0; // of a sum: a sum
+    result |= node->kind > ExprKind::sext && node->kind != ExprKind::uf && !low_bits;
+  });
+  return result;
+}
+
 Expr butterfly_step(Emulation &emulation, unsigned flip) {
   ExprPool &pool = emulation.pool();
   const Expr lane = emulation.special("%laneid");

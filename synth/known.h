@@ -63,6 +63,10 @@ Expr lane_of_row(Emulation &emulation, const LaunchFacts &facts);
 bool equal_in_each_lane(Emulation &emulation, const LaunchFacts &facts, Expr source, Expr load,
                         SourceLane from);
 
+/// Returns true if an expression has parts that the normal form does not see through and a solver
+/// might.
+bool has_bit_operations(Expr expr);
+
 /// How many lanes up the lane whose number differs by `flip` is: a signed expression of 32 bits.
 Expr butterfly_step(Emulation &emulation, unsigned flip);
 

@@ -20,7 +20,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <map>
-#include <set>
 
 namespace ptxasw::synth {
 namespace {
@@ -224,14 +223,8 @@ bool stays_by_itself(Reason reason) {
 
 /// Returns true if a load's value stands in for that of another one.
 bool serves(const std::vector<Reuse> &reuses, std::uint32_t load) {
-  const auto is_it = [&](LoadedElement one) { return one.load == load; };
-  return std::any_of(reuses.begin(), reuses.end(), [&](const Reuse &reuse) {
-    return std::any_of(reuse.elements.begin(), reuse.elements.end(),
-                       [&](const ElementSource &from) {
-                         const auto all = from.all();
-                         return std::any_of(all.begin(), all.end(), is_it);
-                       });
-  });
+  return std::any_of(reuses.begin(), reuses.end(),
+                     [&](const Reuse &reuse) { return reuse.sources().contains(load); });
 }
 
 void fill_report(const Module &module, const Plan &plan, KernelReport &report) {
@@ -256,12 +249,8 @@ void fill_report(const Module &module, const Plan &plan, KernelReport &report) {
                          reuse.lane().lanes_up(),
                          reuse.lane().flip,
                          reuse.is_copy() ? "copy" : "shuffle",
-                         function.instructions[reuse.elements[0].source].line};
-    std::set<std::uint32_t> sources;
-    for (const ElementSource &element : reuse.elements)
-      for (const LoadedElement &source : element.all())
-        sources.insert(source.load);
-    for (const std::uint32_t source : sources)
+                         function.instructions[reuse.elements[0].sources[0].load].line};
+    for (const std::uint32_t source : reuse.sources())
       record.sources.push_back(
           {function.instructions[source].line, source_line(module, function.instructions[source])});
     record.by_solver = reuse.by_solver;

@@ -1,20 +1,113 @@
 // A step of all copies: each instruction for each of them, or once for all, a mov in place of a
 // load that another copy has done, one wide access for several; and branches, which lead on
-// together, or part the copies.
+// together, or part the copies. Before that the entry, where the first step begins.
 
-#include "synth/coarsen/prove_implementation.h"
+#include "synth/coarsen/prove_together.h"
 
+#include "grammar/roles.h"
 #include "synth/coarsen/coarsen.h"
 
 #include <algorithm>
+#include <bit>
 #include <fmt/core.h>
 
 namespace ptxasw::synth {
 
-ReplayEnd CoarsenProof::replay(Position mine, ReplayState &state, const Known &known) const {
-  const auto end = replay_.run(mine, state, known);
-  require(end.has_value(), mine, "added code is not understood");
-  return *end;
+void CoarsenProof::enter() {
+  // What the straight line at the entry leaves in registers that are written nowhere else.
+  Position first_jump = 0;
+  while (first_jump < sibling_.instructions.size() && !is_jump(sibling_.instructions[first_jump]))
+    ++first_jump;
+  std::vector<std::vector<Position>> definitions(sibling_.registers.size());
+  for (Position i = 0; i < sibling_.instructions.size(); ++i)
+    for_each_register(module_, sibling_.instructions[i], [&](RegisterId reg, RegisterUse use) {
+      if (use != RegisterUse::read)
+        definitions[reg].push_back(i);
+    });
+  ReplayState state;
+  const ReplayEnd start = replay(0, state, nothing_);
+  require(!start.exit, start.position, "the thread ends at once");
+  for (const auto &[reg, value] : state)
+    if (definitions[reg].size() == 1 && definitions[reg][0] < first_jump)
+      known_.emplace(reg, value);
+  check_places();
+  Position mine = start.position;
+  for (Position theirs = 0; theirs < kernel_end(); ++theirs)
+    if (first_[theirs])
+      require_clone(theirs, mine++, together_[0]);
+  // The sibling's grid being the kernel's divided and rounded up, its first block is inside.
+  for (unsigned inside = 1; form_.divides_grid() && inside < form_.copies; ++inside) {
+    ReplayState from = known_;
+    const Known known = known_inside(inside);
+    const ReplayEnd end = replay(mine, from, known);
+    copies_alone_.one_by_one(end, from, 0, inside * form_.along_x, known, known_);
+  }
+  Known all = known_inside(form_.copies);
+  if (form_.shift > 0) { // the first thread's points are not beside each other
+    ReplayState from = known_;
+    Known first = all;
+    first.assume(is_first(), true);
+    const ReplayEnd end = replay(mine, from, first);
+    copies_alone_.one_by_one(end, from, 0, copies_, nothing_, known_);
+    all.assume(is_first(), false);
+  }
+  ReplayState from = known_;
+  arrive_together(replay(mine, from, all), 0);
+}
+
+// That so many of the sibling's blocks lie within the grid, the first ones.
+Known CoarsenProof::known_inside(unsigned count) {
+  Known known(pool_);
+  for (unsigned row = 0; form_.divides_grid() && row < form_.copies; ++row)
+    known.assume(
+        pool_.ult(instead_of(form_.index(), row * form_.along_x), instead_of(form_.extent(), 0)),
+        row < count);
+  return known;
+}
+
+Expr CoarsenProof::flat() {
+  const Expr before = pool_.mul(replay_.special("%ctaid.x"), replay_.special("%ntid.x"));
+  return pool_.add(before, replay_.special("%tid.x"));
+}
+
+Expr CoarsenProof::instead_of(std::string_view special, unsigned copy) {
+  const auto times = [&](Expr value, unsigned factor) { return pool_.mul(value, number(factor)); };
+  if (form_.copies > 1 && special == form_.index())
+    return pool_.add(times(replay_.special(special), form_.copies), number(form_.row_of(copy)));
+  if (form_.copies > 1 && special == form_.extent())
+    return form_.within_block() ? times(replay_.special(special), form_.copies)
+                                : replay_.parameter(sibling_.parameters.size() - 1);
+  // A point is a block of one thread.
+  if (special == "%ntid.x" || special == "%tid.x")
+    return number(special == "%ntid.x");
+  const Expr all = pool_.mul(replay_.special("%nctaid.x"), replay_.special("%ntid.x"));
+  const Expr points = times(all, form_.along_x);
+  if (special == "%nctaid.x")
+    return points;
+  const unsigned column = form_.column_of(copy);
+  const Expr place = number(column - form_.shift);
+  const Expr own = pool_.add(times(flat(), form_.along_x), place);
+  // What would be negative in the first thread, from the end.
+  return column < form_.shift ? pool_.ite(is_first(), pool_.add(points, place), own) : own;
+}
+
+// What has the names that stand in place of special registers and of dynamic shared memory.
+void CoarsenProof::check_places() {
+  const auto holds = [&](const std::string &name, Expr value) {
+    const auto known = known_.find(named(name));
+    require(known != known_.end() && known->second == value, 0, "not the place of a copy");
+  };
+  require(dynamic_.empty() || std::has_single_bit(copies_), 0, "not the parts of the memory");
+  const Expr part = pool_.lshr(replay_.special("%dynamic_smem_size"),
+                               number(static_cast<unsigned>(std::countr_zero(copies_))));
+  const Expr size = pool_.bit_and(part, number(~15u));
+  for (unsigned k = 0; k < copies_; ++k) {
+    for (const auto &[special, name] : together_[k].specials)
+      holds(name, instead_of(special, k));
+    for (std::size_t room = 0; k > 0 && room < dynamic_.size(); ++room)
+      holds(CoarsenNames::begin(room, k),
+            pool_.add(pool_.mul(size, number(k)), replay_.begin(dynamic_[room].index)));
+  }
 }
 
 void CoarsenProof::go_on_together(Position mine, Position theirs) {
@@ -144,19 +237,9 @@ void CoarsenProof::meet_again(const ReplayEnd &end, const Detour &detour) {
     require(!written[reg] || !sharing_.by_some()[reg], end.position,
             "a register that the copies share is written by one");
   Position mine = end.position;
-  for (unsigned k = 0; k < copies_; ++k) {
-    Pairs seen;
-    std::optional<Position> after;
-    one_copy(mine, detour.branch, k, together_[k], &detour, seen, after);
-    require(after.has_value(), mine, "a copy never meets the others");
-    mine = *after;
-  }
+  for (unsigned k = 0; k < copies_; ++k)
+    mine = copies_alone_.detour(mine, detour, k, together_[k]);
   go_on_together(mine, detour.end);
-}
-
-bool CoarsenProof::is_barrier(Position theirs) const {
-  const Opcode &opcode = module_.opcode(kernel_.instructions[theirs]);
-  return (opcode.op == Op::bar || opcode.op == Op::barrier) && !opcode.has(Modifier::warp);
 }
 
 // The copies part. What was added may test things again that only held there.
@@ -165,7 +248,7 @@ void CoarsenProof::leave(const ReplayEnd &end, ReplayState &state, Position thei
     return entry.second->width == 1 && roles_[entry.first].kind != ReplayRole::Kind::own &&
            !known_.contains(entry.first);
   });
-  one_by_one(end, state, theirs, copies_, nothing_);
+  copies_alone_.one_by_one(end, state, theirs, copies_, nothing_, known_);
 }
 
 } // namespace ptxasw::synth

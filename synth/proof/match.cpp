@@ -279,25 +279,22 @@ FunctionMatch match(const Module &original, const Function &before, const Module
 }
 
 bool same_outside_bodies(const Module &original, const Module &rewritten) {
-  if (original.functions.size() != rewritten.functions.size())
-    return false;
-  std::uint32_t a = 0, b = 0;
-  for (std::size_t f = 0; f <= original.functions.size(); ++f) {
-    const bool last = f == original.functions.size();
-    const Span body_a = last ? Span{static_cast<std::uint32_t>(original.text().size()), 0}
-                             : original.functions[f].body;
-    const Span body_b = last ? Span{static_cast<std::uint32_t>(rewritten.text().size()), 0}
-                             : rewritten.functions[f].body;
-    if (!last && original.functions[f].has_body != rewritten.functions[f].has_body)
-      return false;
-    if (!last && !original.functions[f].has_body)
-      continue;
-    if (original.text({a, body_a.begin}) != rewritten.text({b, body_b.begin}))
-      return false;
-    a = body_a.end;
-    b = body_b.end;
-  }
-  return true;
+  const auto texts = [](const Module &module) {
+    std::vector<std::string_view> result; // of each function, what stands before its body
+    std::uint32_t at = 0;
+    for (const Function &function : module.functions) {
+      result.push_back(function.has_body ? module.text({at, function.body.begin}) : "");
+      at = function.has_body ? function.body.end : at;
+    }
+    result.push_back(module.text().substr(at));
+    return result;
+  };
+  const auto have_bodies = [](const Function &a, const Function &b) {
+    return a.has_body == b.has_body;
+  };
+  return std::equal(original.functions.begin(), original.functions.end(),
+                    rewritten.functions.begin(), rewritten.functions.end(), have_bodies) &&
+         texts(original) == texts(rewritten);
 }
 
 } // namespace ptxasw::synth

@@ -3,6 +3,7 @@
 #include "synth/shuffle/candidate.h"
 
 #include "emulator/semantics/effects.h"
+#include "grammar/roles.h"
 
 namespace ptxasw::synth {
 
@@ -12,6 +13,17 @@ std::span<const Operand> elements_of(const Module &module, const Instruction &lo
     return {};
   return operands[0].kind == Operand::Kind::vector ? module.children(operands[0])
                                                    : operands.subspan(0, 1);
+}
+
+bool overwrites_own_operands(const Module &module, const Instruction &load) {
+  const auto elements = elements_of(module, load);
+  bool result = false;
+  for_each_register(module, load, [&](RegisterId reg, RegisterUse use) {
+    if (use == RegisterUse::read)
+      for (const Operand &element : elements)
+        result |= element.kind == Operand::Kind::reg && element.reg == reg;
+  });
+  return result;
 }
 
 Candidate candidate(const Module &module, const Function &function, const Instruction &instruction,

@@ -28,4 +28,7 @@ Candidate candidate(const Module &module, const Function &function, const Instru
 /// The registers that a load writes, one for each element.
 std::span<const Operand> elements_of(const Module &module, const Instruction &load);
 
+/// Returns true if a load writes a register that it reads, its address or its cache policy.
+bool overwrites_own_operands(const Module &module, const Instruction &load);
+
 } // namespace ptxasw::synth

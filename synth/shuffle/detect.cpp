@@ -15,7 +15,6 @@
 #include "synth/shuffle/detect.h"
 
 #include "synth/shuffle/candidate.h"
-#include "synth/shuffle/hoist.h"
 #include "synth/shuffle/judge.h"
 #include "synth/shuffle/lane_samples.h"
 
@@ -59,8 +58,160 @@ struct Group : AddressGroup {
 struct LoadInfo {
   Group *group = nullptr; ///< null: neither
   std::uint64_t constant = 0;
+  unsigned bytes = 0; ///< of one element
   bool is_source = false;
 };
+
+/// The one of some groups that has a form; null if there is none.
+template <class Bucket> auto group_in(Bucket &bucket, const LinearForm &form) {
+  const auto found = std::find_if(bucket.begin(), bucket.end(), [&](const Group &group) {
+    return group.form.same_but_constant(form);
+  });
+  return found == bucket.end() ? nullptr : &*found;
+}
+
+/// The loads of a kernel by what their addresses have in common.
+class Groups {
+public:
+  explicit Groups(Emulation &emulation) : emulation_(emulation) {}
+
+  LinearForm form_of(Expr address) const {
+    return linear_form(address, [&](Expr symbol) { return emulation_.is_lane_symbol(symbol); });
+  }
+  /// The group of a form; null if there is none.
+  const Group *find(const LinearForm &form) const {
+    const auto bucket = groups_.find(form.hash());
+    return bucket == groups_.end() ? nullptr : group_in(bucket->second, form);
+  }
+  /// The same; made if there is none.
+  Group &of(const LinearForm &form) {
+    auto &bucket = groups_[form.hash()];
+    if (Group *const found = group_in(bucket, form))
+      return *found;
+    bucket.push_back({{form, false}, {}, {}});
+    for (const auto &[atom, factor] : form.terms)
+      for_each_node(
+          atom, [&](Expr node) { bucket.back().hides_lane |= emulation_.is_lane_symbol(node); });
+    return bucket.back();
+  }
+
+private:
+  Emulation &emulation_;
+  std::unordered_map<std::size_t, std::deque<Group>> groups_; ///< by hash
+};
+
+/// What the loads of a kernel have read in earlier iterations of their loops.
+class EarlierReads {
+public:
+  EarlierReads(Emulation &emulation, const Groups &groups, const std::vector<LoadInfo> &loads)
+      : emulation_(emulation), groups_(groups), loads_(loads) {
+    for (std::size_t load = 0; load < loads.size(); ++load)
+      if (loads[load].group)
+        note(load);
+  }
+
+  /// Returns true if a load in the same loop read this address, or one at a lane distance, some
+  /// iterations before, or one in the loop around that in the iteration before: what it reads as
+  /// the loop's count is so much less.
+  bool contain(std::size_t load) const;
+
+private:
+  std::array<LoopId, 2> loops_of(std::size_t access) const;
+  void note(std::size_t load);
+
+  Emulation &emulation_;
+  const Groups &groups_;
+  const std::vector<LoadInfo> &loads_;
+  /// Loops, groups, constants and bytes.
+  std::set<std::tuple<LoopId, const Group *, std::uint64_t, unsigned>> read_;
+  std::map<std::pair<LoopId, std::uint64_t>, Substitution> earlier_; ///< by so many rounds
+};
+
+bool EarlierReads::contain(std::size_t load) const {
+  const LoadInfo &info = loads_[load];
+  const std::int64_t stride = info.group->form.lane_stride;
+  const int limit = stride == 0 ? 0 : widest;
+  for (const LoopId loop : loops_of(load))
+    for (int delta = -limit; loop != no_index && delta <= limit; ++delta)
+      if (read_.contains({loop, info.group,
+                          info.constant - static_cast<std::uint64_t>(stride) *
+                                              static_cast<std::uint64_t>(std::int64_t{delta}),
+                          info.bytes}))
+        return true;
+  return false;
+}
+
+// The loop that an access is in, and the one around it.
+std::array<LoopId, 2> EarlierReads::loops_of(std::size_t access) const {
+  const ControlFlowGraph &cfg = emulation_.cfg();
+  const LoopId loop = cfg.loop_of(emulation_.trace()[access].block);
+  return {loop, loop == no_index ? no_index : cfg.loops()[loop].parent};
+}
+
+// What a load has read in earlier iterations.
+void EarlierReads::note(std::size_t load) {
+  ExprPool &pool = emulation_.pool();
+  const LoadInfo &info = loads_[load];
+  const Expr address = emulation_.expand(emulation_.trace()[load].address);
+  std::vector<Expr> counts;
+  for (const LoopId loop : loops_of(load)) {
+    if (loop == no_index)
+      return;
+    const Expr count = emulation_.trip_count(loop);
+    counts.push_back(count);
+    // What changes otherwise is not known of another iteration.
+    bool known = true;
+    for_each_node(address, [&](Expr node) {
+      known &= node->kind != ExprKind::symbol || emulation_.invariant(node, loop) ||
+               std::find(counts.begin(), counts.end(), node) != counts.end();
+    });
+    if (!known)
+      return;
+    for (std::uint64_t rounds = 1; rounds <= (counts.size() == 1 ? rounds_before : 1); ++rounds) {
+      const auto [there, is_new] = earlier_.try_emplace({loop, rounds}, pool);
+      if (is_new)
+        there->second.map(count, pool.sub(count, pool.constant(count->width, rounds)));
+      const LinearForm form = groups_.form_of(there->second(address));
+      const Group *const group = groups_.find(form);
+      read_.insert({loop, group, form.constant, info.bytes});
+      // By a constant step it is in its own group, and so in all iterations.
+      for (std::uint64_t more = 2; group == info.group && rounds == 1 && more <= rounds_before;
+           ++more)
+        read_.insert(
+            {loop, group, info.constant + more * (form.constant - info.constant), info.bytes});
+      if (group == info.group)
+        break;
+    }
+  }
+}
+
+/// Returns true if the load `source` may run before the load `before` of the same block instead,
+/// both indices in the trace: its address is known there, nobody in between sees its register, and
+/// memory stays as it is.
+bool may_move_up(const Module &module, const Function &function, Emulation &emulation,
+                 Between &between, std::size_t source, std::size_t before) {
+  const std::uint32_t begin = emulation.trace()[before].instruction,
+                      end = emulation.trace()[source].instruction;
+  const Instruction &moved = function.instructions[end];
+  if (moved.scope != function.instructions[begin].scope)
+    return false;
+  for (const Pragma &pragma : function.pragmas)
+    if (pragma.position >= begin && pragma.position <= end)
+      return false;
+  // It must not change its own address, and its registers must be declared there already.
+  if (overwrites_own_operands(module, moved) || touched_between(module, function, begin, end))
+    return false;
+  for (std::uint32_t i = begin; i < end; ++i)
+    if (module.text({function.instructions[i].span.end, function.instructions[i + 1].span.begin})
+            .find(".reg") != std::string_view::npos)
+      return false;
+  const MemoryAccess &load = emulation.trace()[source];
+  const auto spares = [&](const MemoryAccess &store) {
+    return overlap(emulation, store, load.block, load) == Overlap::never;
+  };
+  const Passage passage = between.passage({load.block, begin}, load, spares);
+  return !passage.obstacle && !passage.exchanges;
+}
 
 class Detector {
 public:
@@ -68,28 +219,25 @@ public:
            const RewriteOptions &options, const GenericAddresses &generic)
       : module_(module), function_(function), emulation_(emulation), options_(options),
         generic_(generic), widths_(options.widths.value_or(Widths())),
-        judge_(module, function, emulation, options) {}
+        judge_(module, function, emulation, options), groups_(emulation) {}
 
   Detection run();
 
 private:
   void classify();
-  Group &group_of(const LinearForm &form);
   std::optional<Reason> cover(std::size_t load);
   bool cover_on_a_flow(std::size_t load, Reason otherwise);
   std::optional<Reason> cover_as(std::size_t load, const Group &group, std::uint64_t constant);
-  const Group *find_group(const LinearForm &form) const;
-  LinearForm form_of(Expr address) const {
-    return linear_form(address, [&](Expr symbol) { return emulation_.is_lane_symbol(symbol); });
-  }
   Verdict cover_element(const Holder &load, const Group &group, std::uint64_t constant);
   Verdict cover_by_numbers(const Holder &load);
   void add_source(std::size_t load, std::size_t position);
   bool hoist_a_source(std::size_t load);
   std::optional<int> lanes_between(std::size_t source, std::size_t load) const;
-  bool loop_carried(std::size_t load);
-  std::array<LoopId, 2> loops_of(std::size_t access) const;
-  void note_earlier(std::size_t load);
+  bool is_carried(std::size_t load) {
+    if (!earlier_)
+      earlier_.emplace(emulation_, groups_, loads_);
+    return earlier_->contain(load);
+  }
   bool has_joined_address(std::size_t load) const;
 
   const Instruction &instruction(std::size_t access) const {
@@ -97,10 +245,6 @@ private:
   }
   std::span<const Operand> elements(std::size_t access) const {
     return elements_of(module_, instruction(access));
-  }
-  /// Bytes of one element.
-  unsigned element_bytes(std::size_t access) const {
-    return bit_width(module_.opcode(instruction(access)).type) / 8;
   }
   /// A scalar load that runs at `position`.
   Holder scalar(std::size_t load, std::size_t position) const {
@@ -118,34 +262,12 @@ private:
   std::size_t sampled_ = 0;            ///< loads that were looked for by numbers
   std::size_t by_flow_ = 0;            ///< loads that were looked for by flows
   std::vector<Holder> holders_;        ///< every element of every source, in order
-  std::unordered_map<std::size_t, std::deque<Group>> groups_; ///< by hash
-  std::vector<LoadInfo> loads_;                               ///< by trace index
-  std::unordered_map<std::size_t, unsigned> uses_;            ///< of sources
-  /// Loops, groups, constants and bytes of what loads read iterations earlier; made when needed.
-  std::optional<std::set<std::tuple<LoopId, const Group *, std::uint64_t, unsigned>>> read_before_;
-  std::map<std::pair<LoopId, std::uint64_t>, Substitution> earlier_; ///< by so many rounds
+  Groups groups_;
+  std::vector<LoadInfo> loads_;                    ///< by trace index
+  std::unordered_map<std::size_t, unsigned> uses_; ///< of sources
+  std::optional<EarlierReads> earlier_;            ///< made when first needed
   Detection result_;
 };
-
-const Group *Detector::find_group(const LinearForm &form) const {
-  if (const auto bucket = groups_.find(form.hash()); bucket != groups_.end())
-    for (const Group &group : bucket->second)
-      if (group.form.same_but_constant(form))
-        return &group;
-  return nullptr;
-}
-
-Group &Detector::group_of(const LinearForm &form) {
-  auto &bucket = groups_[form.hash()];
-  for (Group &group : bucket)
-    if (group.form.same_but_constant(form))
-      return group;
-  bucket.push_back({{form, false}, {}, {}});
-  for (const auto &[atom, factor] : form.terms)
-    for_each_node(atom,
-                  [&](Expr node) { bucket.back().hides_lane |= emulation_.is_lane_symbol(node); });
-  return bucket.back();
-}
 
 void Detector::classify() {
   const auto &trace = emulation_.trace();
@@ -175,10 +297,11 @@ void Detector::classify() {
       keep(Reason::irreducible_flow);
       continue;
     }
-    const LinearForm form = form_of(emulation_.expand(access.address));
-    loads_[i].group = &group_of(form);
-    loads_[i].group->members.push_back(i);
-    loads_[i].constant = form.constant;
+    const LinearForm form = groups_.form_of(emulation_.expand(access.address));
+    Group &group = groups_.of(form);
+    group.members.push_back(i);
+    loads_[i] = {&group, form.constant,
+                 bit_width(module_.opcode(function_.instructions[access.instruction]).type) / 8};
   }
 }
 
@@ -193,7 +316,7 @@ Detection Detector::run() {
       reason = cover(i);
     if (!reason || cover_on_a_flow(i, *reason))
       continue;
-    if (reason == Reason::no_source && loop_carried(i))
+    if (reason == Reason::no_source && is_carried(i))
       reason = Reason::loop_carried;
     else if (reason == Reason::no_source && has_joined_address(i))
       reason = Reason::joined_address;
@@ -210,7 +333,7 @@ void Detector::add_source(std::size_t load, std::size_t position) {
   info.is_source = true;
   for (unsigned element = 0; element < elements(load).size(); ++element) {
     auto &sources =
-        info.group->sources[info.constant + std::uint64_t{element} * element_bytes(load)];
+        info.group->sources[info.constant + std::uint64_t{element} * loads_[load].bytes];
     if (sources.size() == sources_per_address)
       sources.erase(sources.begin());
     holders_.push_back({load, element, position, info.group});
@@ -238,8 +361,8 @@ bool Detector::cover_on_a_flow(std::size_t load, Reason otherwise) {
     return false;
   bool covered = false;
   for (const Flow &flow : flows_of(emulation_, address)) {
-    const LinearForm form = form_of(on_flow(emulation_.pool(), flow, address));
-    const Group *const there = find_group(form);
+    const LinearForm form = groups_.form_of(on_flow(emulation_.pool(), flow, address));
+    const Group *const there = groups_.find(form);
     judge_.suppose(flow);
     covered = (there && !cover_as(load, *there, form.constant)) || (varies && !cover(load));
     if (covered)
@@ -257,7 +380,7 @@ std::optional<Reason> Detector::cover_as(std::size_t load, const Group &group,
   bool assumed_no_wrap = false, assumed_no_alias = false;
   for (unsigned element = 0; element < elements(load).size(); ++element) {
     Verdict verdict = cover_element({load, element, load, &group}, group,
-                                    constant + std::uint64_t{element} * element_bytes(load));
+                                    constant + std::uint64_t{element} * loads_[load].bytes);
     if (verdict.reason)
       return verdict.reason;
     reuse.elements.push_back(verdict.from);
@@ -276,7 +399,7 @@ std::optional<Reason> Detector::cover_as(std::size_t load, const Group &group,
     assumed_no_alias |= verdict.assumed_no_alias;
   }
   for (const ElementSource &from : reuse.elements)
-    for (const LoadedElement &source : from.all())
+    for (const LoadedElement &source : from.sources)
       ++uses_[source.load];
   result_.assumed_no_wrap |= assumed_no_wrap;
   result_.assumed_no_alias |= assumed_no_alias;
@@ -308,7 +431,7 @@ Verdict Detector::cover_element(const Holder &load, const Group &group, std::uin
           return false;
         }
         // Of two as near, the one that serves more loads already.
-        if (!best || uses_[verdict.from.source] > uses_[best->from.source])
+        if (!best || uses_[verdict.from.sources[0].load] > uses_[best->from.sources[0].load])
           best = std::move(verdict);
         return true;
       };
@@ -425,74 +548,6 @@ bool Detector::hoist_a_source(std::size_t first) {
   result_.kept.push_back({trace[best].instruction, Reason::no_source});
   add_source(best, first);
   return true;
-}
-
-// True if a load in the same loop read this address, or one at a lane distance, some iterations
-// before, or one in the loop around that in the iteration before: what it reads as the loop's count
-// is so much less.
-bool Detector::loop_carried(std::size_t load) {
-  if (!read_before_) {
-    read_before_.emplace();
-    for (std::size_t other = 0; other < loads_.size(); ++other)
-      if (loads_[other].group)
-        note_earlier(other);
-  }
-  const LoadInfo &info = loads_[load];
-  const std::int64_t stride = info.group->form.lane_stride;
-  const int limit = stride == 0 ? 0 : widest;
-  for (const LoopId loop : loops_of(load))
-    for (int delta = -limit; loop != no_index && delta <= limit; ++delta)
-      if (read_before_->contains(
-              {loop, info.group,
-               info.constant - static_cast<std::uint64_t>(stride) *
-                                   static_cast<std::uint64_t>(std::int64_t{delta}),
-               element_bytes(load)}))
-        return true;
-  return false;
-}
-
-// The loop that an access is in, and the one around it.
-std::array<LoopId, 2> Detector::loops_of(std::size_t access) const {
-  const ControlFlowGraph &cfg = emulation_.cfg();
-  const LoopId loop = cfg.loop_of(emulation_.trace()[access].block);
-  return {loop, loop == no_index ? no_index : cfg.loops()[loop].parent};
-}
-
-// What a load has read in earlier iterations.
-void Detector::note_earlier(std::size_t load) {
-  ExprPool &pool = emulation_.pool();
-  const Expr address = emulation_.expand(emulation_.trace()[load].address);
-  std::vector<Expr> counts;
-  for (const LoopId loop : loops_of(load)) {
-    if (loop == no_index)
-      return;
-    const Expr count = emulation_.trip_count(loop);
-    counts.push_back(count);
-    // What changes otherwise is not known of another iteration.
-    bool known = true;
-    for_each_node(address, [&](Expr node) {
-      known &= node->kind != ExprKind::symbol || emulation_.invariant(node, loop) ||
-               std::find(counts.begin(), counts.end(), node) != counts.end();
-    });
-    if (!known)
-      return;
-    for (std::uint64_t rounds = 1; rounds <= (counts.size() == 1 ? rounds_before : 1); ++rounds) {
-      const auto [there, is_new] = earlier_.try_emplace({loop, rounds}, pool);
-      if (is_new)
-        there->second.map(count, pool.sub(count, pool.constant(count->width, rounds)));
-      const LinearForm form = form_of(there->second(address));
-      const Group *const group = find_group(form);
-      read_before_->insert({loop, group, form.constant, element_bytes(load)});
-      // By a constant step it is in its own group, and so in all iterations.
-      const LoadInfo &info = loads_[load];
-      for (std::uint64_t more = 2; group == info.group && rounds == 1 && more <= rounds_before;
-           ++more)
-        read_before_->insert({loop, group, info.constant + more * (form.constant - info.constant),
-                              element_bytes(load)});
-      if (group == info.group)
-        break;
-    }
-  }
 }
 
 // True if the address has a part that several ways to the load, or rounds of a loop, make in ways

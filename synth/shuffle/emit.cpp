@@ -74,18 +74,6 @@ private:
   Kind kinds_[4] = {{"b16", 'h'}, {"b32", 'r'}, {"b64", 'd'}, {"pred", 'p'}};
 };
 
-/// Returns true if a load writes a register that it reads, its address or its cache policy.
-bool overwrites_own_operands(const Module &module, const Instruction &load) {
-  const auto elements = elements_of(module, load);
-  bool result = false;
-  for_each_register(module, load, [&](RegisterId reg, RegisterUse use) {
-    if (use == RegisterUse::read)
-      for (const Operand &element : elements)
-        result |= element.kind == Operand::Kind::reg && element.reg == reg;
-  });
-  return result;
-}
-
 /// What a region has computed already.
 struct Region {
   std::string mask;
@@ -159,7 +147,7 @@ private:
 
   // What has to be kept where it is still known: values and addresses.
   void emit_preparation(const PlannedLoad &load) {
-    for (const PlannedValue &value : load.values)
+    for (const ElementSource &value : load.values)
       if (value.lane.is_own())
         keep_value(value.sources);
       else

@@ -18,29 +18,78 @@ namespace {
 /// Questions to the solver in one kernel.
 constexpr unsigned solver_questions = 2;
 
-/// Returns true if an expression has parts that the normal form does not see through and a solver
-/// might.
-bool has_bit_operations(Expr expr) {
-  bool result = false;
-  for_each_node(expr, [&](Expr node) {
-    switch (node->kind) {
-    case ExprKind::constant:
-    case ExprKind::symbol:
-    case ExprKind::sum:
-    case ExprKind::product:
-    case ExprKind::zext:
-    case ExprKind::sext:
-    case ExprKind::uf:
-      break;
-    case ExprKind::extract: // the low bits of a sum are a sum
-      result |= node->index != 0;
-      break;
-    default:
-      result = true;
+/// Stores that one load may be tested against at run time; with more a load is cheaper.
+constexpr std::size_t store_tests = 4;
+
+/// Returns true if an access addresses by a 64-bit register, so that a test can compare addresses.
+bool has_base_register(const Module &module, const Function &function,
+                       const Instruction &instruction) {
+  for (const Operand &operand : module.operands(instruction))
+    if (operand.kind == Operand::Kind::address) {
+      const auto base = module.children(operand);
+      return !base.empty() && base[0].kind == Operand::Kind::reg && !base[0].selector &&
+             bit_width(function.registers[base[0].reg].type) == 64 &&
+             function.registers[base[0].reg].vector == 1;
     }
-  });
-  return result;
+  return false;
 }
+
+/// Rule 5 for the stores between a source and a load.
+class Stores {
+public:
+  /// `verdict` gets what has to be tested, and what is promised.
+  Stores(const Module &module, const Function &function, Emulation &emulation,
+         const MemoryAccess &source, const MemoryAccess &load, Verdict &verdict)
+      : module_(module), function_(function), emulation_(emulation), source_(source), load_(load),
+        verdict_(verdict) {}
+
+  /// Returns true if a store is shown to go elsewhere, or the user says so.
+  bool spare(const MemoryAccess &store, bool assume_no_alias) {
+    met_ = overlap(emulation_, store, source_.block, load_);
+    const bool assumed = met_ == Overlap::unknown && assume_no_alias;
+    verdict_.assumed_no_alias |= assumed;
+    return met_ == Overlap::never || assumed;
+  }
+  /// Returns true if the lane can see for itself if one that is not spared does.
+  bool test(const MemoryAccess &store) {
+    if (met_ != Overlap::unknown || !testable(store))
+      return false;
+    // Of several stores to one place one test is enough.
+    const Expr address = store.address ? emulation_.expand(store.address) : nullptr;
+    for (std::size_t i = 0; address && i < tested_.size(); ++i)
+      if (tested_[i] == address && text(verdict_.store_tests[i]) == text(store.instruction))
+        return true;
+    if (tested_.size() == store_tests)
+      return false;
+    tested_.push_back(address);
+    verdict_.store_tests.push_back(store.instruction);
+    return true;
+  }
+
+private:
+  /// True if the lane can compare the store's address with the load's when it reaches the load: the
+  /// store ran exactly once since the source did.
+  bool testable(const MemoryAccess &store) const {
+    const ControlFlowGraph &cfg = emulation_.cfg();
+    const LoopId loop = cfg.loop_of(load_.block);
+    return store.effect == Effect::store && store.bytes != 0 && !cfg.irreducible(store.block) &&
+           cfg.loop_of(source_.block) == loop && cfg.loop_of(store.block) == loop &&
+           cfg.dominates(store.block, load_.block) &&
+           has_base_register(module_, function_, function_.instructions[store.instruction]) &&
+           has_base_register(module_, function_, function_.instructions[load_.instruction]);
+  }
+  std::string_view text(std::uint32_t instruction) const {
+    return module_.opcode(function_.instructions[instruction]).text;
+  }
+
+  const Module &module_;
+  const Function &function_;
+  Emulation &emulation_;
+  const MemoryAccess &source_, &load_;
+  Verdict &verdict_;
+  Overlap met_ = Overlap::unknown; ///< of the last that was asked for
+  std::vector<Expr> tested_;       ///< addresses of the verdict's store_tests
+};
 
 } // namespace
 
@@ -120,11 +169,13 @@ Verdict Judge::judge_source(const Holder &source_holder, const Holder &load_hold
     return verdict;
   // Rule 5: memory in between. What is only read cannot change.
   if (!fixed) {
-    Passage passage = between_.passage(source_holder.position, load_holder.access, true);
+    Stores stores(module_, function_, emulation_, source, load, verdict);
+    const auto spares = [&](const MemoryAccess &store) {
+      return stores.spare(store, options_.assume_no_alias) || stores.test(store);
+    };
+    const Passage passage = between_.passage(behind(source_holder), load, spares);
     if (passage.obstacle)
       return no(*passage.obstacle);
-    verdict.store_tests = std::move(passage.stores);
-    verdict.assumed_no_alias = passage.assumed;
     if (passage.by_solver)
       verdict.by_solver.push_back(solved_path);
   }
@@ -193,9 +244,9 @@ Verdict Judge::judge_sources(std::vector<Holder> sources, const Holder &load_hol
     last.push_back(source);
   }
   const Expr address = element_address(last[0]);
-  std::vector<std::size_t> positions;
+  std::vector<Behind> positions;
   for (const Holder &source : last) {
-    positions.push_back(source.access);
+    positions.push_back(behind(source));
     if (trace[source.access].guard || source.position != source.access ||
         element_address(source) != address)
       return no(Reason::not_dominated);
@@ -210,14 +261,17 @@ Verdict Judge::judge_sources(std::vector<Holder> sources, const Holder &load_hol
   }
   if (!from.is_own() && !emulation_.uniform_but_lane(address, load.block))
     return no(Reason::varying_address);
-  verdict.from = {trace[last[0].access].instruction, last[0].element, from};
-  for (const Holder &source : std::span(last).subspan(1))
-    verdict.from.others.push_back({trace[source.access].instruction, source.element});
+  verdict.from = {{}, from};
+  for (const Holder &source : last)
+    verdict.from.sources.push_back({trace[source.access].instruction, source.element});
   if (!reads_constant_memory(module_.opcode(instruction(load_holder.access)))) {
-    Passage passage = between_.passage(positions, load_holder.access, ways->between);
+    Stores stores(module_, function_, emulation_, trace[last[0].access], load, verdict);
+    const auto spares = [&](const MemoryAccess &store) {
+      return stores.spare(store, options_.assume_no_alias);
+    };
+    const Passage passage = between_.passage(positions, load, ways->between, spares);
     if (passage.obstacle)
       return no(*passage.obstacle);
-    verdict.assumed_no_alias = passage.assumed;
     if (passage.by_solver)
       verdict.by_solver.push_back(solved_path);
   }
@@ -249,7 +303,7 @@ Verdict Judge::judge_address(const Holder &source_holder, const Holder &load_hol
   if (other_lane && !emulation_.in_step(load.block))
     return no(Reason::out_of_step);
   ExprPool &pool = emulation_.pool();
-  verdict.from = {source.instruction, source_holder.element, from};
+  verdict.from = {{{source.instruction, source_holder.element}}, from};
   const Expr shifted = emulation_.shift_lane(source_address, from.delta);
   std::optional<std::vector<WrapCondition>> conditions;
   if (from.flip == 0)

@@ -7,10 +7,10 @@
 #include "emulator/symbolic/emulate.h"
 #include "emulator/symbolic/solver.h"
 #include "grammar/module.h"
+#include "synth/between.h"
 #include "synth/known.h"
 #include "synth/paths.h"
 #include "synth/rewrite.h"
-#include "synth/shuffle/between.h"
 #include "synth/shuffle/reuse.h"
 
 #include <optional>
@@ -52,7 +52,7 @@ public:
         const RewriteOptions &options)
       : module_(module), function_(function), emulation_(emulation), options_(options),
         facts_(launch_facts(function, options.assume_block)), paths_(emulation),
-        between_(module, function, emulation, paths_, options.assume_no_alias) {}
+        between_(module, function, emulation, paths_) {}
 
   /// Says if `load` may take what `source` has in the lane `from`.
   Verdict judge(const Holder &source, const Holder &load, SourceLane from);
@@ -90,6 +90,11 @@ private:
   /// Bytes of one element.
   unsigned element_bytes(std::size_t access) const {
     return bit_width(module_.opcode(instruction(access)).type) / 8;
+  }
+  /// Where what comes behind a source begins.
+  Behind behind(const Holder &source) const {
+    const MemoryAccess &position = emulation_.trace()[source.position];
+    return {position.block, position.instruction + 1};
   }
   /// The constant of the base register's operand, bytes.
   std::int64_t offset(std::size_t access) const {

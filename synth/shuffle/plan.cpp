@@ -37,11 +37,11 @@ std::vector<std::uint32_t> straight_pieces(const Module &module, const Function 
 PlannedLoad plan_load(const Reuse &reuse, const LaunchFacts &facts) {
   PlannedLoad load;
   load.load = reuse.load;
+  load.values = reuse.elements;
   load.shuffles = load.has_corner = !reuse.is_copy();
   load.distance_tests = reuse.distance_tests;
   load.store_tests = reuse.store_tests;
   for (const ElementSource &from : reuse.elements) {
-    load.values.push_back({from.all(), from.lane});
     const int up = from.lane.delta; // lanes
     load.below = std::max(load.below, up < 0 ? static_cast<unsigned>(-up) : 0);
     load.above = std::max(load.above, up > 0 ? static_cast<unsigned>(up) : 0);
@@ -56,9 +56,7 @@ PlannedLoad plan_load(const Reuse &reuse, const LaunchFacts &facts) {
 std::vector<Hoist> used_hoists(const Detection &detection) {
   std::set<std::uint32_t> used;
   for (const Reuse &reuse : detection.reuses)
-    for (const ElementSource &from : reuse.elements)
-      for (const LoadedElement &source : from.all())
-        used.insert(source.load);
+    used.merge(reuse.sources());
   std::vector<Hoist> result = detection.hoists;
   std::erase_if(result, [&](const Hoist &hoist) { return !used.contains(hoist.source); });
   return result;
@@ -133,7 +131,7 @@ ShufflePlan restrict_to(Variant variant, ShufflePlan plan) {
     if (variant == Variant::no_corner)
       continue;
     load.shuffles = false;
-    for (PlannedValue &value : load.values)
+    for (ElementSource &value : load.values)
       value.lane = {};
   }
   return plan;

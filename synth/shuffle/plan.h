@@ -21,18 +21,12 @@ struct PlannedRegion {
   std::vector<WrapTest> tests;
 };
 
-/// Where one element of a load comes from.
-struct PlannedValue {
-  std::vector<LoadedElement> sources; ///< the one that ran last counts
-  SourceLane lane;                    ///< whose; the lane itself if no shuffle is needed
-};
-
 /// A load that is replaced.
 struct PlannedLoad {
-  std::uint32_t load = 0;           ///< instruction index
-  std::vector<PlannedValue> values; ///< one for each register that it writes
-  std::uint32_t region = 0;         ///< index of its region, if it shuffles
-  bool shuffles = false;            ///< a value comes from another lane
+  std::uint32_t load = 0;            ///< instruction index
+  std::vector<ElementSource> values; ///< one for each register that it writes
+  std::uint32_t region = 0;          ///< index of its region, if it shuffles
+  bool shuffles = false;             ///< a value comes from another lane
   // A lane for which one of these holds runs the load itself.
   bool has_corner = false;  ///< a lane asked lies outside the row, or the region's tests fail
   unsigned below = 0;       ///< so many lanes of the row must lie below this one

@@ -26,9 +26,11 @@ SourceLane Reuse::lane() const {
   return result;
 }
 
-std::vector<LoadedElement> ElementSource::all() const {
-  std::vector<LoadedElement> result{{source, element}};
-  result.insert(result.end(), others.begin(), others.end());
+std::set<std::uint32_t> Reuse::sources() const {
+  std::set<std::uint32_t> result;
+  for (const ElementSource &from : elements)
+    for (const LoadedElement &source : from.sources)
+      result.insert(source.load);
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include "synth/shuffle/source_lane.h"
 
 #include <cstdint>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -47,22 +48,14 @@ struct DistanceTest {
 struct LoadedElement {
   std::uint32_t load = 0; ///< instruction index
   unsigned element = 0;   ///< 0 for a scalar
-  bool operator==(const LoadedElement &) const = default;
-  bool operator<(const LoadedElement &other) const {
-    return load != other.load ? load < other.load : element < other.element;
-  }
+  auto operator<=>(const LoadedElement &) const = default;
 };
 
 /// Where one element of a load comes from.
 struct ElementSource {
-  std::uint32_t source = 0; ///< instruction index
-  unsigned element = 0;     ///< of the source; 0 for a scalar
-  SourceLane lane;          ///< the source's, as the load's lane sees it
-  /// Others that bring the value on other ways to the load; the last one that ran counts.
-  std::vector<LoadedElement> others = {};
-
-  /// All loads that may bring it, in the order of the text.
-  std::vector<LoadedElement> all() const;
+  /// The loads that may bring it, in the order of the text; the last one that ran counts.
+  std::vector<LoadedElement> sources;
+  SourceLane lane; ///< the source's, as the load's lane sees it
 };
 
 /// What Z3 has shown for a reuse that nothing else did: that the addresses are equal, which values
@@ -85,6 +78,8 @@ struct Reuse {
   bool is_copy() const;
   /// The lane of largest reach.
   SourceLane lane() const;
+  /// The loads that bring some value, instruction indices.
+  std::set<std::uint32_t> sources() const;
 };
 
 /// A source that is moved up in its block, to just before the instruction `before`.

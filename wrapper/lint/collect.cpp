@@ -44,7 +44,7 @@ void add_redundant(const Module &module, const Places &places, const LintQuery &
         query.choices.is_silenced(lint::Code::redundant_load, kernel->name, is_called))
       continue;
     for (const Reuse &reuse : found.detection.reuses) {
-      const std::uint32_t source = function.instructions[reuse.elements[0].source].line;
+      const std::uint32_t source = function.instructions[reuse.elements[0].sources[0].load].line;
       const bool own = reuse.lane().is_own();
       const Instruction &load = function.instructions[reuse.load];
       Told told;

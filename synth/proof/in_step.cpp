@@ -10,11 +10,13 @@
 // numbers stand for equal histories, and where different ones meet behind a branch on which lanes
 // differ there is none.
 
-#include "synth/proof/prove_implementation.h"
+#include "synth/proof/in_step.h"
 
 #include "emulator/symbolic/calls.h"
 
 #include <algorithm>
+#include <set>
+#include <vector>
 
 namespace ptxasw::synth {
 namespace {
@@ -42,16 +44,16 @@ bool gathers(const Module &module, const CallTargets &targets, const Instruction
 } // namespace
 
 // True if lanes of a row may leave a block by different edges.
-bool FunctionProver::parts(BlockId block) const {
-  if (cfg().blocks()[block].successors.size() < 2)
+bool LoopsInStep::parts(BlockId block) const {
+  if (cfg_.blocks()[block].successors.size() < 2)
     return false;
-  const Expr choice = emulation_->branch_choice(block);
-  return emulation_->feasible(block) && (!choice || !emulation_->uniform(choice, block));
+  const Expr choice = emulation_.branch_choice(block);
+  return emulation_.feasible(block) && (!choice || !emulation_.uniform(choice, block));
 }
 
-bool FunctionProver::in_step(BlockId block) {
-  for (LoopId loop = cfg().loop_of(block); loop != no_index; loop = cfg().loops()[loop].parent) {
-    const auto [entry, is_new] = loop_in_step_.try_emplace(loop, false);
+bool LoopsInStep::in_step(BlockId block) {
+  for (LoopId loop = cfg_.loop_of(block); loop != no_index; loop = cfg_.loops()[loop].parent) {
+    const auto [entry, is_new] = in_step_.try_emplace(loop, false);
     if (is_new)
       entry->second = comes_together_in_step(loop) && meets_in_step(loop);
     if (!entry->second)
@@ -60,15 +62,15 @@ bool FunctionProver::in_step(BlockId block) {
   return true;
 }
 
-bool FunctionProver::comes_together_in_step(LoopId loop) {
-  const auto &blocks = cfg().blocks();
-  const BlockId header = cfg().loops()[loop].header;
+bool LoopsInStep::comes_together_in_step(LoopId loop) {
+  const auto &blocks = cfg_.blocks();
+  const BlockId header = cfg_.loops()[loop].header;
   std::vector<BlockId> inside;
   bool any_parts = false;
-  for (const BlockId block : cfg().reverse_postorder()) {
-    if (!cfg().contains(loop, block))
+  for (const BlockId block : cfg_.reverse_postorder()) {
+    if (!cfg_.contains(loop, block))
       continue;
-    if (cfg().irreducible(block))
+    if (cfg_.irreducible(block))
       return false;
     inside.push_back(block);
     any_parts = any_parts || parts(block);
@@ -79,17 +81,17 @@ bool FunctionProver::comes_together_in_step(LoopId loop) {
   // that end threads and the headers of the loops around that can be reached again.
   const auto reach = [&](BlockId from, BlockId without) {
     std::set<BlockId> seen =
-        reached_from(cfg(), from, [&](BlockId, BlockId next) { return next != without; });
-    step_visited_ += seen.size() + 1;
+        reached_from(cfg_, from, [&](BlockId, BlockId next) { return next != without; });
+    visited_ += seen.size() + 1;
     return seen;
   };
   std::vector<BlockId> ends;
-  for (const BlockId block : cfg().reverse_postorder())
+  for (const BlockId block : cfg_.reverse_postorder())
     if (blocks[block].successors.empty())
       ends.push_back(block);
-  for (LoopId outer = cfg().loops()[loop].parent; outer != no_index;
-       outer = cfg().loops()[outer].parent)
-    ends.push_back(cfg().loops()[outer].header);
+  for (LoopId outer = cfg_.loops()[loop].parent; outer != no_index;
+       outer = cfg_.loops()[outer].parent)
+    ends.push_back(cfg_.loops()[outer].header);
   for (const BlockId branch : inside) {
     if (!parts(branch))
       continue;
@@ -99,7 +101,7 @@ bool FunctionProver::comes_together_in_step(LoopId loop) {
       if (meet == header || !this_time.contains(meet))
         continue;
       const std::set<BlockId> around = reach(branch, meet);
-      if (step_visited_ > step_visit_budget)
+      if (visited_ > step_visit_budget)
         return false;
       const bool all_meet = std::any_of(ends.begin(), ends.end(), [&](BlockId end) {
         return anywhere.contains(end) && !around.contains(end);
@@ -111,33 +113,33 @@ bool FunctionProver::comes_together_in_step(LoopId loop) {
   return true;
 }
 
-bool FunctionProver::meets_in_step(LoopId loop) {
+bool LoopsInStep::meets_in_step(LoopId loop) {
   constexpr std::uint32_t unknown = 0; // numbers of histories; the first is that of the entry
   std::uint32_t last = 1;
-  const auto &blocks = cfg().blocks();
-  const auto &loops = cfg().loops();
+  const auto &blocks = cfg_.blocks();
+  const auto &loops = cfg_.loops();
   const BlockId header = loops[loop].header;
-  const CallTargets targets(a_);
+  const CallTargets targets(module_);
   enum class Meets : std::uint8_t { no, evenly, unevenly };
   std::vector<Meets> meets(blocks.size(), Meets::no);
   std::vector<bool> loop_meets(loops.size(), false);
-  for (const BlockId block : cfg().reverse_postorder()) {
+  for (const BlockId block : cfg_.reverse_postorder()) {
     for (std::uint32_t i = blocks[block].first; i < blocks[block].end; ++i)
-      if (gathers(a_, targets, fa_.instructions[i], call_depth))
+      if (gathers(module_, targets, function_.instructions[i], call_depth))
         meets[block] =
-            meets[block] != Meets::unevenly && fa_.is_entry && emulation_->meets_evenly(i)
+            meets[block] != Meets::unevenly && function_.is_entry && emulation_.meets_evenly(i)
                 ? Meets::evenly
                 : Meets::unevenly;
     if (meets[block] != Meets::no)
-      for (LoopId around = cfg().loop_of(block); around != no_index; around = loops[around].parent)
+      for (LoopId around = cfg_.loop_of(block); around != no_index; around = loops[around].parent)
         loop_meets[around] = true;
   }
   if (!loop_meets[loop])
     return true;
   // The header, too, as the loop leads back to it.
   const std::set<BlockId> leads_there =
-      leading_to(cfg(), header, [](BlockId, BlockId) { return true; });
-  step_visited_ += 4 * blocks.size();
+      leading_to(cfg_, header, [](BlockId, BlockId) { return true; });
+  visited_ += 4 * blocks.size();
   // A branch matters if two of its ways lead to the loop.
   const auto chooses = [&](BlockId block) {
     unsigned ways = 0;
@@ -147,46 +149,36 @@ bool FunctionProver::meets_in_step(LoopId loop) {
   };
   // True if lanes agree on all branches on the paths from `top` to `block`.
   const auto agreed = [&](BlockId top, BlockId block) {
-    std::unordered_set<BlockId> seen{block};
-    std::vector<BlockId> back{block};
-    while (!back.empty()) {
-      const BlockId at = back.back();
-      back.pop_back();
-      for (const BlockId before : blocks[at].predecessors) {
-        if (!cfg().reachable(before) || !seen.insert(before).second)
-          continue;
-        if (chooses(before) || ++step_visited_ > step_visit_budget)
-          return false;
-        if (before != top)
-          back.push_back(before);
-      }
-    }
-    return true;
+    std::set<BlockId> ways =
+        leading_to(cfg_, block, [&](BlockId, BlockId to) { return to != top; });
+    ways.erase(block);
+    visited_ += ways.size();
+    return visited_ <= step_visit_budget && std::none_of(ways.begin(), ways.end(), chooses);
   };
   std::vector<std::uint32_t> behind(blocks.size(), unknown); // by block: when it is left
   // On an edge that leaves loops: known if lanes leave them in the same iteration.
   const auto on_edge = [&](BlockId from, BlockId to) {
-    for (LoopId left = cfg().loop_of(from); left != no_index && !cfg().contains(left, to);
+    for (LoopId left = cfg_.loop_of(from); left != no_index && !cfg_.contains(left, to);
          left = loops[left].parent) {
-      step_visited_ += loop_meets[left] ? blocks.size() : 1;
+      visited_ += loop_meets[left] ? blocks.size() : 1;
       if (loop_meets[left])
-        for (const BlockId block : cfg().reverse_postorder())
-          if (cfg().contains(left, block) && chooses(block) &&
+        for (const BlockId block : cfg_.reverse_postorder())
+          if (cfg_.contains(left, block) && chooses(block) &&
               std::any_of(blocks[block].successors.begin(), blocks[block].successors.end(),
-                          [&](BlockId next) { return !cfg().contains(left, next); }))
+                          [&](BlockId next) { return !cfg_.contains(left, next); }))
             return unknown;
     }
     return behind[from];
   };
-  for (const BlockId block : cfg().reverse_postorder()) {
+  for (const BlockId block : cfg_.reverse_postorder()) {
     if (!leads_there.contains(block))
       continue;
-    if (cfg().irreducible(block) || step_visited_ > step_visit_budget)
+    if (cfg_.irreducible(block) || visited_ > step_visit_budget)
       return false;
     std::uint32_t before = block == 0 ? 1 : unknown;
     bool first = block != 0, same = true, known = true;
     for (const BlockId from : blocks[block].predecessors) {
-      if (!cfg().reachable(from) || cfg().dominates(block, from))
+      if (!cfg_.reachable(from) || cfg_.dominates(block, from))
         continue; // a back edge, examined below
       const std::uint32_t history = on_edge(from, block);
       known = known && history != unknown;
@@ -197,8 +189,8 @@ bool FunctionProver::meets_in_step(LoopId loop) {
     if (!known)
       before = unknown;
     else if (!same)
-      before = agreed(cfg().immediate_dominator(block), block) ? ++last : unknown;
-    const LoopId own = cfg().loop_of(block);
+      before = agreed(cfg_.immediate_dominator(block), block) ? ++last : unknown;
+    const LoopId own = cfg_.loop_of(block);
     if (before != unknown && own != no_index && loops[own].header == block && loop_meets[own])
       before = ++last; // in any iteration
     behind[block] = before == unknown || meets[block] == Meets::unevenly ? unknown

@@ -1,0 +1,179 @@
+// What surrounds the code of a coarsened version, and its instructions as the kernel's under other
+// names.
+
+#include "synth/coarsen/prove_texts.h"
+
+#include "emulator/semantics/effects.h"
+#include "grammar/roles.h"
+#include "synth/prove/header.h"
+
+#include <algorithm>
+
+namespace ptxasw::synth {
+
+void CoarsenTexts::check_header() const {
+  if (std::string fault =
+          proof::entry_fault(module_, kernel_, module_, sibling_, form_.divides_grid());
+      !fault.empty())
+    fail(std::move(fault));
+  if (form_.divides_grid())
+    if (const Variable &grid = sibling_.parameters.back();
+        grid.type != ScalarType::u32 || grid.size() != 4 || grid.alignment > 4)
+      fail("the appended parameter is not the grid's extent");
+  if (sibling_.scopes.size() != 1 || !sibling_.target_lists.empty() ||
+      !sibling_.return_parameters.empty())
+    fail("it declares more than registers and variables");
+  check_rooms();
+  for (const Pragma &pragma : sibling_.pragmas)
+    if (pragma.text != "nounroll")
+      fail("a pragma is not known");
+  // Its warps are not the kernel's, so nothing is known of what lanes agree on.
+  for (Position i = 0; i < sibling_.instructions.size(); ++i)
+    require(sibling_.instructions[i].guard == no_register ||
+                !wants_agreement(module_.opcode(sibling_.instructions[i])),
+            i, "a branch on which lanes must agree");
+  // What bounds the block must be there as it was: more would refuse launches. A limit of the
+  // registers changes nothing but the time.
+  for (const PerformanceDirective &directive : sibling_.directives) {
+    if (directive.name == "maxnreg")
+      continue;
+    const PerformanceDirective *const own_directive = kernel_.directive(directive.name);
+    if (!own_directive || !std::equal(std::begin(directive.values), std::end(directive.values),
+                                      std::begin(own_directive->values)))
+      fail("a directive is not the kernel's");
+  }
+}
+
+// A variable for each copy in place of each of the kernel's.
+void CoarsenTexts::check_rooms() const {
+  std::size_t next = rooms_.size() * copies_ + passing_.size();
+  for_each_said([&](const CallGroup &, unsigned) { ++next; });
+  if (sibling_.variables.size() != next)
+    fail("it has not one variable for each copy");
+  if (!rooms_fit(rooms_, copies_))
+    fail("it has too much shared or local memory");
+  for (std::size_t i = 0; i < rooms_.size() * copies_; ++i) {
+    const Variable &variable = sibling_.variables[i];
+    const Room &room = rooms_[i / copies_];
+    if (variable.name != room_name(i / copies_, static_cast<unsigned>(i % copies_)) ||
+        variable.space != room.space || variable.linkage != Linkage::internal ||
+        variable.size() != room.bytes || variable.initializer.size() != 0 ||
+        variable.alignment % room.alignment != 0 || variable.alignment == 0)
+      fail("a variable is not like the kernel's");
+  }
+  check_passing(rooms_.size() * copies_);
+}
+
+// A variable for each that the kernel passes to calls, from this one on, and what assertions say.
+void CoarsenTexts::check_passing(std::size_t next) const {
+  for (const Variable &variable : sibling_.variables)
+    for (const Function &function : module_.functions)
+      if (function.name == variable.name)
+        fail("a variable has the name of a function");
+  for (std::size_t i = 0; i < passing_.size(); ++i, ++next) {
+    const Variable &variable = sibling_.variables[next], &own = *module_.variable(passing_[i]);
+    if (variable.name != CoarsenNames::passing(i) || variable.space != StateSpace::param ||
+        variable.type != own.type || variable.vector != own.vector || own.vector != 1 ||
+        variable.count != own.count || variable.is_array != own.is_array ||
+        variable.alignment != own.alignment || variable.linkage != Linkage::internal ||
+        variable.initializer.size() != 0)
+      fail("a variable for arguments is not like the kernel's");
+  }
+  for_each_said([&](const CallGroup &group, unsigned k) {
+    const Variable &variable = sibling_.variables[next++];
+    const std::string text = said(group, k) + '\0';
+    const auto is_one = [](const InitialValue &value, char one) {
+      return value.symbol == no_index && value.bits == static_cast<unsigned char>(one);
+    };
+    if (variable.name != said_name(group, k) || variable.space != StateSpace::global ||
+        variable.type != ScalarType::b8 || variable.vector != 1 || variable.has_rows ||
+        variable.count != text.size() || variable.linkage != Linkage::internal ||
+        !std::equal(variable.values.begin(), variable.values.end(), text.begin(), text.end(),
+                    is_one))
+      fail("not what an assertion says");
+  });
+}
+
+void CoarsenTexts::assign_roles() {
+  for (RegisterId reg = 0; reg < sibling_.registers.size(); ++reg)
+    if (!by_name_.try_emplace(sibling_.registers[reg].name, reg).second)
+      fail("two registers have one name");
+  proof::check_names(module_, kernel_, sibling_);
+  using Kind = ReplayRole::Kind;
+  const auto find = [&](const std::string &name, RegisterId kernel_register, Kind kind) {
+    const RegisterId found = named(name);
+    if (found == no_register)
+      return no_register; // nothing mentions it
+    const Register &own = kernel_.registers[kernel_register];
+    const Register &here = sibling_.registers[found];
+    if (own.type != here.type || own.vector != here.vector)
+      fail("a register has another type");
+    roles_[found] = {kind, kernel_register};
+    return found;
+  };
+  fast_.resize(copies_);
+  for (RegisterId reg = 0; reg < kernel_.registers.size(); ++reg) {
+    for (unsigned k = 0; k < copies_; ++k)
+      fast_[k].push_back(find(name_of(reg, k), reg, shared_[reg] ? Kind::shared : Kind::copy));
+    own_.push_back(sharing_.by_some()[reg] ? find(names_.own(reg), reg, Kind::own) : no_register);
+    has_own_[reg] = own_[reg] != no_register;
+  }
+  for (unsigned k = 0; k < copies_; ++k)
+    alone_.push_back(renaming(k, true));
+  next_ = named(CoarsenNames::next);
+  for (std::size_t load = 0; load < plan_.loads.size(); ++load) {
+    const WideLoad &wide = plan_.loads[load];
+    for (unsigned e = 0; e < wide.elements; ++e) {
+      const RegisterId reg = named(CoarsenNames::wide(load, e));
+      const Register &value = kernel_.registers[wide_value(module_, kernel_, wide.at.instruction)];
+      if (reg == no_register || sibling_.registers[reg].type != value.type ||
+          sibling_.registers[reg].vector != 1)
+        fail("a register of a wide load is missing");
+      roles_[reg] = {Kind::wide};
+    }
+  }
+}
+
+void CoarsenTexts::require_text(Position mine, std::string_view text, std::string_view why) const {
+  require(mine < sibling_.instructions.size(), mine, "an instruction is missing");
+  const Instruction &own = sibling_.instructions[mine];
+  require(own.well_formed && proof::plain_text(module_.text(own.span)) == proof::plain_text(text),
+          mine, why);
+}
+
+void CoarsenTexts::require_clone(Position theirs, Position mine, const Renaming &names) const {
+  const Instruction &own = kernel_.instructions[theirs];
+  require(own.well_formed, mine, "an instruction of the kernel is not understood");
+  require_text(mine, renamed(module_, own, names), "not what the kernel does there");
+}
+
+CoarsenTexts::Position CoarsenTexts::require_call(Position mine, const CallGroup &group, unsigned k,
+                                                  const Renaming &names) const {
+  for (Position i = group.first; i < group.end; ++i)
+    for_each_register(module_, kernel_.instructions[i], [&](RegisterId reg, RegisterUse use) {
+      require(use == RegisterUse::read || !sharing_.by_some()[reg], mine,
+              "copies share what a call gives");
+    });
+  for (const std::string &line : lines_of(group, k, names))
+    require_text(mine++, line, "not the call that the kernel has there");
+  return mine;
+}
+
+CoarsenTexts::Position CoarsenTexts::require_branch(Position theirs, Position mine,
+                                                    const Renaming &names) const {
+  require(mine < sibling_.instructions.size(), mine, "an instruction is missing");
+  const Instruction &a = kernel_.instructions[theirs], &b = sibling_.instructions[mine];
+  const auto target = branch_target(module_, sibling_, b);
+  require(target && b.guard != no_register && b.guard == named(names.registers[a.guard]) &&
+              b.guard_negated == a.guard_negated,
+          mine, "not the branch that the kernel has there");
+  return *target;
+}
+
+ReplayEnd CoarsenTexts::replay(Position mine, ReplayState &state, const Known &known) const {
+  const auto end = replay_.run(mine, state, known);
+  require(end.has_value(), mine, "added code is not understood");
+  return *end;
+}
+
+} // namespace ptxasw::synth
