@@ -4,7 +4,6 @@
 #include "synth/family.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
