@@ -48,10 +48,6 @@ bool same(const Operand &a, const Operand &b) {
                                        : a.kind == Operand::Kind::integer && a.value == b.value);
 }
 
-bool is_whole_register(const Operand &operand) {
-  return operand.kind == Operand::Kind::reg && operand.selector == 0 && !operand.negated;
-}
-
 class LoopReader {
 public:
   LoopReader(const Module &module, const Function &kernel, const ControlFlowGraph &cfg, BlockId id)

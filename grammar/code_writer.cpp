@@ -72,9 +72,8 @@ std::string renamed(const Module &module, const Instruction &instruction,
   return edits.apply(module.text(instruction.span)).value_or("");
 }
 
-WrittenRegister CodeWriter::declare(std::string name, ScalarType type) {
+void CodeWriter::declare(std::string_view name, ScalarType type) {
   declarations_ += fmt::format("\t.reg .{} {};\n", to_string(type), name);
-  return {std::move(name), type};
 }
 
 void CodeWriter::declare_variable(std::string_view space, std::string_view name,
@@ -97,48 +96,20 @@ void CodeWriter::declare_text(std::string_view name, std::string_view text) {
   declarations_ += "0};\n";
 }
 
-WrittenLabel CodeWriter::label(std::string name) {
-  labels_.push_back(std::move(name));
-  return {static_cast<std::uint32_t>(labels_.size() - 1)};
-}
+void CodeWriter::place(std::string_view label) { text_ += fmt::format("{}:\n", label); }
 
-void CodeWriter::place(WrittenLabel label) { text_ += labels_[label.index] + ":\n"; }
-
-void CodeWriter::write(std::string_view opcode, std::initializer_list<WrittenOperand> operands) {
-  begin_line();
-  text_ += opcode;
-  const char *separator = " ";
-  for (const WrittenOperand &operand : operands) {
-    text_ += separator;
-    separator = ", ";
-    if (const auto *reg = std::get_if<const WrittenRegister *>(&operand))
-      text_ += (*reg)->name;
-    else if (const auto *label = std::get_if<WrittenLabel>(&operand))
-      text_ += labels_[label->index];
-    else if (const auto *number = std::get_if<std::uint64_t>(&operand))
-      text_ += std::to_string(*number);
-    else
-      text_ += std::get<std::string_view>(operand);
-  }
-  text_ += ";\n";
+void CodeWriter::add(std::string_view instruction) {
+  text_ += fmt::format("\t{}\n", instruction);
   ++instructions_;
-}
-
-void CodeWriter::write_if(const WrittenRegister &guard, bool negated, std::string_view opcode,
-                          std::initializer_list<WrittenOperand> operands) {
-  write(fmt::format("@{}{} {}", negated ? "!" : "", guard.name, opcode), operands);
 }
 
 void CodeWriter::clone(const Module &module, const Instruction &instruction,
                        const Renaming &renaming) {
-  begin_line();
-  text_ += renamed(module, instruction, renaming) + "\n";
-  ++instructions_;
+  add(renamed(module, instruction, renaming));
 }
 
 void CodeWriter::pragma(std::string_view text) {
-  begin_line();
-  text_ += fmt::format(".pragma \"{}\";\n", text);
+  text_ += fmt::format("\t.pragma \"{}\";\n", text);
 }
 
 std::string CodeWriter::body() const { return "{\n" + declarations_ + "\n" + text_ + "}\n"; }
@@ -148,6 +119,15 @@ std::string guard_text(const Function &function, const Instruction &instruction)
              ? ""
              : fmt::format("@{}{} ", instruction.guard_negated ? "!" : "",
                            function.registers[instruction.guard].name);
+}
+
+std::string copied_as(ScalarType type) {
+  return type == ScalarType::pred ? "pred" : fmt::format("b{}", bit_width(type));
+}
+
+bool can_be_copied(const Register &reg) {
+  const unsigned width = bit_width(reg.type);
+  return reg.vector == 1 && (width == 1 || width == 16 || width == 32 || width == 64);
 }
 
 std::string NewRegisters::operator()(const std::string &type) {

@@ -1,32 +1,19 @@
 #pragma once
 
 // Writes whole functions: declares the registers they need, places labels, and prints instructions
-// of its own or renamed clones of another function's. What the writer knows cannot be mistyped: a
-// register carries its type, a label is placed once.
+// of its own or renamed clones of another function's.
 
 #include "grammar/module.h"
 
 #include <cstdint>
-#include <initializer_list>
+#include <fmt/core.h>
 #include <map>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace ptxasw::ptx {
-
-/// A register that the writer declared.
-struct WrittenRegister {
-  std::string name;
-  ScalarType type = ScalarType::none;
-};
-
-/// A place in the text; see CodeWriter::place.
-struct WrittenLabel {
-  std::uint32_t index = no_index;
-};
 
 /// What the clone of an instruction replaces.
 struct Renaming {
@@ -41,16 +28,11 @@ struct Renaming {
   std::vector<std::string> written;
 };
 
-/// An operand of an instruction that the writer prints: a register, a label, a number, or verbatim
-/// text (a special register, an address).
-using WrittenOperand =
-    std::variant<const WrittenRegister *, WrittenLabel, std::uint64_t, std::string_view>;
-
 /// The body of one function, written from its beginning to its end.
 class CodeWriter {
 public:
   /// Declares a register. `name` has its percent sign and must be new in the function.
-  WrittenRegister declare(std::string name, ScalarType type);
+  void declare(std::string_view name, ScalarType type);
   /// Declares so many bytes in a state space, "shared"; `alignment` is a power of two.
   void declare_variable(std::string_view space, std::string_view name, std::uint64_t bytes,
                         unsigned alignment);
@@ -58,16 +40,13 @@ public:
   void declare_like(const Variable &variable, std::string_view name);
   /// Declares a text in global memory, with a zero behind it.
   void declare_text(std::string_view name, std::string_view text);
-  /// A label to be placed later; `name` must be new in the function.
-  WrittenLabel label(std::string name);
-  /// The label stands before the next instruction.
-  void place(WrittenLabel label);
+  /// A label, with its `$`, stands before the next instruction.
+  void place(std::string_view label);
 
-  /// Prints an instruction.
-  void write(std::string_view opcode, std::initializer_list<WrittenOperand> operands);
-  /// The same under `@guard` or `@!guard`.
-  void write_if(const WrittenRegister &guard, bool negated, std::string_view opcode,
-                std::initializer_list<WrittenOperand> operands);
+  /// Prints an instruction, of which this is the text without its semicolon.
+  template <typename... Parts> void write(fmt::format_string<Parts...> text, Parts &&...parts) {
+    add(fmt::format(text, std::forward<Parts>(parts)...) + ";");
+  }
   /// The instruction's own text with its registers and special registers renamed.
   void clone(const Module &module, const Instruction &instruction, const Renaming &renaming);
   /// `.pragma "text";` for the statement that follows (PTX ISA 11.5).
@@ -78,10 +57,9 @@ public:
   std::string body() const;
 
 private:
-  void begin_line() { text_ += '\t'; }
+  void add(std::string_view instruction);
 
   std::string declarations_, text_;
-  std::vector<std::string> labels_;
   std::size_t instructions_ = 0;
 };
 
@@ -90,6 +68,11 @@ std::string renamed(const Module &module, const Instruction &instruction, const 
 
 /// `@%p ` or `@!%p `: what stands before an instruction for its guard; empty: it has none.
 std::string guard_text(const Function &function, const Instruction &instruction);
+
+/// What `mov` takes to copy a register of a type: `pred`, or `b32`.
+std::string copied_as(ScalarType type);
+/// Returns true if it can copy such a register at all.
+bool can_be_copied(const Register &reg);
 
 /// Registers that a function gets besides its own: `%PREFIXb32_0` and on, by what declares them.
 class NewRegisters {

@@ -9,6 +9,10 @@ namespace ptxasw::ptx {
 bool returns(const Opcode &opcode) { return opcode.op == Op::ret || opcode.op == Op::exit; }
 bool is_way(const Opcode &opcode) { return opcode.op == Op::bra || returns(opcode); }
 
+bool falls_through(const Module &module, const Instruction &instruction) {
+  return instruction.guard != no_register || !is_way(module.opcode(instruction));
+}
+
 std::optional<std::uint32_t> branch_target(const Module &module, const Function &function,
                                            const Instruction &instruction) {
   const auto operands = module.operands(instruction);
@@ -19,14 +23,21 @@ std::optional<std::uint32_t> branch_target(const Module &module, const Function 
   return label ? std::optional(label->position) : std::nullopt;
 }
 
+std::vector<bool> branch_targets(const Module &module, const Function &function) {
+  std::vector<bool> result(function.instructions.size() + 1, false);
+  for (const Instruction &one : function.instructions)
+    if (const auto target = branch_target(module, function, one))
+      result[*target] = true;
+  return result;
+}
+
 std::vector<std::uint32_t> next_after(const Module &module, const Function &function,
                                       std::uint32_t instruction) {
   const Instruction &one = function.instructions[instruction];
-  const Opcode &opcode = module.opcode(one);
   std::vector<std::uint32_t> next;
   if (const auto target = branch_target(module, function, one))
     next.push_back(*target);
-  if (one.guard != no_register || !is_way(opcode))
+  if (falls_through(module, one))
     next.push_back(instruction + 1);
   return next;
 }

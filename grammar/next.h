@@ -16,10 +16,17 @@ bool returns(const Opcode &opcode);
 /// Returns true if a thread goes elsewhere there, or returns: `bra`, `ret` and `exit`.
 bool is_way(const Opcode &opcode);
 
+/// Returns true if a thread may go on to what stands behind an instruction: it is no way, or one
+/// under a guard.
+bool falls_through(const Module &module, const Instruction &instruction);
+
 /// The instruction that a branch leads to: an index in Function::instructions, maybe one past the
 /// last; nothing for anything but a `bra` to a label.
 std::optional<std::uint32_t> branch_target(const Module &module, const Function &function,
                                            const Instruction &instruction);
+
+/// By instruction, and one past the last: does a branch lead to it?
+std::vector<bool> branch_targets(const Module &module, const Function &function);
 
 /// The instructions that may run next after one, unless it returns; one past the last is the end of
 /// the text. All branches must have a target.

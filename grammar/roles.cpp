@@ -4,6 +4,8 @@
 
 #include "grammar/roles.h"
 
+#include <algorithm>
+
 namespace ptxasw::ptx {
 namespace {
 
@@ -62,6 +64,22 @@ std::vector<RegisterId> written_registers(const Module &module, const Instructio
       written.push_back(reg);
   });
   return written;
+}
+
+std::vector<RegisterId> read_registers(const Module &module, const Instruction &instruction) {
+  std::vector<RegisterId> read;
+  for_each_register(module, instruction, [&](RegisterId reg, RegisterUse use) {
+    if (use == RegisterUse::read)
+      read.push_back(reg);
+  });
+  return read;
+}
+
+bool any_operand(const Module &module, std::span<const Operand> operands,
+                 const std::function<bool(const Operand &)> &is_so) {
+  return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
+    return is_so(operand) || any_operand(module, module.children(operand), is_so);
+  });
 }
 
 } // namespace ptxasw::ptx

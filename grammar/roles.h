@@ -26,4 +26,16 @@ void for_each_register(const Module &module, const Instruction &instruction,
 /// The registers that an instruction writes, or may write, in the order of the text.
 std::vector<RegisterId> written_registers(const Module &module, const Instruction &instruction);
 
+/// The registers that an instruction reads, its guard first.
+std::vector<RegisterId> read_registers(const Module &module, const Instruction &instruction);
+
+/// Returns true if it is so of one of some operands, or of a part of one.
+bool any_operand(const Module &module, std::span<const Operand> operands,
+                 const std::function<bool(const Operand &)> &is_so);
+
+/// Returns true for a register alone, all of it and as it is.
+inline bool is_whole_register(const Operand &operand) {
+  return operand.kind == Operand::Kind::reg && operand.selector == 0 && !operand.negated;
+}
+
 } // namespace ptxasw::ptx

@@ -39,22 +39,17 @@ namespace {
 constexpr std::size_t longest_name = 512; ///< what is told is cut after 1,024
 
 /// Looks at a kernel's calls.
-class CallFinder {
+class CallFinder : OfKernel {
 public:
-  CallFinder(const Module &module, const Function &kernel)
-      : module_(module), kernel_(kernel), plain_(module),
-        entered_(kernel.instructions.size() + 1, false) {
-    for (const Instruction &instruction : kernel.instructions)
-      if (const auto target = branch_target(module, kernel, instruction))
-        entered_[*target] = true;
-  }
+  explicit CallFinder(const KernelContext &context)
+      : OfKernel(context), plain_(module_), entered_(branch_targets(module_, kernel_)) {}
 
   Calls find() {
     Calls calls;
     for (std::uint32_t i = 0; i < count() && !calls.unknown; ++i)
-      if (module_.opcode(instruction(i)).op == Op::call) {
+      if (opcode(i).op == Op::call) {
         CallGroup group;
-        if (const bool known = understand(i, group); known)
+        if (understand(i, group))
           calls.groups.push_back(std::move(group));
         else
           calls.unknown = i;
@@ -63,27 +58,19 @@ public:
       if (!calls.unknown && named_.at(variable).size() > 1)
         calls.unknown = call;
     for (std::uint32_t i = 0; i < count() && !calls.unknown; ++i)
-      if (names_passing(module_.operands(instruction(i))) && !calls.of(i))
+      if (any_operand(module_, operands(i), [&](const Operand &one) { return passing(one); }) &&
+          !calls.of(i))
         calls.unknown = i;
     return calls;
   }
 
 private:
-  std::uint32_t count() const { return static_cast<std::uint32_t>(kernel_.instructions.size()); }
-  const Instruction &instruction(std::uint32_t i) const { return kernel_.instructions[i]; }
-
   const Variable *passing(const Operand &operand) const {
     if (operand.kind != Operand::Kind::symbol || operand.value != 0 ||
         module_.symbol(operand).kind != Symbol::Kind::function_variable)
       return nullptr;
     const Variable *const variable = module_.variable(module_.symbol(operand));
     return variable && variable->space == StateSpace::param ? variable : nullptr;
-  }
-
-  bool names_passing(std::span<const Operand> operands) const {
-    return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
-      return passing(operand) || names_passing(module_.children(operand));
-    });
   }
 
   /// What `[variable+offset]` names.
@@ -135,14 +122,10 @@ private:
     const auto operands = module_.operands(one);
     return opcode.op == op && opcode.space == StateSpace::param && one.well_formed &&
            one.guard == no_register && effect_of(opcode) != Effect::sync && operands.size() == 2 &&
-           is_among(list, place(operands[at])) && !names_symbol(operands.subspan(1 - at, 1));
-  }
-
-  bool names_symbol(std::span<const Operand> operands) const {
-    return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
-      return operand.kind == Operand::Kind::symbol || operand.kind == Operand::Kind::special ||
-             names_symbol(module_.children(operand));
-    });
+           is_among(list, place(operands[at])) &&
+           !any_operand(module_, operands.subspan(1 - at, 1), [](const Operand &operand) {
+             return operand.kind == Operand::Kind::symbol || operand.kind == Operand::Kind::special;
+           });
   }
 
   bool understand(std::uint32_t at, CallGroup &group) {
@@ -239,9 +222,7 @@ private:
 
   /// A variable in local memory that is of no function is one for all calls of a thread.
   bool names_outside_local(std::span<const Operand> operands) const {
-    return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
-      if (names_outside_local(module_.children(operand)))
-        return true;
+    return any_operand(module_, operands, [&](const Operand &operand) {
       if (operand.kind != Operand::Kind::symbol)
         return false;
       const Symbol &symbol = module_.symbol(operand);
@@ -328,19 +309,15 @@ private:
     for (const Function &function : module_.functions)
       for (const Instruction &one : function.instructions) {
         const auto operands = module_.operands(one);
-        const bool moves = copies_address(one) && operands[1].kind == Operand::Kind::symbol &&
-                           operands[1].value == 0 && is_it(module_.symbol(operands[1]));
-        if (moves ? !is_only_passed(function, operands[0].reg, 0) : names(operands, is_it))
+        const auto names = [&](const Operand &operand) {
+          return operand.kind == Operand::Kind::symbol && is_it(module_.symbol(operand));
+        };
+        const bool moves = copies_address(one) && operands[1].value == 0 && names(operands[1]);
+        if (moves ? !is_only_passed(function, operands[0].reg, 0)
+                  : any_operand(module_, operands, names))
           return false;
       }
     return true;
-  }
-
-  template <typename Is> bool names(std::span<const Operand> operands, const Is &is_it) const {
-    return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
-      return (operand.kind == Operand::Kind::symbol && is_it(module_.symbol(operand))) ||
-             names(module_.children(operand), is_it);
-    });
   }
 
   /// All that reads a register of a function passes it to those two, or a copy of it.
@@ -348,7 +325,7 @@ private:
     constexpr unsigned most_steps = 4;
     for (std::uint32_t i = 0; i < function.instructions.size(); ++i) {
       const Instruction &one = function.instructions[i];
-      bool reads = false;
+      bool reads = false; // what a guard may leave as it was is read, too
       for_each_register(module_, one, [&](RegisterId other, RegisterUse use) {
         reads = reads || (other == reg && use != RegisterUse::written);
       });
@@ -394,21 +371,18 @@ private:
   const Operand *only_source(RegisterId reg) const {
     const Instruction *writer = nullptr;
     for (const Instruction &one : kernel_.instructions) {
-      bool writes = false;
-      for_each_register(module_, one, [&](RegisterId other, RegisterUse use) {
-        writes = writes || (other == reg && use != RegisterUse::read);
-      });
-      if (writes && writer)
+      const auto written = written_registers(module_, one);
+      if (std::find(written.begin(), written.end(), reg) == written.end())
+        continue;
+      if (writer)
         return nullptr;
-      writer = writes ? &one : writer;
+      writer = &one;
     }
     if (!writer || !writer->well_formed || writer->guard != no_register)
       return nullptr;
     return copies_address(*writer) ? &module_.operands(*writer)[1] : nullptr;
   }
 
-  const Module &module_;
-  const Function &kernel_;
   PlainCalls plain_;
   std::vector<bool> entered_; ///< by instruction: a branch leads to it
   std::map<const Variable *, std::set<std::uint32_t>>
@@ -427,7 +401,7 @@ const CallGroup *Calls::of(std::uint32_t instruction) const {
 }
 
 const Calls &calls_of(const KernelContext &context) {
-  return context.once("", [&] { return CallFinder(context.module, context.kernel).find(); });
+  return context.once("", [&] { return CallFinder(context).find(); });
 }
 
 std::vector<Symbol> passing_variables(const Module &module, const Function &kernel) {

@@ -4,6 +4,7 @@
 
 #include "emulator/facts/kernel_facts.h"
 #include "emulator/symbolic/emulate.h"
+#include "synth/kernel_context.h"
 #include "synth/proof/prove.h"
 #include "synth/shuffle/candidate.h"
 #include "synth/shuffle/decide.h"
@@ -16,12 +17,6 @@
 
 namespace ptxasw::synth {
 namespace {
-
-/// Bytes from one lane to the next, as those who warn of accesses count them.
-std::optional<std::int64_t> lane_stride(const facts::KernelFacts &facts,
-                                        const facts::Access &access) {
-  return access.form.is_uniform() ? 0 : facts.lane_stride(access);
-}
 
 LoadExplanation explain_load(const Module &module, const Function &function, Emulation &emulation,
                              const MemoryAccess &access) {
@@ -83,7 +78,7 @@ KernelExplanation explain_kernel(const Module &module, const Function &function,
       continue;
     LoadExplanation load = explain_load(module, function, emulation, access);
     if (const auto found = accesses.find(access.instruction); found != accesses.end())
-      load.lane_stride = lane_stride(facts, *found->second);
+      load.lane_stride = found->second->form.is_uniform() ? 0 : facts.lane_stride(*found->second);
     const auto [first, last] = reuses.equal_range(access.instruction);
     for (auto reuse = first; reuse != last; ++reuse)
       add_reuse(function, *reuse->second, load);
@@ -110,10 +105,7 @@ std::vector<KernelExplanation> explain(const Module &module, RewriteOptions opti
     if (!function.has_body)
       continue;
     const KernelReport &report = rewritten.report.kernels[next++];
-    const bool wanted = options.kernels.empty() ||
-                        std::find(options.kernels.begin(), options.kernels.end(), function.name) !=
-                            options.kernels.end();
-    if (!wanted)
+    if (!is_selected(function, options.kernels))
       continue;
     const auto found = std::find_if(detections.begin(), detections.end(),
                                     [&](const FunctionDetection &d) { return d.function == f; });

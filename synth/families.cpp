@@ -3,14 +3,11 @@
 #include "synth/same_launch.h"
 
 #include <algorithm>
+#include <charconv>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
 namespace ptxasw::synth {
-
-#define PTXASW_FAMILY(name) extern const Family name##_family;
-#include "synth/families.def"
-#undef PTXASW_FAMILY
 
 std::span<const Family> families() {
   static const Family all[] = {
@@ -42,6 +39,13 @@ proved_version(const KernelContext &context, const Family &family, const Proposa
       !fault.empty())
     return tl::unexpected(std::move(fault));
   return made;
+}
+
+unsigned number_in(std::string_view variant) {
+  unsigned number = 0;
+  variant.remove_prefix(std::min(variant.find_first_of("0123456789"), variant.size()));
+  std::from_chars(variant.data(), variant.data() + variant.size(), number);
+  return number;
 }
 
 const Family *find_family(std::string_view name) {

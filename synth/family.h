@@ -61,6 +61,14 @@ struct Family {
                        const Proposal &proposal);
 };
 
+// Each, defined in its folder.
+#define PTXASW_FAMILY(name) extern const Family name##_family;
+#include "synth/families.def"
+#undef PTXASW_FAMILY
+
+/// The number in a variant: `k4`, `16k`; 0: there is none.
+unsigned number_in(std::string_view variant);
+
 /// All of them, in the order of families.def.
 std::span<const Family> families();
 

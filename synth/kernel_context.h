@@ -14,9 +14,11 @@
 #include "grammar/module.h"
 #include "synth/refusal.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <typeindex>
 #include <utility>
@@ -40,7 +42,12 @@ public:
     return *liveness_;
   }
 
-  /// same_launch_obstacle() (synth/same_launch.h).
+  /// Why a kernel must not have a second body beside it: module_obstacle(), or
+  ///   - a variable declared in the body that lasts longer than a thread or block: a launch would
+  ///     find what launches of the same version left there, and not what others did;
+  ///   - clusters of blocks: their size may be an attribute that the program gives the kernel, and
+  ///     not its siblings;
+  ///   - a loop that may wait for somebody (waiting_obstacle()).
   const std::optional<Refusal> &same_launch_obstacle() const;
 
   /// What `make` returns, which is asked the first time alone: what a family finds to propose
@@ -64,6 +71,31 @@ private:
   mutable std::optional<facts::KernelFacts> facts_;
   mutable std::optional<Liveness> liveness_;
   mutable std::map<std::pair<std::type_index, std::string>, std::shared_ptr<const void>> results_;
+};
+
+/// Returns true if a kernel is among those of some names, of which none stands for all.
+inline bool is_selected(const Function &kernel, std::span<const std::string> names) {
+  return names.empty() || std::find(names.begin(), names.end(), kernel.name) != names.end();
+}
+
+/// For those who look at a kernel instruction by instruction.
+class OfKernel {
+protected:
+  explicit OfKernel(const KernelContext &context)
+      : context_(context), module_(context.module), kernel_(context.kernel) {}
+
+  std::uint32_t count() const { return static_cast<std::uint32_t>(kernel_.instructions.size()); }
+  const Instruction &instruction(std::uint32_t i) const { return kernel_.instructions[i]; }
+  const Opcode &opcode(std::uint32_t i) const { return module_.opcode(instruction(i)); }
+  std::span<const Operand> operands(std::uint32_t i) const {
+    return module_.operands(instruction(i));
+  }
+  const ControlFlowGraph &cfg() const { return context_.cfg(); }
+  const BasicBlock &block(BlockId id) const { return cfg().blocks()[id]; }
+
+  const KernelContext &context_;
+  const Module &module_;
+  const Function &kernel_;
 };
 
 } // namespace ptxasw::synth

@@ -28,6 +28,11 @@ std::optional<Refusal> module_obstacle(const Module &module, const Function &ker
   return module.debug ? std::optional(refusals::debug_module) : std::nullopt;
 }
 
+bool limits_registers(const Function &kernel) {
+  return kernel.directive("maxnreg") || kernel.directive("minnctapersm") ||
+         kernel.directive("maxnctapersm");
+}
+
 std::optional<Refusal> lanes_obstacle(const Module &module, const Function &kernel) {
   for (const Instruction &instruction : kernel.instructions)
     if (asks_which_lanes(module.opcode(instruction)))

@@ -68,6 +68,10 @@ inline constexpr std::size_t changed_instructions_budget = 20'000;
 /// debugging.
 std::optional<Refusal> module_obstacle(const Module &module, const Function &kernel);
 
+/// Returns true if a kernel says itself how many registers it may have, directly or by blocks per
+/// multiprocessor.
+bool limits_registers(const Function &kernel);
+
 /// The first instruction that asks which lanes are together, as an obstacle.
 std::optional<Refusal> lanes_obstacle(const Module &module, const Function &kernel);
 

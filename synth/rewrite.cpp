@@ -18,7 +18,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <map>
 
 namespace ptxasw::synth {
@@ -27,6 +26,16 @@ namespace {
 /// Times that a module is emitted and proved; what is still unproved then takes its whole kernel
 /// back.
 constexpr int proof_rounds = 3;
+
+/// What reasons are called and mean.
+struct ReasonText {
+  std::string_view name, meaning;
+};
+constexpr ReasonText reason_texts[] = {
+#define PTXASW_REASON(enumerator, name, meaning) {name, meaning},
+#include "synth/reasons.def"
+#undef PTXASW_REASON
+};
 
 /// Milliseconds since it was made or last read.
 class Stopwatch {
@@ -183,10 +192,7 @@ std::vector<Plan> plan_module(const Module &module, std::string_view file_name,
       continue;
     KernelReport kernel;
     kernel.name = function.name;
-    const bool selected =
-        options.kernels.empty() || std::find(options.kernels.begin(), options.kernels.end(),
-                                             function.name) != options.kernels.end();
-    if (obstacle || !selected)
+    if (obstacle || !is_selected(function, options.kernels))
       keep_all(module, function, *options.widths, obstacle ? *obstacle : Reason::not_selected,
                kernel);
     else if (!has_candidates(module, function, *options.widths))
@@ -413,9 +419,19 @@ void put_in_kernels(const Module &module, const RewriteOptions &options, Rewrite
 
 } // namespace
 
-tl::expected<RewriteResult, Diagnostic>
-rewrite_module(std::string_view text, std::string_view file_name, const RewriteOptions &options) {
-  return rewrite_module(text, file_name, options, prove);
+std::string_view to_string(Reason reason) {
+  return reason_texts[static_cast<std::size_t>(reason)].name;
+}
+std::string_view describe(Reason reason) {
+  return reason_texts[static_cast<std::size_t>(reason)].meaning;
+}
+
+// FNV-1a of 64 bits. It tells texts apart by accident, not against an adversary.
+std::string module_number(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char byte : text)
+    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
+  return fmt::format("{:016x}", hash);
 }
 
 tl::expected<RewriteResult, Diagnostic> rewrite_module(std::string_view text,
@@ -427,7 +443,7 @@ tl::expected<RewriteResult, Diagnostic> rewrite_module(std::string_view text,
   if (!parsed)
     return tl::unexpected(std::move(parsed.error()));
   const double parsing = watch.lap();
-  RewriteResult result = rewrite_module(**parsed, file_name, options, prover);
+  RewriteResult result = rewrite_module(**parsed, file_name, options, prover ? prover : prove);
   result.report.parse_milliseconds = parsing;
   return result;
 }

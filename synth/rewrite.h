@@ -87,11 +87,6 @@ struct RewriteResult {
   ModuleReport report;
 };
 
-/// Rewrites one PTX module. `file_name` only appears in diagnostics and the report.
-/// Errors: the text is not a PTX module.
-tl::expected<RewriteResult, Diagnostic>
-rewrite_module(std::string_view text, std::string_view file_name, const RewriteOptions &options);
-
 /// The number of a module: 16 hexadecimal digits that depend on all bytes of its text.
 std::string module_number(std::string_view text);
 
@@ -102,11 +97,13 @@ using Prover = std::function<std::vector<FunctionProof>(
     const Module &original, std::string_view rewritten,
     const std::vector<std::vector<std::uint32_t>> &replaced, const RewriteOptions &options)>;
 
-/// The same with another proof, so that a test can see what happens when it fails.
+/// Rewrites one PTX module. `file_name` only appears in diagnostics and the report. `prover` is
+/// there so that a test can see what happens when the proof fails; empty: prove().
+/// Errors: the text is not a PTX module.
 tl::expected<RewriteResult, Diagnostic> rewrite_module(std::string_view text,
                                                        std::string_view file_name,
                                                        const RewriteOptions &options,
-                                                       const Prover &prover);
+                                                       const Prover &prover = {});
 
 struct FunctionDetection;
 

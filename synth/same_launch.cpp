@@ -37,8 +37,16 @@ const Function *kernel_named(const Module &module, std::string_view name) {
   return nullptr;
 }
 
+std::optional<std::uint64_t> threads_of(const Function &kernel) {
+  for (const std::string_view name : {"reqntid", "maxntid"})
+    if (const PerformanceDirective *const block = kernel.directive(name))
+      return std::uint64_t{block->values[0]} * block->values[1] * block->values[2];
+  return std::nullopt;
+}
+
 std::string same_launch_header(const Module &module, const Function &kernel, std::string_view name,
-                               const std::vector<std::string> &appended) {
+                               const std::vector<std::string> &appended, unsigned registers,
+                               bool bounds_alone) {
   const FunctionHeader own = header_of(module, kernel);
   std::string parameters(own.parameters);
   bool first = kernel.parameters.empty();
@@ -48,12 +56,14 @@ std::string same_launch_header(const Module &module, const Function &kernel, std
   }
   std::string text = fmt::format("{}{}({})\n", own.before_name, name, parameters);
   for (const PerformanceDirective &directive : kernel.directives) {
+    if (bounds_alone && directive.name != "maxntid" && directive.name != "reqntid")
+      continue;
     text += fmt::format(".{}", directive.name);
     for (unsigned i = 0; i < directive.count; ++i)
       text += fmt::format("{} {}", i == 0 ? "" : ",", directive.values[i]);
     text += '\n';
   }
-  return text;
+  return registers == 0 ? text : text + fmt::format(".maxnreg {}\n", registers);
 }
 
 std::string same_launch_header_fault(const Module &before, const Function &kernel,
@@ -74,19 +84,17 @@ std::string same_launch_header_fault(const Module &before, const Function &kerne
 }
 
 const std::optional<Refusal> &KernelContext::same_launch_obstacle() const {
-  return once("same launch", [&] { return synth::same_launch_obstacle(module, kernel); });
-}
-
-std::optional<Refusal> same_launch_obstacle(const Module &module, const Function &kernel) {
-  if (const auto obstacle = module_obstacle(module, kernel))
-    return obstacle;
-  for (const Variable &variable : kernel.variables)
-    if (variable.space != StateSpace::shared && variable.space != StateSpace::local &&
-        variable.space != StateSpace::param)
-      return Refusal{"variable", "the kernel has a variable of its own that lasts"};
-  if (knows_clusters(module))
-    return Refusal{"cluster", "blocks may be launched in clusters"};
-  return waiting_obstacle(module, kernel);
+  return once("same launch", [&]() -> std::optional<Refusal> {
+    if (const auto obstacle = module_obstacle(module, kernel))
+      return obstacle;
+    for (const Variable &variable : kernel.variables)
+      if (variable.space != StateSpace::shared && variable.space != StateSpace::local &&
+          variable.space != StateSpace::param)
+        return Refusal{"variable", "the kernel has a variable of its own that lasts"};
+    if (knows_clusters(module))
+      return Refusal{"cluster", "blocks may be launched in clusters"};
+    return waiting_obstacle(module, kernel);
+  });
 }
 
 Proposal same_launch_proposal(const Function &kernel, std::string_view family,
@@ -96,7 +104,9 @@ Proposal same_launch_proposal(const Function &kernel, std::string_view family,
   proposal.variant = variant;
   proposal.sibling.family = family;
   proposal.sibling.kind = variant;
-  proposal.sibling.name = fmt::format("{}__ptxasw_{}_{}", kernel.name, family, variant);
+  std::string word = variant;
+  std::replace(word.begin(), word.end(), '-', '_');
+  proposal.sibling.name = fmt::format("{}__ptxasw_{}_{}", kernel.name, family, word);
   return proposal;
 }
 
@@ -105,10 +115,7 @@ std::string same_launch_version(const KernelContext &context, const Proposal &pr
   const auto &[module, kernel] = std::tie(context.module, context.kernel);
   const auto other = changed ? parse(*changed, "version") : nullptr;
   const Function *function = other && *other ? kernel_named(**other, kernel.name) : nullptr;
-  std::string header = same_launch_header(module, kernel, proposal.sibling.name);
-  if (proposal.registers != 0)
-    header += fmt::format(".maxnreg {}\n", proposal.registers);
-  return header +
+  return same_launch_header(module, kernel, proposal.sibling.name, {}, proposal.registers) +
          fmt::format("{}\n", function ? (*other)->text(function->body) : module.text(kernel.body));
 }
 

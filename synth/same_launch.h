@@ -17,10 +17,15 @@ namespace ptxasw::synth {
 /// The function of a name that has a body; null if there is none.
 const Function *kernel_named(const Module &module, std::string_view name);
 
+/// How many threads a block has, or has at most, if the kernel says so (PTX ISA 11.4.2).
+std::optional<std::uint64_t> threads_of(const Function &kernel);
+
 /// Everything of a kernel before its body, its directives included, under another name. `appended`
-/// are names of `.u32` parameters behind its own.
+/// are names of `.u32` parameters behind its own; `registers` is a limit (`.maxnreg`), 0: none.
+/// `bounds_alone`: of the directives only those that bound the block.
 std::string same_launch_header(const Module &module, const Function &kernel, std::string_view name,
-                               const std::vector<std::string> &appended = {});
+                               const std::vector<std::string> &appended = {},
+                               unsigned registers = 0, bool bounds_alone = false);
 
 /// What a version may have that its kernel lacks.
 struct MoreThanKernel {
@@ -34,16 +39,6 @@ struct MoreThanKernel {
 std::string same_launch_header_fault(const Module &before, const Function &kernel,
                                      const Module &after, const Function &sibling,
                                      const MoreThanKernel &more = {});
-
-/// Why a kernel must not have a second body beside it: module_obstacle(), or
-///   - a variable declared in the body that lasts longer than a thread or block: a launch would
-///   find
-///     what launches of the same version left there, and not what others did;
-///   - clusters of blocks: their size may be an attribute that the program gives the kernel, and
-///   not
-///     its siblings;
-///   - a loop that may wait for somebody (waiting_obstacle()).
-std::optional<Refusal> same_launch_obstacle(const Module &module, const Function &kernel);
 
 /// A version of a kernel, of which the table says only its name, family and kind.
 Proposal same_launch_proposal(const Function &kernel, std::string_view family,

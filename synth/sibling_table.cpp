@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
+#include <charconv>
 #include <fmt/core.h>
+#include <functional>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -101,26 +103,23 @@ std::uint32_t dynamic_shared(const std::string &word) {
   if (word == "none")
     return 0;
   static constexpr std::string_view times = "times:";
-  if (!word.starts_with(times) || word.size() > times.size() + 4 || word.size() == times.size())
-    refuse("dynamic_shared is not understood");
   std::uint32_t factor = 0;
-  for (const char digit : std::string_view(word).substr(times.size())) {
-    if (digit < '0' || digit > '9')
-      refuse("dynamic_shared is not understood");
-    factor = factor * 10 + static_cast<std::uint32_t>(digit - '0');
-  }
-  if (factor == 0)
+  const char *const end = word.data() + word.size();
+  if (!word.starts_with(times) || word.size() > times.size() + 4 ||
+      std::from_chars(word.data() + times.size(), end, factor).ptr != end || factor == 0)
     refuse("dynamic_shared is not understood");
   return factor;
 }
 
 /// Reads members by their names; one that is not read must be optional.
-template <class Read>
-void read_members(const Json &json, const std::vector<std::string> &optional, Read read) {
+void read_members(const Json &json, const std::vector<std::string> &optional,
+                  const std::map<std::string_view, std::function<void(const Json &)>> &readers) {
   if (!json.is_object())
     refuse("an object is missing");
   for (const auto &[name, value] : json.items())
-    if (!read(name, value) && std::find(optional.begin(), optional.end(), name) == optional.end())
+    if (const auto reader = readers.find(name); reader != readers.end())
+      reader->second(value);
+    else if (std::find(optional.begin(), optional.end(), name) == optional.end())
       refuse(fmt::format("\"{}\" is not known", name));
 }
 
@@ -136,45 +135,47 @@ std::uint32_t within(const SiblingTable &table, std::uint32_t parameter, std::ui
 SiblingNeeds read_needs(const Json &json, const SiblingTable &table,
                         const std::vector<std::string> &optional) {
   SiblingNeeds needs;
-  read_members(json, optional, [&](const std::string &name, const Json &value) {
-    if (name == "block") {
-      for (const Json &shape : list(value))
-        needs.blocks.push_back(numbers<3>(shape, 1));
-      if (needs.blocks.empty())
-        refuse("no block shape will do");
-    } else if (name == "max_block") {
-      needs.max_block = number(value, 1);
-    } else if (name == "dynamic_shared") {
-      needs.dynamic_shared = dynamic_shared(text(value));
-    } else if (name == "align") {
-      for (const Json &one : list(value)) {
-        const auto [parameter, offset, alignment] = numbers<3>(one, 0);
-        if (!std::has_single_bit(alignment))
-          refuse("an alignment is no power of two");
-        needs.aligned.push_back({within(table, parameter, offset, 8), offset, alignment});
-      }
-    } else if (name == "divisible") {
-      for (const Json &one : list(value)) {
-        const auto [parameter, offset, bytes, divisor] = numbers<4>(one, 0);
-        if (!std::has_single_bit(bytes) || bytes > 8 || divisor == 0)
-          refuse("a divisor is not understood");
-        needs.divisible.push_back(
-            {within(table, parameter, offset, bytes), offset, bytes, divisor});
-      }
-    } else if (name == "min_grid") {
-      needs.min_grid = numbers<3>(value, 1);
-    } else if (name == "max_extent") {
-      needs.max_extent = numbers<3>(value, 1);
-    } else if (name == "extent_multiple") {
-      needs.extent_multiple = numbers<3>(value, 1);
-    } else if (name == "cooperative" || name == "cluster") {
-      if (!value.is_boolean() || value.get<bool>())
-        refuse("only for cooperative launches or clusters");
-    } else {
-      return false;
-    }
-    return true;
-  });
+  const auto is_no_launch = [](const Json &value) {
+    if (!value.is_boolean() || value.get<bool>())
+      refuse("only for cooperative launches or clusters");
+  };
+  read_members(
+      json, optional,
+      {{"block",
+        [&](const Json &value) {
+          for (const Json &shape : list(value))
+            needs.blocks.push_back(numbers<3>(shape, 1));
+          if (needs.blocks.empty())
+            refuse("no block shape will do");
+        }},
+       {"max_block", [&](const Json &value) { needs.max_block = number(value, 1); }},
+       {"dynamic_shared",
+        [&](const Json &value) { needs.dynamic_shared = dynamic_shared(text(value)); }},
+       {"align",
+        [&](const Json &value) {
+          for (const Json &one : list(value)) {
+            const auto [parameter, offset, alignment] = numbers<3>(one, 0);
+            if (!std::has_single_bit(alignment))
+              refuse("an alignment is no power of two");
+            needs.aligned.push_back({within(table, parameter, offset, 8), offset, alignment});
+          }
+        }},
+       {"divisible",
+        [&](const Json &value) {
+          for (const Json &one : list(value)) {
+            const auto [parameter, offset, bytes, divisor] = numbers<4>(one, 0);
+            if (!std::has_single_bit(bytes) || bytes > 8 || divisor == 0)
+              refuse("a divisor is not understood");
+            needs.divisible.push_back(
+                {within(table, parameter, offset, bytes), offset, bytes, divisor});
+          }
+        }},
+       {"min_grid", [&](const Json &value) { needs.min_grid = numbers<3>(value, 1); }},
+       {"max_extent", [&](const Json &value) { needs.max_extent = numbers<3>(value, 1); }},
+       {"extent_multiple",
+        [&](const Json &value) { needs.extent_multiple = numbers<3>(value, 1); }},
+       {"cooperative", is_no_launch},
+       {"cluster", is_no_launch}});
   return needs;
 }
 
@@ -199,40 +200,33 @@ bool is_own_code(const Sibling &sibling) {
 Sibling read_sibling(const Json &json, const SiblingTable &table,
                      const std::vector<std::string> &optional) {
   Sibling sibling;
-  read_members(json, optional, [&](const std::string &name, const Json &value) {
-    if (name == "name") {
-      sibling.name = text(value);
-    } else if (name == "family") {
-      sibling.family = text(value);
-    } else if (name == "kind") {
-      sibling.kind = text(value);
-    } else if (name == "grid") {
-      sibling.grid = numbers<3>(value, 1);
-    } else if (name == "block") {
-      sibling.block = numbers<3>(value, 1);
-    } else if (name == "extent") {
-      sibling.extent = numbers<3>(value, 0);
-    } else if (name == "code") {
-      sibling.own_code = text(value) == code_of_kernel;
-      if (!sibling.own_code)
-        sibling.code_of = text(value);
-    } else if (name == "append") {
-      for (const Json &one : list(value)) {
-        const std::string word = text(one), what = word.substr(0, word.find('.') + 1);
-        if (word.size() != what.size() + 1 || word.back() < 'x' || word.back() > 'z' ||
-            (what != "grid." && what != "block."))
-          refuse("a parameter to append is not known");
-        if (what == "grid." && !sibling.appended_blocks.empty())
-          refuse("parameters to append are in another order");
-        (what == "grid." ? sibling.appended : sibling.appended_blocks).push_back(word.back());
-      }
-    } else if (name == "needs") {
-      sibling.needs = read_needs(value, table, optional);
-    } else {
-      return false;
-    }
-    return true;
-  });
+  read_members(
+      json, optional,
+      {{"name", [&](const Json &value) { sibling.name = text(value); }},
+       {"family", [&](const Json &value) { sibling.family = text(value); }},
+       {"kind", [&](const Json &value) { sibling.kind = text(value); }},
+       {"grid", [&](const Json &value) { sibling.grid = numbers<3>(value, 1); }},
+       {"block", [&](const Json &value) { sibling.block = numbers<3>(value, 1); }},
+       {"extent", [&](const Json &value) { sibling.extent = numbers<3>(value, 0); }},
+       {"code",
+        [&](const Json &value) {
+          sibling.own_code = text(value) == code_of_kernel;
+          if (!sibling.own_code)
+            sibling.code_of = text(value);
+        }},
+       {"append",
+        [&](const Json &value) {
+          for (const Json &one : list(value)) {
+            const std::string word = text(one), what = word.substr(0, word.find('.') + 1);
+            if (word.size() != what.size() + 1 || word.back() < 'x' || word.back() > 'z' ||
+                (what != "grid." && what != "block."))
+              refuse("a parameter to append is not known");
+            if (what == "grid." && !sibling.appended_blocks.empty())
+              refuse("parameters to append are in another order");
+            (what == "grid." ? sibling.appended : sibling.appended_blocks).push_back(word.back());
+          }
+        }},
+       {"needs", [&](const Json &value) { sibling.needs = read_needs(value, table, optional); }}});
   for (const char *name : {"name", "family", "kind", "grid", "append", "needs"})
     member(json, name);
   for (std::size_t axis = 0; axis < 3; ++axis)

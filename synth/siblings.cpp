@@ -48,6 +48,7 @@ struct Written {
   const Family *family = nullptr;
   Proposal proposal;
   std::string text;
+  std::string fault = {}; ///< what is not proved; empty: all of it is
 };
 
 bool contains(std::span<const std::string> list, std::string_view word) {
@@ -137,29 +138,28 @@ std::string fault_of(const Module &module, const Module &written, std::size_t si
   return "";
 }
 
-/// By sibling what is not proved; empty: all of it is.
-std::vector<std::string> prove_all(const Module &module, const std::string &text,
-                                   const std::vector<Written> &all) {
-  std::vector<std::string> faults(all.size());
+/// Finds the faults of all, as they are in a text.
+void prove_all(const Module &module, const std::string &text, std::vector<Written> &all) {
   const auto parsed = parse(text, "siblings");
   std::size_t tables = 0;
   for (std::size_t i = 0; i < all.size(); ++i)
     tables += i == 0 || all[i].kernel != all[i - 1].kernel;
   const std::string fault =
       parsed ? fault_of(module, **parsed, all.size(), tables) : parsed.error().message;
+  for (Written &one : all)
+    one.fault = fault;
   if (!fault.empty())
-    return std::vector<std::string>(all.size(), fault);
+    return;
   const Module &written = **parsed;
   std::optional<KernelContext> context;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Function &sibling = written.functions[module.functions.size() + i];
     if (i == 0 || all[i].kernel != all[i - 1].kernel)
       context.emplace(written, written.functions[all[i].kernel]);
-    faults[i] = sibling.name != all[i].proposal.sibling.name
-                    ? "it has another name"
-                    : all[i].family->prove(*context, sibling, all[i].proposal);
+    all[i].fault = sibling.name != all[i].proposal.sibling.name
+                       ? "it has another name"
+                       : all[i].family->prove(*context, sibling, all[i].proposal);
   }
-  return faults;
 }
 
 /// Leaves out what is beyond the budget.
@@ -185,8 +185,7 @@ std::vector<Written> write_all(const Module &module, const SiblingOptions &optio
   std::vector<Written> all;
   for (std::size_t f = 0; f < module.functions.size(); ++f) {
     const Function &kernel = module.functions[f];
-    if (!kernel.is_entry || !kernel.has_body ||
-        (!options.kernels.empty() && !contains(options.kernels, kernel.name)))
+    if (!kernel.is_entry || !kernel.has_body || !is_selected(kernel, options.kernels))
       continue;
     KernelSiblings outcome;
     outcome.kernel = kernel.name;
@@ -281,18 +280,11 @@ SiblingResult add_siblings(const Module &module, const SiblingOptions &options) 
   std::vector<Written> all = write_all(module, options, result);
   while (!all.empty()) {
     result.text = print(module, all);
-    const std::vector<std::string> faults = prove_all(module, result.text, all);
-    std::vector<Written> proved;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (faults[i].empty())
-        proved.push_back(std::move(all[i]));
-      else
-        result.kernels[all[i].outcome].unproved.push_back(
-            {all[i].proposal.sibling.name, faults[i]});
-    }
-    const bool done = proved.size() == faults.size();
-    all = std::move(proved);
-    if (done)
+    prove_all(module, result.text, all);
+    for (const Written &one : all)
+      if (!one.fault.empty())
+        result.kernels[one.outcome].unproved.push_back({one.proposal.sibling.name, one.fault});
+    if (std::erase_if(all, [](const Written &one) { return !one.fault.empty(); }) == 0)
       break;
   }
   result.changed = !all.empty();

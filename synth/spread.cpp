@@ -31,12 +31,12 @@
 #include "emulator/facts/unread.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
+#include "grammar/code_writer.h"
 #include "grammar/next.h"
 #include "synth/calls.h"
 
 #include <algorithm>
 #include <span>
-#include <tuple>
 
 namespace ptxasw::synth {
 namespace {
@@ -93,227 +93,220 @@ bool is_lane(std::string_view name) {
          name == "%lanemask_lt" || name == "%lanemask_ge" || name == "%lanemask_gt";
 }
 
-/// What a `.param` variable of a body is there for: a function that is called gets its arguments
-/// so, and gives its result.
-Refusal call_obstacle(const Module &module, const Function &kernel) {
-  for (const Instruction &instruction : kernel.instructions)
-    if (module.opcode(instruction).op == Op::call)
-      return refusals::call.at(instruction.line);
-  return refusal::variable;
-}
-
 /// Returns true if an instruction reads a texture or a surface, asks what it is, or stores to a
 /// surface.
 bool is_of_texture(const Opcode &opcode) {
   return is_one_of(opcode.op, {Op::tex, Op::tld4, Op::txq, Op::suld, Op::sust, Op::suq});
 }
 
-std::optional<Refusal> operand_obstacle(const Module &module, const Function &kernel,
-                                        std::span<const Operand> operands, Blocks blocks) {
-  for (const Operand &operand : operands) {
-    if (operand.kind == Operand::Kind::other || operand.kind == Operand::Kind::group)
-      return refusals::unknown_instruction;
-    if (operand.kind == Operand::Kind::special && !is_index(module.text(operand.span)) &&
-        (blocks != Blocks::whole || !is_lane(module.text(operand.span))))
-      return refusal::special;
-    if (operand.kind == Operand::Kind::symbol) {
-      const Symbol &symbol = module.symbol(operand);
-      const Variable *variable = module.variable(symbol);
-      if (blocks == Blocks::whole && variable &&
-          (variable->space == StateSpace::shared || variable->space == StateSpace::local))
-        continue; // rooms.cpp
-      if (!variable)
+/// Finds what keeps a kernel from being spread.
+class ObstacleFinder : OfKernel {
+public:
+  ObstacleFinder(const KernelContext &context, Blocks blocks)
+      : OfKernel(context), whole_(blocks == Blocks::whole) {}
+
+  std::vector<Refusal> find() {
+    if (const auto obstacle = module_obstacle(module_, kernel_))
+      return {*obstacle};
+    if (count() > most_instructions)
+      return {refusals::too_large};
+    calls_ = whole_ && !calls_of(context_).unknown ? &calls_of(context_) : nullptr;
+    meets_in_warp_ = facts::meetings_of_warp(module_, kernel_);
+    unread_ = facts::unread_atomics(module_, kernel_);
+    header_obstacles();
+    for (std::uint32_t i = 0; i < count(); ++i)
+      if (const auto obstacle = instruction_obstacle(i))
+        add(obstacle->line == 0 ? obstacle->at(instruction(i).line) : *obstacle);
+    if (!cfg().well_formed()) {
+      add(refusal::control_flow);
+      return all_;
+    }
+    if (whole_)
+      if (const auto barrier = meetings_of(context_).uneven())
+        add((meetings_of(context_).in_warp(*barrier) ? refusal::uneven_warp : refusal::uneven)
+                .at(instruction(*barrier).line));
+    // Says nothing of its own about what is refused above.
+    if (all_.empty() && !blocks_independent(module_, kernel_))
+      add(refusal::depend);
+    if (const auto waits = waiting_obstacle(module_, kernel_))
+      add(*waits);
+    return all_;
+  }
+
+private:
+  void add(const Refusal &one) { add_kind(all_, one); }
+
+  /// What a `.param` variable of a body is there for: a function that is called gets its arguments
+  /// so, and gives its result.
+  Refusal call_obstacle() const {
+    for (std::uint32_t i = 0; i < count(); ++i)
+      if (opcode(i).op == Op::call)
+        return refusals::call.at(instruction(i).line);
+    return refusal::variable;
+  }
+
+  /// What is in the way of a variable that the kernel has for itself.
+  Refusal variable_obstacle(const Variable &variable) const {
+    return variable.space == StateSpace::shared  ? refusal::shared_memory
+           : variable.space == StateSpace::local ? refusal::local_memory
+           : variable.space == StateSpace::param ? call_obstacle()
+                                                 : refusal::variable;
+  }
+
+  std::optional<Refusal> operand_obstacle(std::span<const Operand> operands) const {
+    for (const Operand &operand : operands) {
+      if (operand.kind == Operand::Kind::other || operand.kind == Operand::Kind::group)
         return refusals::unknown_instruction;
-      if (variable->space == StateSpace::shared)
-        return refusal::shared_memory;
-      if (variable->space == StateSpace::local)
-        return refusal::local_memory;
-      if (symbol.kind == Symbol::Kind::function_variable)
-        return variable->space == StateSpace::param ? call_obstacle(module, kernel)
-                                                    : refusal::variable;
+      if (operand.kind == Operand::Kind::special && !is_index(module_.text(operand.span)) &&
+          (!whole_ || !is_lane(module_.text(operand.span))))
+        return refusal::special;
+      if (operand.kind == Operand::Kind::symbol) {
+        const Symbol &symbol = module_.symbol(operand);
+        const Variable *variable = module_.variable(symbol);
+        if (!variable)
+          return refusals::unknown_instruction;
+        const bool is_room =
+            variable->space == StateSpace::shared || variable->space == StateSpace::local;
+        if (whole_ && is_room)
+          continue; // rooms.cpp
+        if (is_room || symbol.kind == Symbol::Kind::function_variable)
+          return variable_obstacle(*variable);
+      }
+      if (const auto inner = operand_obstacle(module_.children(operand)))
+        return inner;
     }
-    if (const auto inner = operand_obstacle(module, kernel, module.children(operand), blocks))
-      return inner;
+    return std::nullopt;
   }
-  return std::nullopt;
-}
 
-/// `[surface, {x, y}]` is a place, whose parts are operands like others; a texture by its name is a
-/// variable of the module.
-std::optional<Refusal> texture_obstacle(const Module &module, const Function &kernel,
-                                        const Instruction &instruction) {
-  for (const Operand &operand : module.operands(instruction))
-    if (const auto obstacle =
-            operand_obstacle(module, kernel,
-                             operand.kind == Operand::Kind::other ? module.children(operand)
-                                                                  : std::span(&operand, 1),
-                             Blocks::whole))
-      return obstacle;
-  return std::nullopt;
-}
+  /// `[surface, {x, y}]` is a place, whose parts are operands like others; a texture by its name is
+  /// a variable of the module.
+  std::optional<Refusal> texture_obstacle(std::uint32_t at) const {
+    for (const Operand &operand : operands(at))
+      if (const auto obstacle =
+              operand_obstacle(operand.kind == Operand::Kind::other ? module_.children(operand)
+                                                                    : std::span(&operand, 1)))
+        return obstacle;
+    return std::nullopt;
+  }
 
-/// By instruction what is to be known of a kernel's text as a whole.
-struct Ties {
-  std::vector<bool> meets_in_warp; ///< facts::meetings_of_warp()
-  std::vector<bool> unread;        ///< facts::unread_atomics()
-  const Calls *calls;              ///< null: none may be
+  /// Returns true if `wmma` may load or store a matrix in shared memory: it has to be aligned to 32
+  /// bytes (PTX ISA 9.7.14.3), and a copy's shared memory begins at a multiple of 16.
+  bool may_be_in_room(const Opcode &opcode) const {
+    const auto is_shared = [](const Variable &variable) {
+      return variable.space == StateSpace::shared;
+    };
+    const bool moves =
+        opcode.text.starts_with("wmma.load") || opcode.text.starts_with("wmma.store");
+    return moves && opcode.space != StateSpace::global &&
+           (std::any_of(kernel_.variables.begin(), kernel_.variables.end(), is_shared) ||
+            std::any_of(module_.variables.begin(), module_.variables.end(), is_shared));
+  }
+
+  std::optional<Refusal> instruction_obstacle(std::uint32_t at) const {
+    const Instruction &one = instruction(at);
+    const Opcode &opcode = module_.opcode(one);
+    const Op op = opcode.op;
+    if (whole_ && facts::is_barrier_of_all(module_, one))
+      return std::nullopt;
+    if (whole_ && op == Op::wmma && may_be_in_room(opcode))
+      return refusal::matrix_in_room;
+    if (calls_ && calls_->of(at))
+      return std::nullopt;
+    if (whole_ && meets_in_warp_[at])
+      return operand_obstacle(operands(at));
+    if (op == Op::bar || op == Op::barrier)
+      return opcode.has(Modifier::warp) ? refusal::warp : refusal::barrier;
+    if (is_one_of(op, {Op::shfl, Op::vote, Op::match, Op::redux, Op::elect, Op::activemask}))
+      return refusal::warp;
+    const bool reduces = op == Op::red || unread_[at];
+    if (op == Op::atom && !reduces)
+      return refusal::atomic;
+    if ((op == Op::red || op == Op::atom) &&
+        (opcode.has(Modifier::volatile_) || opcode.has(Modifier::acquire) ||
+         opcode.has(Modifier::release) || opcode.has(Modifier::acq_rel)))
+      return refusal::ordered;
+    if (op == Op::fence || op == Op::membar)
+      return refusal::ordered;
+    if (op == Op::call)
+      return refusals::call;
+    if (op == Op::brx)
+      return refusals::branch_table;
+    if (op == Op::bra)
+      return branch_target(module_, kernel_, one) ? std::nullopt
+                                                  : std::optional(refusal::control_flow);
+    if (returns(opcode))
+      return std::nullopt;
+    const bool in_shared = opcode.space == StateSpace::shared;
+    if (opcode.space == StateSpace::local && !whole_)
+      return refusal::local_memory;
+    if (op == Op::cvta && in_shared)
+      return refusal::generic_shared;
+    if (uses_carry(opcode))
+      return refusals::carry_flag;
+    if (op == Op::ldu)
+      return refusal::agreement;
+    const bool access = op == Op::ld || op == Op::st;
+    if (access && effect_of(opcode) == Effect::sync)
+      return refusal::ordered;
+    if (access && op == Op::st && opcode.space == StateSpace::param)
+      return call_obstacle();
+    if (in_shared && op == Op::red && !leaves_global_alone(opcode))
+      return refusal::ordered;
+    if (whole_ && one.well_formed && is_of_texture(opcode))
+      return texture_obstacle(at);
+    const bool known = is_pure(opcode) || access || reduces || op == Op::prefetch ||
+                       op == Op::prefetchu || op == Op::isspacep ||
+                       (whole_ && ((op == Op::cp && leaves_global_alone(opcode)) ||
+                                   (op == Op::griddepcontrol && one.guard == no_register)));
+    if (!one.well_formed || !known)
+      return refusals::unknown_instruction;
+    if (in_shared && !whole_)
+      return refusal::shared_memory;
+    return operand_obstacle(operands(at));
+  }
+
+  /// Returns true if each copy may have a kernel's variable for itself.
+  bool may_be_own(const Variable &variable) const {
+    if (variable.space == StateSpace::param)
+      return calls_ && variable.vector == 1;
+    return whole_ && (variable.space == StateSpace::shared || variable.space == StateSpace::local);
+  }
+
+  void header_obstacles() {
+    if (module_.address_size != 64)
+      add(refusals::address_size);
+    if (module_.version_major < 3)
+      add(refusal::version);
+    for (const PerformanceDirective &directive : kernel_.directives)
+      if (directive.name.find("cluster") != std::string_view::npos)
+        add(refusal::cluster);
+    std::uint64_t bytes = 64; // what alignment may take, and the new one
+    for (const Variable &parameter : kernel_.parameters)
+      bytes += parameter.size() + 8;
+    if (bytes > parameter_bytes)
+      add(refusal::parameters);
+    for (const Variable &variable : kernel_.variables)
+      if (!may_be_own(variable))
+        add(variable_obstacle(variable));
+    if (!std::all_of(kernel_.registers.begin(), kernel_.registers.end(), can_be_copied))
+      add(refusals::register_type);
+    for (const Pragma &pragma : kernel_.pragmas)
+      if (pragma.text != "nounroll" && !pragma.text.starts_with("used_bytes_mask"))
+        add(refusal::pragma);
+  }
+
+  const bool whole_;                ///< blocks stay whole
+  const Calls *calls_ = nullptr;    ///< null: none may be
+  std::vector<bool> meets_in_warp_; ///< by instruction
+  std::vector<bool> unread_;        ///< likewise: an atomic whose result nobody reads
+  std::vector<Refusal> all_;
 };
-
-/// Returns true if `wmma` may load or store a matrix in shared memory: it has to be aligned to 32
-/// bytes (PTX ISA 9.7.14.3), and a copy's shared memory begins at a multiple of 16.
-bool may_be_in_room(const Module &module, const Function &kernel, const Opcode &opcode) {
-  const auto is_shared = [](const Variable &variable) {
-    return variable.space == StateSpace::shared;
-  };
-  const bool moves = opcode.text.starts_with("wmma.load") || opcode.text.starts_with("wmma.store");
-  return moves && opcode.space != StateSpace::global &&
-         (std::any_of(kernel.variables.begin(), kernel.variables.end(), is_shared) ||
-          std::any_of(module.variables.begin(), module.variables.end(), is_shared));
-}
-
-std::optional<Refusal> instruction_obstacle(const Module &module, const Function &kernel,
-                                            std::uint32_t at, const Ties &ties, Blocks blocks) {
-  const Instruction &instruction = kernel.instructions[at];
-  const Opcode &opcode = module.opcode(instruction);
-  const Op op = opcode.op;
-  if (blocks == Blocks::whole && facts::is_barrier_of_all(module, instruction))
-    return std::nullopt;
-  if (blocks == Blocks::whole && op == Op::wmma && may_be_in_room(module, kernel, opcode))
-    return refusal::matrix_in_room;
-  if (ties.calls && ties.calls->of(at))
-    return std::nullopt;
-  if (blocks == Blocks::whole && ties.meets_in_warp[at])
-    return operand_obstacle(module, kernel, module.operands(instruction), blocks);
-  if (op == Op::bar || op == Op::barrier)
-    return opcode.has(Modifier::warp) ? refusal::warp : refusal::barrier;
-  if (op == Op::shfl || op == Op::vote || op == Op::match || op == Op::redux || op == Op::elect ||
-      op == Op::activemask)
-    return refusal::warp;
-  const bool reduces = op == Op::red || ties.unread[at];
-  if (op == Op::atom && !reduces)
-    return refusal::atomic;
-  if ((op == Op::red || op == Op::atom) &&
-      (opcode.has(Modifier::volatile_) || opcode.has(Modifier::acquire) ||
-       opcode.has(Modifier::release) || opcode.has(Modifier::acq_rel)))
-    return refusal::ordered;
-  if (op == Op::fence || op == Op::membar)
-    return refusal::ordered;
-  if (op == Op::call)
-    return refusals::call;
-  if (op == Op::brx)
-    return refusals::branch_table;
-  if (op == Op::bra)
-    return branch_target(module, kernel, instruction) ? std::nullopt
-                                                      : std::optional(refusal::control_flow);
-  if (returns(opcode))
-    return std::nullopt;
-  const bool in_shared = opcode.space == StateSpace::shared;
-  if (opcode.space == StateSpace::local && blocks != Blocks::whole)
-    return refusal::local_memory;
-  if (op == Op::cvta && in_shared)
-    return refusal::generic_shared;
-  if (uses_carry(opcode))
-    return refusals::carry_flag;
-  if (op == Op::ldu)
-    return refusal::agreement;
-  const bool access = op == Op::ld || op == Op::st;
-  if (access && effect_of(opcode) == Effect::sync)
-    return refusal::ordered;
-  if (access && op == Op::st && opcode.space == StateSpace::param)
-    return call_obstacle(module, kernel);
-  if (in_shared && op == Op::red && !leaves_global_alone(opcode))
-    return refusal::ordered;
-  if (blocks == Blocks::whole && instruction.well_formed && is_of_texture(opcode))
-    return texture_obstacle(module, kernel, instruction);
-  const bool known =
-      is_pure(opcode) || access || reduces || op == Op::prefetch || op == Op::prefetchu ||
-      op == Op::isspacep ||
-      (blocks == Blocks::whole && ((op == Op::cp && leaves_global_alone(opcode)) ||
-                                   (op == Op::griddepcontrol && instruction.guard == no_register)));
-  if (!instruction.well_formed || !known)
-    return refusals::unknown_instruction;
-  if (in_shared && blocks != Blocks::whole)
-    return refusal::shared_memory;
-  return operand_obstacle(module, kernel, module.operands(instruction), blocks);
-}
-
-/// Returns true if each copy may have a kernel's variable for itself.
-bool may_be_own(const Variable &variable, Blocks blocks, const Calls *calls) {
-  if (variable.space == StateSpace::param)
-    return calls && variable.vector == 1;
-  return blocks == Blocks::whole &&
-         (variable.space == StateSpace::shared || variable.space == StateSpace::local);
-}
-
-void header_obstacles(const Module &module, const Function &kernel, Blocks blocks,
-                      const Calls *calls, std::vector<Refusal> &all) {
-  if (module.address_size != 64)
-    add_kind(all, refusals::address_size);
-  if (module.version_major < 3)
-    add_kind(all, refusal::version);
-  for (const PerformanceDirective &directive : kernel.directives)
-    if (directive.name.find("cluster") != std::string_view::npos)
-      add_kind(all, refusal::cluster);
-  std::uint64_t bytes = 64; // what alignment may take, and the new one
-  for (const Variable &parameter : kernel.parameters)
-    bytes += parameter.size() + 8;
-  if (bytes > parameter_bytes)
-    add_kind(all, refusal::parameters);
-  for (const Variable &variable : kernel.variables)
-    if (!may_be_own(variable, blocks, calls))
-      add_kind(all, variable.space == StateSpace::shared  ? refusal::shared_memory
-                    : variable.space == StateSpace::local ? refusal::local_memory
-                    : variable.space == StateSpace::param ? call_obstacle(module, kernel)
-                                                          : refusal::variable);
-  for (const Register &reg : kernel.registers) {
-    const unsigned width = bit_width(reg.type);
-    if (reg.vector != 1 || (width != 1 && width != 16 && width != 32 && width != 64))
-      add_kind(all, refusals::register_type);
-  }
-  for (const Pragma &pragma : kernel.pragmas)
-    if (pragma.text != "nounroll" && !pragma.text.starts_with("used_bytes_mask"))
-      add_kind(all, refusal::pragma);
-}
-
-std::vector<Refusal> find_obstacles(const KernelContext &context, Blocks blocks) {
-  const auto &[module, kernel] = std::tie(context.module, context.kernel);
-  if (const auto obstacle = module_obstacle(module, kernel))
-    return {*obstacle};
-  if (kernel.instructions.size() > most_instructions)
-    return {refusals::too_large};
-  std::vector<Refusal> all;
-  const Calls *const calls =
-      blocks == Blocks::whole && !calls_of(context).unknown ? &calls_of(context) : nullptr;
-  header_obstacles(module, kernel, blocks, calls, all);
-  const Ties ties{facts::meetings_of_warp(module, kernel), facts::unread_atomics(module, kernel),
-                  calls};
-  for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i)
-    if (const auto obstacle = instruction_obstacle(module, kernel, i, ties, blocks))
-      add_kind(all, obstacle->line == 0 ? obstacle->at(kernel.instructions[i].line) : *obstacle);
-  if (!context.cfg().well_formed()) {
-    add_kind(all, refusal::control_flow);
-    return all;
-  }
-  if (blocks == Blocks::whole)
-    if (const auto barrier = meetings_of(context).uneven()) {
-      const Instruction &met = kernel.instructions[*barrier];
-      add_kind(all,
-               (meetings_of(context).in_warp(*barrier) ? refusal::uneven_warp : refusal::uneven)
-                   .at(met.line));
-    }
-  // Says nothing of its own about what is refused above.
-  if (all.empty() && !blocks_independent(module, kernel))
-    all.push_back(refusal::depend);
-  if (const auto waits = waiting_obstacle(module, kernel))
-    add_kind(all, *waits);
-  return all;
-}
 
 } // namespace
 
 const std::vector<Refusal> &spread_obstacles(const KernelContext &context, Blocks blocks) {
   return context.once(blocks == Blocks::whole ? "whole blocks" : "spread blocks",
-                      [&] { return find_obstacles(context, blocks); });
+                      [&] { return ObstacleFinder(context, blocks).find(); });
 }
 
 std::optional<Refusal> spread_obstacle(const KernelContext &context, Blocks blocks) {

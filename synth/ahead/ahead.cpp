@@ -3,10 +3,8 @@
 
 #include "synth/ahead/ahead.h"
 
-#include "synth/ahead/write.h"
+#include "synth/ahead/sites.h"
 #include "synth/same_launch.h"
-
-#include <charconv>
 
 namespace ptxasw::synth {
 namespace {
@@ -19,12 +17,6 @@ std::optional<Refusal> obstacle_of(const Module &module, const Function &kernel)
   return lanes_obstacle(module, kernel);
 }
 
-unsigned iterations_of(std::string_view variant) {
-  unsigned iterations = 0;
-  std::from_chars(variant.data() + 1, variant.data() + variant.size(), iterations);
-  return iterations;
-}
-
 /// The loops that may be written with so many iterations: with few tests of where stores are.
 std::vector<ahead::AheadLoop> loops_for(const KernelContext &context, unsigned iterations) {
   constexpr std::size_t most_tests = 32;
@@ -35,7 +27,7 @@ std::vector<ahead::AheadLoop> loops_for(const KernelContext &context, unsigned i
 }
 
 std::optional<std::string> variant_ahead(const KernelContext &context, std::string_view variant) {
-  return loads_ahead(context, iterations_of(variant));
+  return loads_ahead(context, number_in(variant));
 }
 
 /// How many iterations.
@@ -50,7 +42,7 @@ FamilyAnswer propose_ahead(const KernelContext &context) {
     return {{}, {*obstacle}};
   const Sites<ahead::AheadLoop> &found = ahead::ahead_loops(context);
   for (const std::string &variant : ahead_variants())
-    if (!loops_for(context, iterations_of(variant)).empty())
+    if (!loops_for(context, number_in(variant)).empty())
       answer.proposals.push_back(same_launch_proposal(context.kernel, "ahead", variant));
     else if (!found.sites.empty()) // why there is not this one, before what is of other loops
       add_refusal(answer.refusals, many_tests);
@@ -63,12 +55,9 @@ FamilyAnswer propose_ahead(const KernelContext &context) {
 
 std::optional<std::string> loads_ahead(const KernelContext &context, unsigned iterations) {
   const std::vector<ahead::AheadLoop> loops = loops_for(context, iterations);
-  return loops.empty()
-             ? std::nullopt
-             : ahead::write_ahead_loops(context.module, context.kernel, loops, iterations);
+  return loops.empty() ? std::nullopt : ahead::write_ahead_loops(context, loops, iterations);
 }
 
-extern const Family ahead_family;
 const Family ahead_family = {
     .name = "ahead",
     .option = "ahead",

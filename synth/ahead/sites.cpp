@@ -9,6 +9,7 @@
 
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
+#include "grammar/code_writer.h"
 #include "grammar/next.h"
 #include "grammar/roles.h"
 
@@ -32,14 +33,13 @@ constexpr Refusal too_large{"budget", "the loop is too large to be copied"};
 
 constexpr std::size_t largest_loop = 1'000; ///< instructions
 
-class Finder {
+class Finder : OfKernel {
 public:
-  Finder(const Module &module, const Function &function, const ControlFlowGraph &cfg, LoopId loop)
-      : module_(module), function_(function), cfg_(cfg), loop_(loop) {}
+  Finder(const KernelContext &context, LoopId loop) : OfKernel(context), loop_(loop) {}
 
   tl::expected<AheadLoop, Refusal> run() {
-    const BlockId header = cfg_.loops()[loop_].header;
-    result_.header = cfg_.blocks()[header].first;
+    const BlockId header = cfg().loops()[loop_].header;
+    result_.header = block(header).first;
     at_ = result_.header;
     const Refusal *why = find_way(header);
     for (std::size_t i = 0; !why && i < result_.steps.size(); ++i)
@@ -50,65 +50,65 @@ public:
       why = find_early();
     if (!why)
       return std::move(result_);
-    return tl::unexpected(why->at(function_.instructions[at_].line));
+    return tl::unexpected(why->at(instruction(at_).line));
   }
 
 private:
-  const Instruction &instruction(std::size_t step) const {
-    return function_.instructions[result_.steps[step].instruction];
+  const Instruction &done_in(std::size_t step) const {
+    return instruction(result_.steps[step].instruction);
   }
 
   /// The blocks of an iteration, one behind the other.
   const Refusal *find_way(BlockId header) {
-    const std::size_t blocks = blocks_in(cfg_, loop_).size();
+    const std::size_t blocks = blocks_in(cfg(), loop_).size();
     BlockId next = header;
     for (std::size_t i = 0; i < blocks; ++i) {
-      const BasicBlock &block = cfg_.blocks()[next];
-      at_ = block.end - 1;
-      if (cfg_.loop_of(next) != loop_ || cfg_.irreducible(next) || (i > 0 && next == header))
+      const BasicBlock &here = block(next);
+      at_ = here.end - 1;
+      if (cfg().loop_of(next) != loop_ || cfg().irreducible(next) || (i > 0 && next == header))
         return &refusal::shape;
-      for (std::uint32_t one = block.first; one < block.end; ++one)
+      for (std::uint32_t one = here.first; one < here.end; ++one)
         result_.steps.push_back({one});
       if (result_.steps.size() > largest_loop)
         return &refusal::too_large;
-      if (const Refusal *why = go_on(block, next))
+      if (const Refusal *why = go_on(here, next))
         return why;
     }
     return next == header ? find_back() : &refusal::shape;
   }
 
   /// From a block to the one that follows it in the loop.
-  const Refusal *go_on(const BasicBlock &block, BlockId &next) {
-    const Instruction &last = function_.instructions[block.end - 1];
-    const Op op = module_.opcode(last).op;
-    if (op == Op::ret || op == Op::exit || op == Op::brx)
+  const Refusal *go_on(const BasicBlock &here, BlockId &next) {
+    const Opcode &last = opcode(here.end - 1);
+    if (returns(last) || last.op == Op::brx)
       return &refusal::shape;
-    if (op != Op::bra || last.guard == no_register) {
-      if (block.successors.size() != 1)
+    if (last.op != Op::bra || instruction(here.end - 1).guard == no_register) {
+      if (here.successors.size() != 1)
         return &refusal::shape;
-      next = block.successors[0];
-      return cfg_.contains(loop_, next) ? nullptr : &refusal::shape;
+      next = here.successors[0];
+      return cfg().contains(loop_, next) ? nullptr : &refusal::shape;
     }
-    if (block.successors.size() != 2 || wants_agreement(module_.opcode(last)))
+    if (here.successors.size() != 2 || wants_agreement(last))
       return &refusal::shape;
-    const bool taken = cfg_.contains(loop_, block.successors[0]);
-    if (taken == cfg_.contains(loop_, block.successors[1]))
+    const bool taken = cfg().contains(loop_, here.successors[0]);
+    if (taken == cfg().contains(loop_, here.successors[1]))
       return &refusal::shape;
-    result_.exits.push_back({result_.steps.size() - 1, !taken, block.successors[taken ? 1 : 0]});
-    next = block.successors[taken ? 0 : 1];
+    result_.exits.push_back({result_.steps.size() - 1, !taken, here.successors[taken ? 1 : 0]});
+    next = here.successors[taken ? 0 : 1];
     return nullptr;
   }
 
   /// The last step must be a branch whose target is the header's label.
   const Refusal *find_back() {
     result_.back = result_.steps.back().instruction;
-    const Instruction &last = function_.instructions[result_.back];
-    return branch_target(module_, function_, last) == result_.header ? nullptr : &refusal::shape;
+    return branch_target(module_, kernel_, instruction(result_.back)) == result_.header
+               ? nullptr
+               : &refusal::shape;
   }
 
   /// What one instruction does.
   const Refusal *look_at(std::size_t step) {
-    const Instruction &one = instruction(step);
+    const Instruction &one = done_in(step);
     const Opcode &opcode = module_.opcode(one);
     at_ = result_.steps[step].instruction;
     const bool is_argument = opcode.op == Op::st && opcode.space == StateSpace::param;
@@ -140,40 +140,33 @@ private:
     return is_pure(opcode) ? nullptr : &refusal::effects;
   }
 
-  /// Calls `visit(register)` for what a step reads or, if `writes`, for what it writes.
-  template <class Visit> void registers_of(std::size_t step, bool writes, Visit visit) const {
-    for_each_register(module_, instruction(step), [&](RegisterId reg, RegisterUse use) {
-      if ((use != RegisterUse::read) == writes)
-        visit(reg);
-    });
-  }
-
   /// All steps on which what `needed` holds depends become `early`.
   void reach(std::set<RegisterId> needed, Early early) {
     for (bool more = true; more;) {
       more = false;
       for (std::size_t i = 0; i < result_.steps.size(); ++i) {
-        bool is_needed = false;
-        registers_of(i, true, [&](RegisterId reg) { is_needed |= needed.contains(reg); });
-        if (!is_needed)
+        const auto written = written_registers(module_, done_in(i));
+        if (std::none_of(written.begin(), written.end(),
+                         [&](RegisterId reg) { return needed.contains(reg); }))
           continue;
         if (result_.steps[i].early == Early::no)
           result_.steps[i].early = early;
-        registers_of(i, false, [&](RegisterId reg) { more = needed.insert(reg).second || more; });
+        for (const RegisterId reg : read_registers(module_, done_in(i)))
+          more = needed.insert(reg).second || more;
       }
     }
   }
 
   /// The register that an access has its address from; no_register if it has none of 64 bits.
   RegisterId base_of(std::size_t step) const {
-    const Instruction &one = instruction(step);
+    const Instruction &one = done_in(step);
     const Operand &place = module_.operands(one)[module_.opcode(one).op == Op::ld ? 1 : 0];
     if (place.kind != Operand::Kind::address)
       return no_register;
     const Operand &base = module_.children(place)[0];
     const bool is_wide = base.kind == Operand::Kind::reg && base.selector == 0 &&
-                         bit_width(function_.registers[base.reg].type) == 64 &&
-                         function_.registers[base.reg].vector == 1;
+                         bit_width(kernel_.registers[base.reg].type) == 64 &&
+                         kernel_.registers[base.reg].vector == 1;
     return is_wide ? base.reg : no_register;
   }
 
@@ -183,19 +176,17 @@ private:
       return space == StateSpace::global || space == StateSpace::generic;
     };
     for (std::size_t i = 0; !stores_.empty() && i < result_.steps.size(); ++i) {
-      const Opcode &opcode = module_.opcode(instruction(i));
       at_ = result_.steps[i].instruction;
       // A load that comes ahead of a store must be one that the proof knows the place of.
-      if (opcode.op == Op::ld &&
-          (effect_of(opcode) != Effect::load || module_.operands(instruction(i)).size() != 2 ||
-           base_of(i) == no_register))
+      if (opcode(at_).op == Op::ld && (effect_of(opcode(at_)) != Effect::load ||
+                                       operands(at_).size() != 2 || base_of(i) == no_register))
         return &refusal::effects;
     }
     std::set<RegisterId> needed;
     for (const std::size_t store : stores_)
       for (const std::size_t load : written_loads_) {
-        const StateSpace to = module_.opcode(instruction(store)).space;
-        const StateSpace from = module_.opcode(instruction(load)).space;
+        const StateSpace to = module_.opcode(done_in(store)).space;
+        const StateSpace from = module_.opcode(done_in(load)).space;
         at_ = result_.steps[store].instruction;
         if (to != from && to != StateSpace::generic && from != StateSpace::generic)
           continue;
@@ -210,8 +201,7 @@ private:
     reach(needed, Early::address);
     for (const Step &step : result_.steps) {
       at_ = step.instruction;
-      if (step.early == Early::address &&
-          module_.opcode(function_.instructions[step.instruction]).op == Op::ld)
+      if (step.early == Early::address && opcode(step.instruction).op == Op::ld)
         return &refusal::effects;
     }
     return nullptr;
@@ -220,30 +210,31 @@ private:
   const Refusal *find_early() {
     std::set<RegisterId> needed;
     for (const Exit &exit : result_.exits)
-      needed.insert(instruction(exit.step).guard);
+      needed.insert(done_in(exit.step).guard);
     reach(needed, Early::test);
     if (const Refusal *why = find_meetings())
       return why;
     needed.clear();
     for (std::size_t i = 0; i < result_.steps.size(); ++i) {
-      if (module_.opcode(instruction(i)).op != Op::ld)
+      if (module_.opcode(done_in(i)).op != Op::ld)
         continue;
       at_ = result_.steps[i].instruction;
       if (result_.steps[i].early == Early::test)
         return &refusal::polls;
       result_.steps[i].early = Early::load;
-      registers_of(i, false, [&](RegisterId reg) { needed.insert(reg); });
+      for (const RegisterId reg : read_registers(module_, done_in(i)))
+        needed.insert(reg);
     }
     reach(needed, Early::load);
     for (std::size_t i = 0; i < result_.steps.size(); ++i) {
       if (result_.steps[i].early == Early::no)
         continue;
       at_ = result_.steps[i].instruction;
-      const Refusal *why = instruction(i).guard == no_register ? nullptr : &refusal::guarded;
-      for_each_register(module_, instruction(i), [&](RegisterId reg, RegisterUse use) {
+      const Refusal *why = done_in(i).guard == no_register ? nullptr : &refusal::guarded;
+      for_each_register(module_, done_in(i), [&](RegisterId reg, RegisterUse use) {
         if (use == RegisterUse::may_be_written)
           why = &refusal::guarded;
-        if (use != RegisterUse::read && !is_copied(function_.registers[reg]))
+        if (use != RegisterUse::read && !can_be_copied(kernel_.registers[reg]))
           why = &refusals::register_type;
       });
       if (why)
@@ -252,15 +243,6 @@ private:
     return nullptr;
   }
 
-  static bool is_copied(const Register &reg) {
-    const unsigned bits = bit_width(reg.type);
-    return reg.vector == 1 &&
-           (reg.type == ScalarType::pred || bits == 16 || bits == 32 || bits == 64);
-  }
-
-  const Module &module_;
-  const Function &function_;
-  const ControlFlowGraph &cfg_;
   const LoopId loop_;
   AheadLoop result_;
   std::uint32_t at_ = 0;                            ///< the instruction that is looked at
@@ -268,16 +250,14 @@ private:
   std::vector<std::size_t> stores_, written_loads_; ///< steps; loads of what may be written
 };
 
-Sites<AheadLoop> find_loops(const Module &module, const Function &kernel,
-                            const ControlFlowGraph &cfg) {
+Sites<AheadLoop> find_loops(const KernelContext &context) {
+  const ControlFlowGraph &cfg = context.cfg();
   Sites<AheadLoop> all;
   auto &[loops, refusals] = all;
-  if (!cfg.well_formed() || !kernel.target_lists.empty()) {
-    refusals.push_back(refusal::shape);
-    return all;
-  }
+  if (!cfg.well_formed() || !context.kernel.target_lists.empty())
+    return {{}, {refusal::shape}};
   for (LoopId loop = 0; loop < cfg.loops().size(); ++loop)
-    if (auto found = Finder(module, kernel, cfg, loop).run())
+    if (auto found = Finder(context, loop).run())
       loops.push_back(std::move(*found));
     else
       add_refusal(refusals, found.error());
@@ -298,8 +278,7 @@ std::size_t AheadLoop::tests(unsigned iterations) const {
 }
 
 const Sites<AheadLoop> &ahead_loops(const KernelContext &context) {
-  return context.once("",
-                      [&] { return find_loops(context.module, context.kernel, context.cfg()); });
+  return context.once("", [&] { return find_loops(context); });
 }
 
 } // namespace ptxasw::synth::ahead

@@ -8,7 +8,8 @@
 #include "grammar/cfg.h"
 
 #include <cstdint>
-#include <tl/expected.hpp>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace ptxasw::synth::ahead {
@@ -53,5 +54,10 @@ struct AheadLoop {
 
 /// All such loops of a kernel, and why others are none; found once.
 const Sites<AheadLoop> &ahead_loops(const KernelContext &context);
+
+/// The module's text with the loads of some of these loops ahead by `iterations`, 2 or more.
+std::optional<std::string> write_ahead_loops(const KernelContext &context,
+                                             const std::vector<AheadLoop> &loops,
+                                             unsigned iterations);
 
 } // namespace ptxasw::synth::ahead

@@ -32,41 +32,40 @@
 // kernel's own instructions, so however the loop counts, and whatever wraps around, they are what
 // the kernel will decide.
 
-#include "synth/ahead/write.h"
+#include "synth/ahead/sites.h"
 
 #include "grammar/code_writer.h"
 #include "grammar/edits.h"
 #include "grammar/pragmas.h"
 #include "grammar/roles.h"
 
-#include <algorithm>
 #include <fmt/core.h>
 #include <map>
 
 namespace ptxasw::synth::ahead {
 namespace {
 
-class Writer {
+class Writer : OfKernel {
 public:
-  Writer(const Module &module, const Function &function, unsigned iterations)
-      : module_(module), function_(function), cfg_(module, function), iterations_(iterations),
-        name_(unused_prefix(module.text(), "ahead")), fresh_(name_) {
-    for (const Register &reg : function.registers)
+  Writer(const KernelContext &context, unsigned iterations)
+      : OfKernel(context), iterations_(iterations), name_(unused_prefix(module_.text(), "ahead")),
+        fresh_(name_) {
+    for (const Register &reg : kernel_.registers)
       own_.emplace_back(reg.name);
   }
 
   std::optional<std::string> run(const std::vector<AheadLoop> &loops) {
     for (std::size_t i = 0; i < loops.size(); ++i)
       write(loops[i], fmt::format("${}rest{}", name_, i));
-    edits_.insert(function_.body.begin + 1, fresh_.declarations());
+    edits_.insert(kernel_.body.begin + 1, fresh_.declarations());
     return edits_.apply(module_.text());
   }
 
 private:
   using Names = std::vector<std::string>; ///< by register of the kernel's
 
-  const Instruction &instruction(const AheadLoop &loop, std::size_t step) const {
-    return function_.instructions[loop.steps[step].instruction];
+  const Instruction &done_in(const AheadLoop &loop, std::size_t step) const {
+    return instruction(loop.steps[step].instruction);
   }
 
   void write(const AheadLoop &loop, const std::string &rest) {
@@ -77,7 +76,7 @@ private:
     for (unsigned k = 0; k < iterations_; ++k)
       for (const Exit &exit : loop.exits)
         if (is_tested(loop, exit, k))
-          leave(exit.when_taken, instruction(loop, exit.step), results_[k][exit.step][0], rest);
+          leave(exit.when_taken, done_in(loop, exit.step), results_[k][exit.step][0], rest);
     early(loop, Early::address);
     for (unsigned k = 0; k < iterations_; ++k)
       for (const Meeting &meeting : loop.meetings)
@@ -86,9 +85,9 @@ private:
     early(loop, Early::load);
     for (unsigned k = 0; k < iterations_; ++k)
       iteration(loop, k);
-    const Operand &back = module_.operands(function_.instructions[loop.back])[0];
+    const Operand &back = operands(loop.back)[0];
     text_ += fmt::format("\tbra.uni {};\n{}:", module_.text(back.span), rest);
-    edits_.insert(end_of_labels(function_, loop.header), text_);
+    edits_.insert(end_of_labels(kernel_, loop.header), text_);
     edits_.replace(back.span, rest);
   }
 
@@ -107,8 +106,7 @@ private:
   /// before it: if load - store is from 1 - the load's bytes to the store's bytes - 1.
   void leave_where_they_meet(const AheadLoop &loop, const Meeting &meeting, unsigned load,
                              unsigned store, std::string_view rest) {
-    const Instruction &from = instruction(loop, meeting.load),
-                      &to = instruction(loop, meeting.store);
+    const Instruction &from = done_in(loop, meeting.load), &to = done_in(loop, meeting.store);
     const auto offset = [&](const Instruction &one, std::size_t operand) {
       return module_.operands(one)[operand].value;
     };
@@ -129,7 +127,7 @@ private:
     Renaming names{own_, {}, {}, own_};
     for (unsigned k = 0; k < iterations_; ++k)
       for (std::size_t i = 0; i < loop.steps.size(); ++i) {
-        const Instruction &one = instruction(loop, i);
+        const Instruction &one = done_in(loop, i);
         Names &results = results_[k][i];
         for (const Meeting &meeting : loop.meetings)
           if (kind == Early::address && (meeting.load == i || meeting.store == i))
@@ -142,7 +140,7 @@ private:
         if (loop.steps[i].early == kind) {
           for (const RegisterId reg : written)
             results.push_back(names.written[reg] =
-                                  fresh_(std::string(to_string(function_.registers[reg].type))));
+                                  fresh_(std::string(to_string(kernel_.registers[reg].type))));
           text_ += fmt::format("\t{}\n", renamed(module_, one, names));
         }
         for (std::size_t j = 0; j < written.size(); ++j)
@@ -154,7 +152,7 @@ private:
   void iteration(const AheadLoop &loop, unsigned k) {
     auto exit = loop.exits.begin();
     for (std::size_t i = 0; i < loop.steps.size(); ++i) {
-      const Instruction &one = instruction(loop, i);
+      const Instruction &one = done_in(loop, i);
       if (exit != loop.exits.end() && exit->step == i) {
         if (!is_tested(loop, *exit, k))
           leave(exit->when_taken, one, own_[one.guard], outside(*exit, one));
@@ -166,36 +164,28 @@ private:
       } else {
         const std::vector<RegisterId> written = written_registers(module_, one);
         for (std::size_t j = 0; j < written.size(); ++j)
-          text_ += fmt::format("\tmov.{} {}, {};\n", copied_as(written[j]), own_[written[j]],
-                               results_[k][i][j]);
+          text_ += fmt::format("\tmov.{} {}, {};\n", copied_as(kernel_.registers[written[j]].type),
+                               own_[written[j]], results_[k][i][j]);
       }
     }
-  }
-
-  std::string copied_as(RegisterId reg) const {
-    const ScalarType type = function_.registers[reg].type;
-    return type == ScalarType::pred ? "pred" : fmt::format("b{}", bit_width(type));
   }
 
   /// The name of where a loop is left to.
   std::string outside(const Exit &exit, const Instruction &branch) {
     if (exit.when_taken)
       return std::string(module_.text(module_.operands(branch)[0].span));
-    const std::uint32_t first = cfg_.blocks()[exit.out].first;
-    for (const Label &label : function_.labels)
+    const std::uint32_t first = block(exit.out).first;
+    for (const Label &label : kernel_.labels)
       if (label.position == first && label.scope == 0)
         return std::string(label.name);
     const auto [found, added] = outside_.try_emplace(exit.out);
     if (!added)
       return found->second;
     found->second = fmt::format("${}out{}", name_, outside_.size() - 1);
-    edits_.insert(begin_with_pragmas(function_, first), found->second + ":\n\t");
+    edits_.insert(begin_with_pragmas(kernel_, first), found->second + ":\n\t");
     return found->second;
   }
 
-  const Module &module_;
-  const Function &function_;
-  const ControlFlowGraph cfg_;
   const unsigned iterations_;
   const std::string name_;
   NewRegisters fresh_;
@@ -211,10 +201,10 @@ private:
 
 } // namespace
 
-std::optional<std::string> write_ahead_loops(const Module &module, const Function &function,
+std::optional<std::string> write_ahead_loops(const KernelContext &context,
                                              const std::vector<AheadLoop> &loops,
                                              unsigned iterations) {
-  return Writer(module, function, iterations).run(loops);
+  return Writer(context, iterations).run(loops);
 }
 
 } // namespace ptxasw::synth::ahead

@@ -1,13 +1,101 @@
 // Bodies are copied with `.nc` put into opcodes, so that nothing else can be.
+//
+// What may write what a load reads is told by the text alone (emulator/facts/writers.h), as to the
+// proof. Besides, a load on which the end of a loop depends stays: the program may wait there.
 
 #include "synth/cache/cache.h"
 
+#include "emulator/facts/waiting.h"
+#include "emulator/facts/writers.h"
+#include "emulator/semantics/global_load.h"
 #include "grammar/edits.h"
-#include "synth/cache/sites.h"
 #include "synth/same_launch.h"
 
-#include <algorithm>
-#include <fmt/core.h>
+#include <optional>
+
+namespace ptxasw::synth::cache {
+namespace {
+
+using facts::Access;
+using facts::AccessKind;
+using facts::KernelFacts;
+
+namespace refusal {
+constexpr Refusal nothing{"no-global-load", "no load of global memory without qualifiers"};
+constexpr Refusal address{"unknown-address", "which array it reads or writes is not known"};
+constexpr Refusal ordered{"synchronises",
+                          "it may see what others write while it runs, or writes anywhere"};
+} // namespace refusal
+
+/// Who may write what a load reads.
+std::optional<Refusal> conflict_of(const Module &module, const Function &kernel,
+                                   facts::Writers &writers, std::uint32_t load, bool apart) {
+  const auto &all = kernel.instructions;
+  if (const auto unknown = writers.unknown()) {
+    const Instruction &one = all[*unknown];
+    return (module.opcode(one).op == Op::call ? refusals::call : refusal::ordered).at(one.line);
+  }
+  const auto conflict = writers.conflict(load, apart);
+  if (!conflict)
+    return std::nullopt;
+  return conflict->unknown == no_index ? refusals::may_be_written.at(all[conflict->store].line)
+                                       : refusal::address.at(all[conflict->unknown].line);
+}
+
+/// Returns true if the end of a loop may depend on what a load reads.
+bool decides_an_end(const KernelFacts &facts, const Access &access) {
+  const ControlFlowGraph &cfg = facts.cfg();
+  if (cfg.irreducible(cfg.block_of(access.site.instruction)))
+    return true; // it may go round without a loop that is known
+  LoopId outermost = access.loop;
+  for (LoopId loop = access.loop; loop != no_index; loop = cfg.loops()[loop].parent)
+    outermost = loop;
+  return outermost != no_index && facts::decides_end(facts.module(), facts.function(), cfg,
+                                                     outermost, access.site.instruction);
+}
+
+} // namespace
+
+std::string_view too_old_for_nc(const Module &module) {
+  const unsigned version = 100 * module.version_major + module.version_minor;
+  return version < 301 || module.sm < 32 ? ".nc needs PTX 3.1 and sm_32" : "";
+}
+
+Sites<std::uint32_t> read_only_loads(const KernelFacts &facts, bool apart) {
+  Sites<std::uint32_t> result;
+  const auto refuse = [&](const Refusal &refusal) { add_refusal(result.refusals, refusal); };
+  if (!facts.complete() || !facts.cfg().well_formed()) {
+    refuse(refusals::control_flow);
+    return result;
+  }
+  const Module &module = facts.module();
+  const Function &kernel = facts.function();
+  const std::string_view old = too_old_for_nc(module);
+  facts::Writers writers(module, kernel);
+  bool any = false;
+  for (const Access &access : facts.accesses()) {
+    const Instruction &instruction = kernel.instructions[access.site.instruction];
+    const auto load = qualified_load(module.opcode(instruction));
+    if (access.site.kind != AccessKind::load || !load || load->hinted || !instruction.well_formed)
+      continue;
+    any = true;
+    if (load->nc)
+      continue;
+    if (const auto conflict = conflict_of(module, kernel, writers, access.site.instruction, apart))
+      refuse(*conflict);
+    else if (decides_an_end(facts, access))
+      refuse(refusals::decides_the_end.at(instruction.line));
+    else if (!old.empty())
+      refuse({"target-too-old", old});
+    else
+      result.sites.push_back(access.site.instruction);
+  }
+  if (!any)
+    refuse(refusal::nothing);
+  return result;
+}
+
+} // namespace ptxasw::synth::cache
 
 namespace ptxasw::synth {
 namespace {
@@ -50,8 +138,6 @@ FamilyAnswer propose_cache(const KernelContext &context) {
     Proposal proposal = same_launch_proposal(context.kernel, "cache", variant);
     if (needs_promise(variant))
       proposal.promise = arrays_apart;
-    for (char &c : proposal.sibling.name)
-      c = c == '-' ? '_' : c;
     answer.proposals.push_back(std::move(proposal));
   }
   return answer;
@@ -63,7 +149,6 @@ std::optional<std::string> requalify_loads(const KernelContext &context) {
   return requalified(context, "nc");
 }
 
-extern const Family cache_family;
 const Family cache_family = {
     .name = "cache",
     .option = "cache",

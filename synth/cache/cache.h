@@ -3,14 +3,15 @@
 // The read-only path: loads of global memory become `.nc` where nothing that the kernel writes can
 // be what is read (PTX ISA 9.7.9.9), and nothing else changes.
 //
-// Which loads: sites.h. Why it is right: prove.cpp.
+// Why it is right: prove.cpp.
 
+#include "emulator/facts/kernel_facts.h"
 #include "synth/family.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace ptxasw::synth {
 
@@ -31,3 +32,18 @@ std::string prove_cache(const KernelContext &context, const Function &sibling,
                         const Proposal &proposal);
 
 } // namespace ptxasw::synth
+
+namespace ptxasw::synth::cache { // which loads become `.nc`, and why others do not
+
+/// What an opcode has before its `.nc`.
+inline constexpr std::string_view before_nc = "ld.global";
+
+/// Why a module must not have such loads: its PTX version or target has none (PTX ISA 9.7.9.9);
+/// empty: it may.
+std::string_view too_old_for_nc(const Module &module);
+
+/// Instructions of the function that the facts are of. `apart`: arrays that different parameters
+/// lead to do not overlap (arrays_apart).
+Sites<std::uint32_t> read_only_loads(const facts::KernelFacts &facts, bool apart);
+
+} // namespace ptxasw::synth::cache

@@ -18,7 +18,6 @@
 #include "emulator/facts/writers.h"
 #include "emulator/semantics/global_load.h"
 #include "grammar/edits.h"
-#include "synth/cache/sites.h"
 #include "synth/prove/header.h"
 #include "synth/same_launch.h"
 

@@ -7,9 +7,9 @@
 
 #include "emulator/facts/global_index.h"
 #include "emulator/semantics/one_value.h"
-#include "synth/coarsen/merge.h"
 #include "synth/coarsen/rooms.h"
 #include "synth/coarsen/wide.h"
+#include "synth/same_launch.h"
 #include "synth/spread.h"
 
 #include <algorithm>
@@ -36,12 +36,10 @@ Proposal proposal_for(const Function &kernel, const CoarsenShape &shape) {
   const CoarsenForm &form = shape.form;
   const char axis = "xyz"[form.axis];
   const auto along = static_cast<std::size_t>(form.axis);
-  Proposal proposal;
-  proposal.family = form.wide ? "vectorise" : "retile";
-  proposal.variant = coarsen_variant(shape);
+  Proposal proposal =
+      same_launch_proposal(kernel, form.wide ? "vectorise" : "retile", coarsen_variant(shape));
   proposal.registers = shape.registers;
   Sibling &sibling = proposal.sibling;
-  sibling.family = proposal.family;
   sibling.kind = form.wide ? "wide" : name_of(form.kind);
   if (form.wide && form.copies > 1)
     sibling.kind += fmt::format("-{}", name_of(form.kind));
@@ -140,15 +138,16 @@ FamilyAnswer propose_retile(const KernelContext &context) {
     if (form.merges() && merged_loads(context, form).empty())
       continue;
     Proposal proposal = proposal_for(kernel, shape);
+    SiblingNeeds &needs = proposal.sibling.needs;
     if (!may_be_launched(kernel, proposal.sibling))
       continue;
-    answer.proposals.push_back(std::move(proposal));
     if (asks_for_whole_rows(context))
-      answer.proposals.back().sibling.needs.blocks = whole_row_blocks();
+      needs.blocks = whole_row_blocks();
     if (has_dynamic)
-      answer.proposals.back().sibling.needs.dynamic_shared = form.total(); // each copy its own
+      needs.dynamic_shared = form.total(); // each copy its own
     else if (has_rooms(rooms, StateSpace::shared))
-      answer.proposals.back().sibling.needs.dynamic_shared = 0; // it has more of its own
+      needs.dynamic_shared = 0; // it has more of its own
+    answer.proposals.push_back(std::move(proposal));
   }
   if (answer.proposals.empty() && answer.refusals.empty())
     answer.refusals.push_back(large ? too_large : fits ? unused : no_room);
@@ -177,12 +176,10 @@ FamilyAnswer propose_vectorise(const KernelContext &context) {
     if (!best.plan.is_wide())
       continue;
     Proposal proposal = proposal_for(kernel, shape);
-    if (!may_be_launched(kernel, proposal.sibling))
-      continue;
-    answer.proposals.push_back(std::move(proposal));
-    SiblingNeeds &needs = answer.proposals.back().sibling.needs;
-    needs.aligned = best.needs.aligned;
-    needs.divisible = best.needs.divisible;
+    proposal.sibling.needs.aligned = best.needs.aligned;
+    proposal.sibling.needs.divisible = best.needs.divisible;
+    if (may_be_launched(kernel, proposal.sibling))
+      answer.proposals.push_back(std::move(proposal));
   }
   if (answer.proposals.empty())
     answer.refusals.push_back(large             ? too_large
@@ -214,7 +211,6 @@ std::vector<Refusal> coarsen_obstacles(const KernelContext &context, Blocks bloc
 
 // Two entries, as users hear of wide accesses under their own name, and looking for them takes
 // longer than all else.
-extern const Family retile_family;
 const Family retile_family = {
     .name = "retile",
     .option = "retile",
@@ -228,7 +224,6 @@ const Family retile_family = {
     .prove = prove_coarsen,
 };
 
-extern const Family vectorise_family;
 const Family vectorise_family = {
     .name = "vectorise",
     .option = "retile",

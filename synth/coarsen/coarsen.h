@@ -6,7 +6,7 @@
 // flight, and the GPU starts a K-th of the blocks.
 //
 // Kind "rows" is the same for blocks that are one thread thick along the axis: there copies are
-// neighbouring rows, and what several of them load is loaded once (merge.h).
+// neighbouring rows, and what several of them load is loaded once (merge.cpp).
 //
 // Kind "neighbours": a thread of the sibling does the work of K threads of the same block, copy k
 // that of thread t * K + k along the axis. Blocks have a K-th of the threads, the grid is the same.
@@ -29,8 +29,7 @@
 #include "synth/spread.h"
 
 #include <array>
-#include <optional>
-#include <span>
+#include <fmt/core.h>
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
@@ -118,7 +117,7 @@ bool lets_others_launch(const Opcode &opcode);
 /// What copies have in common: registers that are the same in all of them, and, where they are rows
 /// of points, those that are the same in a row or in a column. One copy then keeps the register,
 /// and does what is done for it.
-class Sharing {
+class Sharing : OfKernel {
 public:
   Sharing(const KernelContext &context, const CoarsenForm &form);
   /// By RegisterId: the same in all copies; in more than one.
@@ -127,10 +126,10 @@ public:
   /// The copy that keeps a register of copy k, or does an instruction for it; for a barrier, of a
   /// block or of a warp, and for groups of asynchronous copies, the first.
   unsigned keeper(RegisterId reg, unsigned k) const;
-  unsigned keeper(const Instruction &instruction, unsigned k) const;
+  unsigned keeper(const Instruction &one, unsigned k) const;
   const facts::Meetings &meetings() const { return meetings_; }
   /// Returns true if an instruction is done for more than one copy.
-  bool is_shared(const Instruction &instruction) const;
+  bool is_shared(const Instruction &one) const;
   /// Where copies that part go and meet again (emulator/facts/meeting.h), in the order of their
   /// branches.
   const std::vector<Detour> &detours() const { return detours_; }
@@ -138,12 +137,10 @@ public:
   const Detour *detour(std::uint32_t branch) const;
 
 private:
-  void find_detours(const KernelContext &context);
+  void find_detours();
   unsigned keeper(bool all, bool row, bool column, unsigned k) const;
 
-  const Module &module_;
   const CoarsenForm form_;
-  const Function &kernel_;
   const facts::Meetings &meetings_;
   std::vector<bool> by_all_, by_row_, by_column_, by_some_;
   std::vector<Detour> detours_;
@@ -163,26 +160,37 @@ std::vector<bool> done_first(const KernelContext &context, const std::vector<boo
 class CoarsenNames {
 public:
   explicit CoarsenNames(const Function &kernel);
-  std::string copy(unsigned k, RegisterId reg) const;
-  std::string shared(RegisterId reg) const;
+  std::string copy(unsigned k, RegisterId reg) const {
+    return fmt::format("%c{}_{}", k, suffixes_[reg]);
+  }
+  std::string shared(RegisterId reg) const { return "%u_" + suffixes_[reg]; }
   /// What a copy that goes on alone has instead of a shared register.
-  std::string own(RegisterId reg) const;
+  std::string own(RegisterId reg) const { return "%s_" + suffixes_[reg]; }
   /// A row's index, and what bounds it.
-  static std::string index(const CoarsenForm &form, unsigned row);
+  static std::string index(const CoarsenForm &form, unsigned row) {
+    return fmt::format("%{}{}", form.within_block() ? "thread" : "block", row);
+  }
   static const char *extent(const CoarsenForm &form) {
     return form.within_block() ? "%threads" : "%grid";
   }
-  static std::string point(unsigned column); ///< its index along x
+  /// Its index along x.
+  static std::string point(unsigned column) { return fmt::format("%point{}", column); }
   static constexpr const char *points = "%points", *one = "%one", *zero = "%zero";
   /// Where a copy's part begins of memory whose size the launch says.
-  static std::string begin(std::size_t room, unsigned k);
+  static std::string begin(std::size_t room, unsigned k) {
+    return fmt::format("%begin{}_{}", room, k);
+  }
   /// A variable for arguments or results of calls.
-  static std::string passing(std::size_t variable);
+  static std::string passing(std::size_t variable) {
+    return fmt::format("__ptxasw_passed{}", variable);
+  }
   static constexpr const char *said = "%said"; ///< where it is what an assertion says
   static constexpr const char *next = "%next";
   static constexpr const char *distance = "%distance";
   /// Element of a wide load.
-  static std::string wide(std::size_t load, unsigned element);
+  static std::string wide(std::size_t load, unsigned element) {
+    return fmt::format("%w{}_{}", load, element);
+  }
 
 private:
   std::vector<std::string> suffixes_;

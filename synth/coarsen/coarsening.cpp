@@ -32,8 +32,7 @@ Renaming Coarsening::renaming(unsigned k, bool alone) const {
 }
 
 std::string Coarsening::move(const std::string &to, const std::string &from, ScalarType type) {
-  return type == ScalarType::pred ? fmt::format("mov.pred {}, {}", to, from)
-                                  : fmt::format("mov.b{} {}, {}", bit_width(type), to, from);
+  return fmt::format("mov.{} {}, {}", copied_as(type), to, from);
 }
 
 Coarsening::Lines Coarsening::lines_of(std::uint32_t instruction, unsigned k) const {

@@ -4,24 +4,54 @@
 
 #include "grammar/code_writer.h"
 #include "synth/calls.h"
-#include "synth/coarsen/merge.h"
-#include "synth/coarsen/recompute.h"
+#include "synth/coarsen/copies.h"
 #include "synth/coarsen/rooms.h"
 #include "synth/coarsen/wide.h"
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace ptxasw::synth {
 
+/// What a copy that leaves lockstep computes once more, so that lockstep need not keep it:
+/// registers for all copies' addresses take those that loads in flight need.
+class Recomputation : OfKernel {
+public:
+  /// `shared`: by register, as Sharing::by_some() gives it.
+  Recomputation(const KernelContext &context, const std::vector<bool> &shared);
+
+  /// Instructions, in the order in which they are to be done, that give registers of a copy what
+  /// they hold before `position` anyway; from numbers that all copies share and special registers.
+  std::vector<std::uint32_t> at(std::uint32_t position) const;
+  /// The registers that are of use at a position: live_before(), and the shared ones that at()
+  /// reads. Sorted.
+  std::vector<RegisterId> needed(std::uint32_t position) const;
+
+private:
+  using Set = std::vector<bool>; ///< of candidates
+  void find_candidates();
+  void find_available();
+  void pass(std::uint32_t i, Set &available) const;
+  Set available_at(std::uint32_t position) const;
+
+  const Liveness &liveness_;
+  const std::vector<bool> &shared_;
+  std::vector<std::uint32_t> candidates_;                      ///< instructions
+  std::vector<RegisterId> results_;                            ///< by candidate
+  std::map<std::uint32_t, std::uint32_t> candidate_of_;        ///< by instruction
+  std::map<RegisterId, std::vector<std::uint32_t>> concerned_; ///< candidates that write or read it
+  std::vector<Set> at_begin_;                                  ///< by block
+};
+
 /// What is to be known of a kernel in a form, for whoever writes it and for the proof, which has it
 /// of the kernel that it reads.
-class Coarsening {
+class Coarsening : protected OfKernel {
 protected:
   Coarsening(const KernelContext &context, const CoarsenForm &form, WidePlan plan)
-      : module_(context.module), kernel_(context.kernel), form_(form), copies_(form.total()),
-        sharing_(context, form), shared_(sharing_.by_all()), first_(done_first(context, shared_)),
+      : OfKernel(context), form_(form), copies_(form.total()), sharing_(context, form),
+        shared_(sharing_.by_all()), first_(done_first(context, shared_)),
         recomputation_(context, sharing_.by_some()), merged_(merged_loads(context, form)),
         plan_(std::move(plan)), rooms_(rooms_of(module_, kernel_)),
         dynamic_(dynamic_rooms_of(module_, kernel_)), calls_(calls_of(context)),
@@ -63,8 +93,6 @@ protected:
   /// How far apart two copies' addresses are.
   std::string difference(const WideTest &test) const;
 
-  const Module &module_;
-  const Function &kernel_;
   const CoarsenForm form_;
   const unsigned copies_;
   const Sharing sharing_;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Compares what different copies of a coarsened kernel access: it is one place if their expressions
-// are the same. Who merges loads or makes accesses wide asks this.
+// Addresses as each copy has them (copies.cpp), and which loads are not needed since copies have
+// the same ones (merge.cpp).
 
 #include "synth/coarsen/coarsen.h"
 
@@ -35,5 +35,18 @@ private:
   std::vector<Substitution> views_; ///< by copy
   std::unordered_set<Expr> common_;
 };
+
+/// A load whose value another copy, or the same one, has in a register already.
+struct MergedLoad {
+  std::uint32_t load = 0; ///< index in Function::instructions
+  unsigned copy = 0;
+  std::uint32_t from = 0; ///< the load before it, in lockstep
+  unsigned from_copy = 0;
+  bool operator==(const MergedLoad &) const = default;
+};
+
+/// The loads that are not needed when the copies of a form go in lockstep, none unless it merges;
+/// by load, then by copy. Found once.
+const std::vector<MergedLoad> &merged_loads(const KernelContext &context, const CoarsenForm &form);
 
 } // namespace ptxasw::synth

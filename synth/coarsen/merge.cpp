@@ -7,23 +7,21 @@
 // have no guard - and read the same type; and it is still there if nothing has written the register
 // since. Ordered and volatile loads do not come here: synth/spread.cpp refuses the kernel.
 
-#include "synth/coarsen/merge.h"
+#include "synth/coarsen/copies.h"
 
 #include "grammar/pragmas.h"
 #include "grammar/roles.h"
-#include "synth/coarsen/copies.h"
 
-#include <algorithm>
 #include <fmt/core.h>
 #include <map>
 
 namespace ptxasw::synth {
 namespace {
 
-class Merger {
+class Merger : OfKernel {
 public:
-  Merger(const Module &module, const Function &kernel, const CoarsenForm &form)
-      : module_(module), kernel_(kernel), copies_(form.total()), views_(module, kernel, form) {}
+  Merger(const KernelContext &context, const CoarsenForm &form)
+      : OfKernel(context), copies_(form.total()), views_(module_, kernel_, form) {}
 
   std::vector<MergedLoad> run() {
     if (!views_.complete())
@@ -49,33 +47,29 @@ private:
 
   /// The register that a load without a guard writes, alone and all of it; no_register for others.
   RegisterId destination(std::uint32_t load) const {
-    const Instruction &instruction = kernel_.instructions[load];
-    const auto operands = module_.operands(instruction);
-    if (leaves_bytes_undefined(kernel_, load) || !instruction.well_formed ||
-        instruction.guard != no_register || operands.size() != 2 ||
-        operands[0].kind != Operand::Kind::reg || operands[0].selector != 0)
-      return no_register;
-    return operands[0].reg;
+    const Instruction &one = instruction(load);
+    const bool is_simple = !leaves_bytes_undefined(kernel_, load) && one.well_formed &&
+                           one.guard == no_register && operands(load).size() == 2 &&
+                           is_whole_register(operands(load)[0]);
+    return is_simple ? operands(load)[0].reg : no_register;
   }
 
   /// Returns true if a register keeps its value from after one instruction to before another.
   bool keeps(RegisterId reg, std::uint32_t from, std::uint32_t to) const {
     bool kept = true;
     for (std::uint32_t i = from + 1; i < to; ++i)
-      for_each_register(module_, kernel_.instructions[i], [&](RegisterId other, RegisterUse use) {
-        kept &= use == RegisterUse::read || other != reg;
-      });
+      for (const RegisterId other : written_registers(module_, instruction(i)))
+        kept &= other != reg;
     return kept;
   }
 
   void look_at(const MemoryAccess &access) {
-    const Instruction &instruction = kernel_.instructions[access.instruction];
     const RegisterId reg = destination(access.instruction);
     const Expr address = reg == no_register ? nullptr : views_.common_address(access);
     if (!address)
       return;
     for (unsigned k = 0; k < copies_; ++k) {
-      const auto key = std::pair(views_.of(address, k)->id, module_.opcode(instruction).text);
+      const auto key = std::pair(views_.of(address, k)->id, opcode(access.instruction).text);
       const auto [found, is_new] = seen_.try_emplace(key, Holder{access.instruction, k, reg});
       Holder &holder = found->second;
       if (is_new)
@@ -91,8 +85,6 @@ private:
     }
   }
 
-  const Module &module_;
-  const Function &kernel_;
   const unsigned copies_;
   CopyViews views_;
   BlockId block_ = no_index;
@@ -104,8 +96,7 @@ private:
 
 const std::vector<MergedLoad> &merged_loads(const KernelContext &context, const CoarsenForm &form) {
   return context.once(fmt::format("{} {}", coarsen_variant({form}), form.shift), [&] {
-    return form.merges() ? Merger(context.module, context.kernel, form).run()
-                         : std::vector<MergedLoad>();
+    return form.merges() ? Merger(context, form).run() : std::vector<MergedLoad>();
   });
 }
 

@@ -14,7 +14,7 @@ constexpr std::uint32_t strongest_alignment = 16, strongest_divisor = 4;
 
 SiblingNeeds everything(const WidePlanner &planner) {
   SiblingNeeds needs;
-  for (const SiblingParameterField &one : planner.arguments())
+  for (const ArgumentDivisor &one : planner.arguments())
     if (one.bytes == 8)
       needs.aligned.push_back({one.parameter, one.offset, strongest_alignment});
     else

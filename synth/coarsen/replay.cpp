@@ -8,6 +8,7 @@
 
 #include "emulator/semantics/one_value.h"
 #include "grammar/next.h"
+#include "grammar/roles.h"
 
 #include <algorithm>
 #include <array>
@@ -19,10 +20,6 @@ namespace {
 constexpr auto replayed_opcodes = std::to_array<std::string_view>(
     {"mov.u32", "add.u32", "mul.lo.u32", "mad.lo.u32", "shr.u32", "and.b32", "selp.b32",
      "setp.eq.u32", "setp.ge.u32", "and.pred", "or.pred"});
-
-bool is_whole_register(const Operand &operand) {
-  return operand.kind == Operand::Kind::reg && operand.selector == 0 && !operand.negated;
-}
 
 } // namespace
 

@@ -37,7 +37,6 @@
 #include "grammar/roles.h"
 
 #include <algorithm>
-#include <array>
 #include <fmt/core.h>
 #include <functional>
 
@@ -83,8 +82,8 @@ class Addresses {
 public:
   Addresses(const Module &module, const Function &kernel, StateSpace space)
       : module_(module), kernel_(kernel), space_(space),
-        is_address_(kernel.registers.size(), false), is_generic_(kernel.registers.size(), false),
-        is_used_(kernel.registers.size(), false) {
+        is_address_(kernel.registers.size(), false), is_generic_(is_address_),
+        is_used_(is_address_) {
     find_used();
     for (bool changed = true; changed;) {
       changed = false;
@@ -143,11 +142,10 @@ public:
 private:
   /// Returns true if an instruction only computes what nothing but such instructions reads.
   bool is_of_no_use(const Instruction &instruction) const {
-    bool used = false;
-    for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
-      used = used || (use != RegisterUse::read && is_used_[reg]);
-    });
-    return instruction.well_formed && is_pure(module_.opcode(instruction)) && !used;
+    const auto written = written_registers(module_, instruction);
+    return instruction.well_formed && is_pure(module_.opcode(instruction)) &&
+           std::none_of(written.begin(), written.end(),
+                        [&](RegisterId reg) { return is_used_[reg]; });
   }
 
   void find_used() {
@@ -164,42 +162,34 @@ private:
   }
 
   bool concerns(std::span<const Operand> operands, const std::vector<bool> &registers) const {
-    return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
-      return (operand.kind == Operand::Kind::reg && registers[operand.reg]) ||
-             concerns(module_.children(operand), registers);
-    });
-  }
-
-  bool names_variable(std::span<const Operand> operands) const {
-    return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
-      return variable_in(module_, operand, space_) || names_variable(module_.children(operand));
+    return any_operand(module_, operands, [&](const Operand &operand) {
+      return operand.kind == Operand::Kind::reg && registers[operand.reg];
     });
   }
 
   bool concerns_address(std::span<const Operand> operands) const {
-    return names_variable(operands) || concerns(operands, is_address_) ||
-           concerns(operands, is_generic_);
+    return concerns(operands, is_address_) || concerns(operands, is_generic_) ||
+           any_operand(module_, operands, [&](const Operand &operand) {
+             return variable_in(module_, operand, space_) != nullptr;
+           });
   }
 
   bool is_one(const Operand &operand) const {
-    return (operand.kind == Operand::Kind::reg && operand.selector == 0 && !operand.negated &&
-            is_address_[operand.reg]) ||
+    return (is_whole_register(operand) && is_address_[operand.reg]) ||
            variable_in(module_, operand, space_);
   }
 
-  static RegisterId result_of(std::span<const Operand> operands) {
+  RegisterId result(const Instruction &instruction) const {
+    const auto operands = module_.operands(instruction);
     return !operands.empty() && operands[0].kind == Operand::Kind::reg && operands[0].selector == 0
                ? operands[0].reg
                : no_register;
-  }
-  RegisterId result(const Instruction &instruction) const {
-    return result_of(module_.operands(instruction));
   }
 
   bool makes_address(const Instruction &instruction) const {
     const Opcode &opcode = module_.opcode(instruction);
     const auto operands = module_.operands(instruction);
-    if (!instruction.well_formed || result_of(operands) == no_register)
+    if (!instruction.well_formed || result(instruction) == no_register)
       return false;
     const auto inputs = operands.subspan(1);
     const auto is_none = [&](std::size_t i) { return !concerns_address(inputs.subspan(i, 1)); };
@@ -224,8 +214,7 @@ private:
   }
 
   bool is_generic(const Operand &operand) const {
-    return operand.kind == Operand::Kind::reg && operand.selector == 0 && !operand.negated &&
-           is_generic_[operand.reg];
+    return is_whole_register(operand) && is_generic_[operand.reg];
   }
 
   /// An address in local memory as a generic one, which may become what it was again.
@@ -233,7 +222,7 @@ private:
     const std::string_view text = module_.opcode(instruction).text;
     const auto operands = module_.operands(instruction);
     if (space_ != StateSpace::local || !instruction.well_formed ||
-        result_of(operands) == no_register)
+        result(instruction) == no_register)
       return false;
     if (operands.size() == 2)
       return (text == "cvta.local.u64" && is_one(operands[1])) ||
@@ -266,14 +255,11 @@ private:
 /// Calls `visit` with each operand of the kernel, and with those that are parts of others.
 void for_each_operand(const Module &module, const Function &kernel,
                       const std::function<void(const Operand &)> &visit) {
-  const std::function<void(const Operand &)> walk = [&](const Operand &operand) {
-    visit(operand);
-    for (const Operand &child : module.children(operand))
-      walk(child);
-  };
   for (const Instruction &instruction : kernel.instructions)
-    for (const Operand &operand : module.operands(instruction))
-      walk(operand);
+    any_operand(module, module.operands(instruction), [&](const Operand &operand) {
+      visit(operand);
+      return false;
+    });
 }
 
 } // namespace

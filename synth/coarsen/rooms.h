@@ -7,7 +7,6 @@
 #include "synth/family.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -14,7 +14,6 @@
 #include "synth/coarsen/coarsen.h"
 
 #include <algorithm>
-#include <fmt/core.h>
 #include <set>
 #include <span>
 
@@ -24,12 +23,11 @@ namespace {
 /// Returns true if an operand is a variable in shared or local memory: each copy has one of its
 /// own.
 bool mentions_room(const Module &module, std::span<const Operand> operands) {
-  return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
+  return any_operand(module, operands, [&](const Operand &operand) {
     const Variable *const variable =
         operand.kind == Operand::Kind::symbol ? module.variable(module.symbol(operand)) : nullptr;
-    return (variable &&
-            (variable->space == StateSpace::shared || variable->space == StateSpace::local)) ||
-           mentions_room(module, module.children(operand));
+    return variable &&
+           (variable->space == StateSpace::shared || variable->space == StateSpace::local);
   });
 }
 
@@ -56,12 +54,10 @@ std::vector<bool> shared_registers(const Module &module, const Function &kernel,
       });
       if (common)
         continue;
-      for_each_register(module, instruction, [&](RegisterId reg, RegisterUse use) {
-        if (use == RegisterUse::read || !shared[reg])
-          return;
+      for (const RegisterId reg : written_registers(module, instruction)) {
+        changed = changed || shared[reg];
         shared[reg] = false;
-        changed = true;
-      });
+      }
     }
   }
   return shared;
@@ -81,11 +77,11 @@ bool is_of_thread(const Module &module, const Instruction &instruction) {
 } // namespace
 
 Sharing::Sharing(const KernelContext &context, const CoarsenForm &form)
-    : module_(context.module), form_(form), kernel_(context.kernel),
-      meetings_(meetings_of(context)), by_all_(shared_registers(module_, kernel_, form.indices())),
-      by_row_(by_all_), by_column_(by_all_), by_some_(by_all_) {
+    : OfKernel(context), form_(form), meetings_(meetings_of(context)),
+      by_all_(shared_registers(module_, kernel_, form.indices())), by_row_(by_all_),
+      by_column_(by_all_), by_some_(by_all_) {
   if (form.kind == CoarsenForm::Kind::apart && form.along_x == 1)
-    find_detours(context);
+    find_detours();
   if (form.copies == 1 || form.along_x == 1)
     return;
   const std::vector<std::string> indices = form.indices();
@@ -104,16 +100,16 @@ unsigned Sharing::keeper(RegisterId reg, unsigned k) const {
   return keeper(by_all_[reg], by_row_[reg], by_column_[reg], k);
 }
 
-void Sharing::find_detours(const KernelContext &context) {
+void Sharing::find_detours() {
   if (!meetings_.any())
     return;
   // What is done before all else does not stand where copies may be apart.
-  const std::vector<bool> first = done_first(context, by_all_);
-  std::vector<bool> apart(kernel_.instructions.size(), false);
+  const std::vector<bool> first = done_first(context_, by_all_);
+  std::vector<bool> apart(count(), false);
   for (bool changed = true; changed;) {
     changed = false;
-    for (std::uint32_t i = 0; i < kernel_.instructions.size(); ++i) {
-      const RegisterId guard = kernel_.instructions[i].guard;
+    for (std::uint32_t i = 0; i < count(); ++i) {
+      const RegisterId guard = instruction(i).guard;
       if (guard == no_register || by_all_[guard] || detour(i))
         continue;
       std::optional<Detour> found = meetings_.detour(i);
@@ -138,19 +134,18 @@ const Detour *Sharing::detour(std::uint32_t branch) const {
   return found == detours_.end() ? nullptr : &*found;
 }
 
-unsigned Sharing::keeper(const Instruction &instruction, unsigned k) const {
-  const Op op = module_.opcode(instruction).op;
-  const auto at = static_cast<std::uint32_t>(&instruction - kernel_.instructions.data());
-  if (facts::is_barrier_of_all(module_, instruction) || is_of_thread(module_, instruction) ||
+unsigned Sharing::keeper(const Instruction &one, unsigned k) const {
+  const Op op = module_.opcode(one).op;
+  const auto at = static_cast<std::uint32_t>(&one - kernel_.instructions.data());
+  if (facts::is_barrier_of_all(module_, one) || is_of_thread(module_, one) ||
       ((op == Op::bar || op == Op::barrier) && meetings_.in_warp(at)))
     return 0;
-  return keeper(ptxasw::synth::is_shared(module_, instruction, by_all_),
-                ptxasw::synth::is_shared(module_, instruction, by_row_),
-                ptxasw::synth::is_shared(module_, instruction, by_column_), k);
+  return keeper(synth::is_shared(module_, one, by_all_), synth::is_shared(module_, one, by_row_),
+                synth::is_shared(module_, one, by_column_), k);
 }
 
-bool Sharing::is_shared(const Instruction &instruction) const {
-  return ptxasw::synth::is_shared(module_, instruction, by_some_);
+bool Sharing::is_shared(const Instruction &one) const {
+  return synth::is_shared(module_, one, by_some_);
 }
 
 bool lets_others_launch(const Opcode &opcode) {
@@ -159,23 +154,17 @@ bool lets_others_launch(const Opcode &opcode) {
 
 bool is_shared(const Module &module, const Instruction &instruction,
                const std::vector<bool> &shared) {
-  bool writes = false, all = true;
-  for_each_register(module, instruction, [&](RegisterId reg, RegisterUse use) {
-    if (use == RegisterUse::read)
-      return;
-    writes = true;
-    all &= shared[reg];
-  });
-  return writes && all;
+  const auto written = written_registers(module, instruction);
+  return !written.empty() &&
+         std::all_of(written.begin(), written.end(), [&](RegisterId reg) { return shared[reg]; });
 }
 
 std::vector<bool> done_first(const KernelContext &context, const std::vector<bool> &shared) {
   const auto &[module, kernel] = std::tie(context.module, context.kernel);
   std::vector<unsigned> writes(kernel.registers.size(), 0);
   for (const Instruction &instruction : kernel.instructions)
-    for_each_register(module, instruction, [&](RegisterId reg, RegisterUse use) {
-      writes[reg] += use != RegisterUse::read;
-    });
+    for (const RegisterId reg : written_registers(module, instruction))
+      ++writes[reg];
   std::vector<bool> first(kernel.instructions.size(), false);
   if (first.empty())
     return first;
@@ -197,10 +186,8 @@ std::vector<bool> done_first(const KernelContext &context, const std::vector<boo
     if (!good)
       continue;
     first[i] = true;
-    for_each_register(module, instruction, [&](RegisterId reg, RegisterUse use) {
-      if (use != RegisterUse::read)
-        ready[reg] = true;
-    });
+    for (const RegisterId reg : written_registers(module, instruction))
+      ready[reg] = true;
   }
   return first;
 }
@@ -214,25 +201,6 @@ CoarsenNames::CoarsenNames(const Function &kernel) {
       suffix += '_';
     suffixes_.push_back(std::move(suffix));
   }
-}
-
-std::string CoarsenNames::copy(unsigned k, RegisterId reg) const {
-  return fmt::format("%c{}_{}", k, suffixes_[reg]);
-}
-std::string CoarsenNames::shared(RegisterId reg) const { return "%u_" + suffixes_[reg]; }
-std::string CoarsenNames::own(RegisterId reg) const { return "%s_" + suffixes_[reg]; }
-std::string CoarsenNames::index(const CoarsenForm &form, unsigned row) {
-  return fmt::format("%{}{}", form.within_block() ? "thread" : "block", row);
-}
-std::string CoarsenNames::point(unsigned column) { return fmt::format("%point{}", column); }
-std::string CoarsenNames::begin(std::size_t room, unsigned k) {
-  return fmt::format("%begin{}_{}", room, k);
-}
-std::string CoarsenNames::passing(std::size_t variable) {
-  return fmt::format("__ptxasw_passed{}", variable);
-}
-std::string CoarsenNames::wide(std::size_t load, unsigned element) {
-  return fmt::format("%w{}_{}", load, element);
 }
 
 } // namespace ptxasw::synth

@@ -13,6 +13,7 @@
 #include "synth/coarsen/wide.h"
 
 #include "emulator/semantics/effects.h"
+#include "grammar/roles.h"
 
 #include <algorithm>
 #include <bit>
@@ -85,6 +86,12 @@ std::optional<Parts> take_apart(ExprPool &pool, Expr address) {
 
 std::int64_t block_of(std::int64_t number, unsigned bits) { return number >> bits; }
 
+/// Returns true if what lies so many bytes behind a base is known to be a multiple of others.
+bool is_aligned(const facts::LowBits &base, std::int64_t offset, unsigned bytes) {
+  return base.known(static_cast<unsigned>(std::countr_zero(bytes))) &&
+         (base.value + static_cast<std::uint64_t>(offset)) % bytes == 0;
+}
+
 } // namespace
 
 bool WidePlan::is_wide() const {
@@ -116,33 +123,32 @@ const WideStore *WidePlan::store(const Instance &first) const {
 }
 
 WidePlanner::WidePlanner(const KernelContext &context, const CoarsenForm &form)
-    : module_(context.module), kernel_(context.kernel), form_(form), sharing_(context, form),
-      views_(module_, kernel_, form) {
+    : OfKernel(context), form_(form), sharing_(context, form), views_(module_, kernel_, form) {
   if (views_.complete())
     find_groups();
 }
 
 void WidePlanner::find_groups() {
-  BlockId block = no_index;
+  BlockId around = no_index;
   std::uint32_t segment = 0;
   for (const MemoryAccess &access : views_.emulation().trace()) {
-    if (access.block != block || access.effect != Effect::load) {
-      block = access.block;
+    if (access.block != around || access.effect != Effect::load) {
+      around = access.block;
       ++segment;
     }
-    const Instruction &instruction = kernel_.instructions[access.instruction];
-    if (is_candidate(instruction, access.effect, access.bytes))
+    if (is_candidate(access))
       add(access, segment);
   }
 }
 
-bool WidePlanner::is_candidate(const Instruction &instruction, Effect effect,
-                               unsigned bytes) const {
-  const Opcode &opcode = module_.opcode(instruction);
-  const auto operands = module_.operands(instruction);
-  const bool is_load = effect == Effect::load && opcode.op == Op::ld;
-  if ((!is_load && (effect != Effect::store || opcode.op != Op::st)) || !instruction.well_formed ||
-      instruction.guard != no_register || operands.size() != 2 || opcode.vector != 1 ||
+bool WidePlanner::is_candidate(const MemoryAccess &access) const {
+  const Instruction &one = instruction(access.instruction);
+  const Opcode &opcode = module_.opcode(one);
+  const auto operands = module_.operands(one);
+  const unsigned bytes = access.bytes;
+  const bool is_load = access.effect == Effect::load && opcode.op == Op::ld;
+  if ((!is_load && (access.effect != Effect::store || opcode.op != Op::st)) || !one.well_formed ||
+      one.guard != no_register || operands.size() != 2 || opcode.vector != 1 ||
       opcode.space != StateSpace::global || opcode.second_type != ScalarType::none ||
       opcode.modifiers.empty() || bit_width(opcode.type) != 8 * bytes ||
       !std::has_single_bit(bytes) || bytes > 8 ||
@@ -153,15 +159,11 @@ bool WidePlanner::is_candidate(const Instruction &instruction, Effect effect,
   if (bit_width(scalar_type(opcode.modifiers.back())) != 8 * bytes)
     return false;
   const Operand &value = operands[is_load ? 0 : 1], &address = operands[is_load ? 1 : 0];
-  if (value.kind != Operand::Kind::reg || value.selector != 0 || value.negated ||
-      address.kind != Operand::Kind::address)
-    return false;
-  const Operand &base = module_.children(address)[0];
-  return base.kind == Operand::Kind::reg && base.selector == 0;
+  return is_whole_register(value) && address.kind == Operand::Kind::address &&
+         is_whole_register(module_.children(address)[0]);
 }
 
 void WidePlanner::add(const MemoryAccess &access, std::uint32_t segment) {
-  const Instruction &instruction = kernel_.instructions[access.instruction];
   const Expr address = views_.common_address(access);
   if (!address)
     return;
@@ -169,13 +171,13 @@ void WidePlanner::add(const MemoryAccess &access, std::uint32_t segment) {
   const bool is_load = access.effect == Effect::load;
   const RegisterId value = wide_value(module_, kernel_, access.instruction);
   for (unsigned k = 0; k < form_.total(); ++k) {
-    if (is_load && sharing_.keeper(instruction, k) != k)
+    if (is_load && sharing_.keeper(instruction(access.instruction), k) != k)
       continue;
     const auto parts = take_apart(views_.emulation().pool(), views_.of(address, k));
     if (!parts)
       continue;
     const Key key{is_load ? segment : ~access.instruction, parts->base->id,
-                  module_.opcode(instruction).text, kernel_.registers[value].type};
+                  opcode(access.instruction).text, kernel_.registers[value].type};
     const auto [found, is_new] = keys_.try_emplace(key, groups_.size());
     if (is_new)
       groups_.push_back({is_load, access.bytes, parts->base, nullptr, false, {}});
@@ -200,8 +202,8 @@ void WidePlanner::find_arguments(Expr address) {
       return;
     for (std::uint32_t i = 0; i < kernel_.parameters.size(); ++i)
       if (kernel_.parameters[i].name == field->parameter) {
-        const SiblingParameterField argument{i, static_cast<std::uint32_t>(field->offset),
-                                             field->width / 8};
+        const ArgumentDivisor argument{i, static_cast<std::uint32_t>(field->offset),
+                                       field->width / 8};
         if (std::find(arguments_.begin(), arguments_.end(), argument) == arguments_.end())
           arguments_.push_back(argument);
       }
@@ -283,7 +285,6 @@ bool WidePlanner::plan_loads(const Group &group, facts::LowBitsOf &known) {
   std::map<std::int64_t, std::vector<Place>> by_offset;
   for (const Place &place : group.places)
     by_offset[place.offset].push_back(place);
-  const facts::LowBits base = known(group.base);
   const std::int64_t step = group.bytes;
   bool found = false;
   const auto take = [&](std::int64_t offset, unsigned elements) {
@@ -320,11 +321,8 @@ bool WidePlanner::plan_loads(const Group &group, facts::LowBitsOf &known) {
       if (!whole)
         continue;
       // One element is worth it where several instances have it.
-      const bool good = elements == 1
-                            ? form_.total() > 1 && by_offset.at(offset).size() > 1
-                            : base.known(static_cast<unsigned>(std::countr_zero(bytes))) &&
-                                  (base.value + static_cast<std::uint64_t>(offset)) % bytes == 0;
-      if (good)
+      if (elements == 1 ? form_.total() > 1 && by_offset.at(offset).size() > 1
+                        : is_aligned(known(group.base), offset, bytes))
         take(offset, elements);
     }
   }
@@ -332,23 +330,22 @@ bool WidePlanner::plan_loads(const Group &group, facts::LowBitsOf &known) {
 }
 
 bool WidePlanner::plan_stores(const Group &group, facts::LowBitsOf &known) {
-  const facts::LowBits base = known(group.base);
   bool found = false;
   for (std::size_t i = 0; i < group.places.size();) {
-    unsigned elements = std::min(widest_elements, widest_bytes / group.bytes);
-    for (; elements > 1; elements /= 2) {
-      const unsigned bytes = elements * group.bytes;
+    const Place *const first = &group.places[i];
+    const auto is_good = [&](unsigned elements) {
       bool good = i + elements <= group.places.size() &&
-                  base.known(static_cast<unsigned>(std::countr_zero(bytes))) &&
-                  (base.value + static_cast<std::uint64_t>(group.places[i].offset)) % bytes == 0;
+                  is_aligned(known(group.base), first->offset, elements * group.bytes);
       for (unsigned e = 1; good && e < elements; ++e)
-        good = group.places[i + e].at.copy == group.places[i].at.copy + e &&
-               group.places[i + e].offset == group.places[i].offset + e * std::int64_t{group.bytes};
-      if (good)
-        break;
-    }
+        good = first[e].at.copy == first->at.copy + e &&
+               first[e].offset == first->offset + e * std::int64_t{group.bytes};
+      return good;
+    };
+    unsigned elements = std::min(widest_elements, widest_bytes / group.bytes);
+    while (elements > 1 && !is_good(elements))
+      elements /= 2;
     if (elements > 1) {
-      plan_.stores.push_back({group.places[i].at, elements});
+      plan_.stores.push_back({first->at, elements});
       found = true;
     }
     i += elements;

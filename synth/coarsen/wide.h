@@ -66,20 +66,14 @@ struct WidePlan {
   const WideStore *store(const Instance &first) const;
 };
 
-/// Bytes of an argument: of parameter `parameter`, those from `offset` on.
-struct SiblingParameterField {
-  std::uint32_t parameter = 0, offset = 0, bytes = 0;
-  auto operator<=>(const SiblingParameterField &) const = default;
-};
-
 /// Finds plans for a kernel and a form, under different needs.
-class WidePlanner {
+class WidePlanner : OfKernel {
 public:
   WidePlanner(const KernelContext &context, const CoarsenForm &form);
   /// The plan that is right for every launch that meets what `needs` says about arguments.
   WidePlan plan(const SiblingNeeds &needs);
-  /// The arguments of 4 and 8 bytes that addresses depend on.
-  const std::vector<SiblingParameterField> &arguments() const { return arguments_; }
+  /// The arguments of 4 and 8 bytes that addresses depend on, each as a multiple of 1.
+  const std::vector<ArgumentDivisor> &arguments() const { return arguments_; }
 
 private:
   /// Where an instance's address lies.
@@ -102,21 +96,19 @@ private:
 
   void find_groups();
   void add(const MemoryAccess &access, std::uint32_t segment);
-  bool is_candidate(const Instruction &instruction, Effect effect, unsigned bytes) const;
+  bool is_candidate(const MemoryAccess &access) const;
   void find_arguments(Expr address);
   void plan(Group group, facts::LowBitsOf &known);
   bool admit(Group &group, facts::LowBitsOf &known, std::optional<WideTest> &test) const;
   bool plan_loads(const Group &group, facts::LowBitsOf &known);
   bool plan_stores(const Group &group, facts::LowBitsOf &known);
 
-  const Module &module_;
-  const Function &kernel_;
   const CoarsenForm form_;
   const Sharing sharing_;
   CopyViews views_;
   std::map<Key, std::size_t> keys_;
   std::vector<Group> groups_;
-  std::vector<SiblingParameterField> arguments_;
+  std::vector<ArgumentDivisor> arguments_;
   WidePlan plan_;
 };
 

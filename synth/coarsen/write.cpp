@@ -17,7 +17,7 @@
 // A copy that goes on alone stays in the registers it has: others would take registers from all
 // threads for what only few of them do. Only a shared register that it would write while another
 // copy waits for the old value is taken over into one of its own, %s_r5. And what it can compute
-// again from what all copies share, it does, so that lockstep need not keep it (recompute.h).
+// again from what all copies share, it does, so that lockstep need not keep it (recompute.cpp).
 //
 // Where barriers follow and threads may part, copies that part do not go alone to their ends: they
 // go on a detour to where their ways meet (emulator/facts/meeting.h), each by itself, and are
@@ -43,17 +43,15 @@
 // different blocks that is, move past each other.
 
 #include "synth/coarsen/coarsening.h"
+#include "synth/same_launch.h"
 
 #include <algorithm>
 #include <bit>
 #include <fmt/core.h>
-#include <map>
 #include <set>
 
 namespace ptxasw::synth {
 namespace {
-
-using Reg = WrittenRegister;
 
 /// Writes which thread, block and memory each copy has in place of the kernel's.
 class PlacesWriter {
@@ -62,23 +60,21 @@ public:
 
   void declare() {
     for (unsigned row = 0; form_.copies > 1 && row < form_.copies; ++row)
-      indices.push_back(word(CoarsenNames::index(form_, row)));
+      word(CoarsenNames::index(form_, row));
     if (form_.copies > 1)
-      extent = word(CoarsenNames::extent(form_));
-    if (form_.along_x > 1) {
-      for (unsigned column = 0; column < form_.along_x; ++column)
-        columns_.push_back(word(CoarsenNames::point(column)));
-      points_ = word(CoarsenNames::points);
-      zero_ = word(CoarsenNames::zero);
-      one_ = word(CoarsenNames::one);
-    }
+      word(CoarsenNames::extent(form_));
+    for (unsigned column = 0; form_.along_x > 1 && column < form_.along_x; ++column)
+      word(CoarsenNames::point(column));
+    if (form_.along_x > 1)
+      for (const char *name : {CoarsenNames::points, CoarsenNames::zero, CoarsenNames::one})
+        word(name);
   }
 
   /// Of so many names of memory whose size the launch says.
   void declare_begins(std::size_t names) {
     for (std::size_t room = 0; room < names; ++room)
       for (unsigned k = 1; k < form_.total(); ++k)
-        begins_.push_back(word(CoarsenNames::begin(room, k)));
+        word(CoarsenNames::begin(room, k));
   }
 
   void write(std::string_view grid_parameter, const std::vector<Symbol> &dynamic) {
@@ -90,89 +86,84 @@ public:
       find_begins(dynamic);
   }
 
-  Reg predicate() { return out_.declare(fmt::format("%q{}", predicates_++), ScalarType::pred); }
+  /// The name of a new predicate.
+  std::string predicate() {
+    std::string name = fmt::format("%q{}", predicates_++);
+    out_.declare(name, ScalarType::pred);
+    return name;
+  }
 
-  std::vector<Reg> indices; ///< of the copies' blocks, or of their threads
-  Reg extent;               ///< of the kernel's grid, or of its block
-  Reg first_along_x;        ///< whether this is the first thread, where `shift` is not 0
+  std::string first_along_x; ///< whether this is the first thread, where `shift` is not 0
 
 private:
-  Reg word(std::string name) { return out_.declare(std::move(name), ScalarType::b32); }
+  void word(std::string_view name) { out_.declare(name, ScalarType::b32); }
 
   void find_rows(std::string_view grid_parameter) {
-    const std::string index = form_.index();
-    const Reg own = word("%own");
-    out_.write("mov.u32", {&own, std::string_view(index)});
-    out_.write("mul.lo.u32", {&indices[0], &own, number(form_.copies)});
+    const std::string first = CoarsenNames::index(form_, 0), extent = CoarsenNames::extent(form_);
+    word("%own");
+    out_.write("mov.u32 %own, {}", form_.index());
+    out_.write("mul.lo.u32 {}, %own, {}", first, form_.copies);
     for (unsigned row = 1; row < form_.copies; ++row)
-      out_.write("add.u32", {&indices[row], &indices[0], number(row)});
+      out_.write("add.u32 {}, {}, {}", CoarsenNames::index(form_, row), first, row);
     if (form_.within_block()) {
-      const std::string own_extent = form_.extent();
-      const Reg threads = word("%own_threads");
-      out_.write("mov.u32", {&threads, std::string_view(own_extent)});
-      out_.write("mul.lo.u32", {&extent, &threads, number(form_.copies)});
+      word("%own_threads");
+      out_.write("mov.u32 %own_threads, {}", form_.extent());
+      out_.write("mul.lo.u32 {}, %own_threads, {}", extent, form_.copies);
     } else {
-      const std::string parameter = fmt::format("[{}]", grid_parameter);
-      out_.write("ld.param.u32", {&extent, std::string_view(parameter)});
+      out_.write("ld.param.u32 {}, [{}]", extent, grid_parameter);
     }
   }
 
   void find_columns() {
-    std::vector<Reg> own;
     for (const char *what : {"ctaid", "ntid", "tid", "nctaid"}) {
-      own.push_back(word(fmt::format("%own_{}", what)));
-      const std::string special = fmt::format("%{}.x", what);
-      out_.write("mov.u32", {&own.back(), std::string_view(special)});
+      word(fmt::format("%own_{}", what));
+      out_.write("mov.u32 %own_{0}, %{0}.x", what);
     }
-    const Reg flat = word("%flat"), scaled = word("%scaled");
-    out_.write("mad.lo.u32", {&flat, &own[0], &own[1], &own[2]});
-    out_.write("mul.lo.u32", {&scaled, &flat, number(form_.along_x)});
-    const Reg all = word("%all");
-    out_.write("mul.lo.u32", {&all, &own[3], &own[1]});
-    out_.write("mul.lo.u32", {&points_, &all, number(form_.along_x)});
-    out_.write("mov.u32", {&zero_, number(0)});
-    out_.write("mov.u32", {&one_, number(1)});
+    word("%flat");
+    word("%scaled");
+    out_.write("mad.lo.u32 %flat, %own_ctaid, %own_ntid, %own_tid");
+    out_.write("mul.lo.u32 %scaled, %flat, {}", form_.along_x);
+    word("%all");
+    out_.write("mul.lo.u32 %all, %own_nctaid, %own_ntid");
+    out_.write("mul.lo.u32 {}, %all, {}", CoarsenNames::points, form_.along_x);
+    out_.write("mov.u32 {}, 0", CoarsenNames::zero);
+    out_.write("mov.u32 {}, 1", CoarsenNames::one);
     if (form_.shift > 0) {
       first_along_x = predicate();
-      out_.write("setp.eq.u32", {&first_along_x, &flat, number(0)});
+      out_.write("setp.eq.u32 {}, %flat, 0", first_along_x);
     }
     for (unsigned column = 0; column < form_.along_x; ++column) {
+      const std::string point = CoarsenNames::point(column);
       const std::uint64_t place = (column - form_.shift) & 0xffffffff;
       if (column >= form_.shift) {
-        out_.write("add.u32", {&columns_[column], &scaled, place});
+        out_.write("add.u32 {}, %scaled, {}", point, place);
         continue;
       }
-      const Reg before = word(fmt::format("%before{}", column));
-      const Reg end = word(fmt::format("%end{}", column));
-      out_.write("add.u32", {&before, &scaled, place});
-      out_.write("add.u32", {&end, &points_, place});
-      out_.write("selp.b32", {&columns_[column], &end, &before, &first_along_x});
+      word(fmt::format("%before{}", column));
+      word(fmt::format("%end{}", column));
+      out_.write("add.u32 %before{}, %scaled, {}", column, place);
+      out_.write("add.u32 %end{}, {}, {}", column, CoarsenNames::points, place);
+      out_.write("selp.b32 {0}, %end{1}, %before{1}, {2}", point, column, first_along_x);
     }
   }
 
   /// Where each copy's part of the memory begins that the launch has K times as much of.
   void find_begins(const std::vector<Symbol> &dynamic) {
-    const unsigned copies = form_.total();
-    const Reg all = word("%dynamic"), part = word("%part"), size = word("%size");
-    out_.write("mov.u32", {&all, std::string_view("%dynamic_smem_size")});
-    out_.write("shr.u32", {&part, &all, number(static_cast<unsigned>(std::countr_zero(copies)))});
-    out_.write("and.b32", {&size, &part, number(0xfffffff0)});
+    for (const char *name : {"%dynamic", "%part", "%size"})
+      word(name);
+    out_.write("mov.u32 %dynamic, %dynamic_smem_size");
+    out_.write("shr.u32 %part, %dynamic, {}", std::countr_zero(form_.total()));
+    out_.write("and.b32 %size, %part, {}", 0xfffffff0);
     for (std::size_t room = 0; room < dynamic.size(); ++room) {
-      const Reg begin = word(fmt::format("%begin{}", room));
-      const std::string name(dynamic[room].name);
-      out_.write("mov.u32", {&begin, std::string_view(name)});
-      for (unsigned k = 1; k < copies; ++k)
-        out_.write("mad.lo.u32", {&begins_[room * (copies - 1) + k - 1], &size, number(k), &begin});
+      word(fmt::format("%begin{}", room));
+      out_.write("mov.u32 %begin{}, {}", room, dynamic[room].name);
+      for (unsigned k = 1; k < form_.total(); ++k)
+        out_.write("mad.lo.u32 {}, %size, {}, %begin{}", CoarsenNames::begin(room, k), k, room);
     }
   }
 
-  static std::uint64_t number(unsigned n) { return n; }
-
   const CoarsenForm &form_;
   CodeWriter &out_;
-  std::vector<Reg> begins_;  ///< of the parts of dynamic memory, by name and copy but the first
-  std::vector<Reg> columns_; ///< the copies' indices along x
-  Reg points_, zero_, one_;
   unsigned predicates_ = 0;
 };
 
@@ -188,8 +179,6 @@ public:
     lockstep();
     detours();
     find_own();
-    for (unsigned k = 0; k < copies_; ++k)
-      after_.push_back(out_.label(fmt::format("$retile_after_{}", k)));
     for (std::size_t point = 0; point < points_.size(); ++point)
       for (unsigned k = 0; k < copies_at(point); ++k)
         leave_lockstep(point, k);
@@ -200,27 +189,12 @@ public:
   }
 
 private:
-  std::uint32_t count() const { return static_cast<std::uint32_t>(kernel_.instructions.size()); }
-  const Instruction &instruction(std::uint32_t i) const { return kernel_.instructions[i]; }
-
   std::string header() const {
-    const FunctionHeader own = header_of(module_, kernel_);
-    std::string parameters(kernel_.parameters.empty() ? "" : own.parameters);
+    std::vector<std::string> appended;
     if (form_.divides_grid())
-      parameters += fmt::format("{}\n\t.param .u32 {}\n", kernel_.parameters.empty() ? "" : ",",
-                                grid_parameter());
-    std::string text =
-        fmt::format("{}{}({})\n", own.before_name, proposal_.sibling.name, parameters);
-    for (const char *name : {"maxntid", "reqntid"})
-      if (const PerformanceDirective *directive = kernel_.directive(name)) {
-        text += fmt::format(".{}", name);
-        for (unsigned i = 0; i < directive->count; ++i)
-          text += fmt::format("{} {}", i == 0 ? "" : ",", directive->values[i]);
-        text += '\n';
-      }
-    if (proposal_.registers != 0)
-      text += fmt::format(".maxnreg {}\n", proposal_.registers);
-    return text;
+      appended = {grid_parameter() + "\n"};
+    return same_launch_header(module_, kernel_, proposal_.sibling.name, appended,
+                              proposal_.registers, true);
   }
 
   std::string grid_parameter() const { return proposal_.sibling.name + "_grid"; }
@@ -238,8 +212,8 @@ private:
         out_.declare(CoarsenNames::wide(load, e), kernel_.registers[value].type);
     }
     if (!plan_.tests.empty())
-      distance_ = out_.declare(CoarsenNames::distance, ScalarType::b64);
-    next_ = out_.declare(CoarsenNames::next, ScalarType::b32);
+      out_.declare(CoarsenNames::distance, ScalarType::b64);
+    out_.declare(CoarsenNames::next, ScalarType::b32);
     places_.declare_begins(dynamic_.size());
     for (std::size_t room = 0; room < rooms_.size(); ++room)
       for (unsigned k = 0; k < copies_; ++k)
@@ -272,52 +246,39 @@ private:
     }
   }
 
-  Reg predicate() { return places_.predicate(); }
+  std::string predicate() { return places_.predicate(); }
+
+  /// Where a row's block is outside the grid.
+  void if_outside(unsigned row, const std::string &way) {
+    const std::string outside = predicate();
+    out_.write("setp.ge.u32 {}, {}, {}", outside, CoarsenNames::index(form_, row),
+               CoarsenNames::extent(form_));
+    out_.write("@{} {}", outside, way);
+  }
 
   void prologue() {
     places_.write(grid_parameter(), dynamic_);
     for (std::uint32_t i = 0; i < count(); ++i)
       if (first_[i])
         out_.clone(module_, instruction(i), together_[0]);
-    if (form_.divides_grid()) { // otherwise all of them are inside
-      const Reg outside = predicate();
-      out_.write("setp.ge.u32", {&outside, &places_.indices[form_.copies - 1], &places_.extent});
-      out_.write_if(outside, false, "bra", {leaving_point(0, true)});
-    }
+    if (form_.divides_grid()) // otherwise all of them are inside
+      if_outside(form_.copies - 1, "bra " + leaving_point(0, true));
     if (form_.shift > 0)
-      out_.write_if(places_.first_along_x, false, "bra", {leaving_point(0, false)});
+      out_.write("@{} bra {}", places_.first_along_x, leaving_point(0, false));
   }
 
   /// The label at which copy 0 goes on alone from a position: since some blocks are outside the
   /// grid, or since the branch there parts the copies.
-  WrittenLabel leaving_point(std::uint32_t position, bool outside) {
-    const auto known = std::find_if(points_.begin(), points_.end(), [&](const Point &point) {
-      return point.position == position && point.outside == outside;
-    });
-    if (known != points_.end())
-      return known->labels[0];
-    points_.push_back({position, outside, {}});
-    for (unsigned k = 0; k < copies_; ++k)
-      points_.back().labels.push_back(
-          out_.label(outside ? fmt::format("$retile_first_{}", k)
-                             : fmt::format("$retile_apart_{}_{}", position, k)));
-    return points_.back().labels[0];
-  }
-
-  WrittenLabel label_at(std::map<std::uint32_t, WrittenLabel> &labels, const std::string &what,
-                        std::uint32_t position) {
-    const auto [found, is_new] = labels.try_emplace(position);
-    if (is_new)
-      found->second = out_.label(fmt::format("$retile_{}_{}", what, position));
-    return found->second;
+  std::string leaving_point(std::uint32_t position, bool outside) {
+    const Point point{position, outside};
+    if (std::find(points_.begin(), points_.end(), point) == points_.end())
+      points_.push_back(point);
+    return label_of(point, 0);
   }
 
   /// Positions that a branch leads to.
   std::vector<bool> targets() const {
-    std::vector<bool> result(count() + 1, false);
-    for (const Instruction &one : kernel_.instructions)
-      if (const auto target = branch_target(module_, kernel_, one))
-        result[*target] = true;
+    std::vector<bool> result = branch_targets(module_, kernel_);
     for (const Detour &detour : sharing_.detours())
       result[detour.end] = true;
     return result;
@@ -333,7 +294,7 @@ private:
     const std::vector<bool> is_target = targets();
     for (std::uint32_t i = 0; i < count(); ++i) {
       if (is_target[i])
-        out_.place(label_at(fast_labels_, "at", i));
+        out_.place(at(i));
       pragmas(i);
       if (first_[i])
         continue;
@@ -342,9 +303,7 @@ private:
           call(i, k, together_[k]);
         continue;
       }
-      const Instruction &one = instruction(i);
-      const Opcode &opcode = module_.opcode(one);
-      if (is_way(opcode)) {
+      if (is_way(opcode(i))) {
         branch_together(i);
         continue;
       }
@@ -352,25 +311,21 @@ private:
         if (test.instruction == i)
           leave_unless_apart(test);
       for (unsigned k = 0; k < copies_;)
-        k += sharing_.keeper(one, k) == k ? by_copy(i, k) : 1;
+        k += sharing_.keeper(instruction(i), k) == k ? by_copy(i, k) : 1;
     }
     if (is_target[count()])
-      out_.place(label_at(fast_labels_, "at", count()));
-    if (is_target[count()] || !ends_always(count()))
-      out_.write("ret", {});
-  }
-
-  /// Returns true if control never falls through to a position.
-  bool ends_always(std::uint32_t position) const {
-    return position > 0 && instruction(position - 1).guard == no_register &&
-           returns(module_.opcode(instruction(position - 1)));
+      out_.place(at(count()));
+    const bool returns_always = count() > 0 && returns(opcode(count() - 1)) &&
+                                instruction(count() - 1).guard == no_register;
+    if (is_target[count()] || !returns_always)
+      out_.write("ret");
   }
 
   /// An instruction for a copy, and those after it if it is done for them as well: how many.
   unsigned by_copy(std::uint32_t i, unsigned k) {
     const Lines lines = lines_of(i, k);
     for (const std::string &line : lines.text)
-      out_.write(line, {});
+      out_.write("{}", line);
     return lines.copies;
   }
 
@@ -379,122 +334,119 @@ private:
     const CallGroup &group = *calls_.of(i);
     if (i == group.first)
       for (const std::string &line : lines_of(group, k, names))
-        out_.write(line, {});
+        out_.write("{}", line);
   }
 
   void leave_unless_apart(const WideTest &test) {
-    out_.write(difference(test), {});
-    const Reg differs = predicate();
-    out_.write("setp.ne.s64", {&differs, &distance_, test.distance});
-    out_.write_if(differs, false, "bra", {leaving_point(test.instruction, false)});
+    out_.write("{}", difference(test));
+    const std::string differs = predicate();
+    out_.write("setp.ne.s64 {}, {}, {}", differs, CoarsenNames::distance, test.distance);
+    out_.write("@{} bra {}", differs, leaving_point(test.instruction, false));
   }
 
   void branch_together(std::uint32_t i) {
     const Instruction &one = instruction(i);
     const auto target = branch_target(module_, kernel_, one);
-    const auto go = [&](const Reg *guard, bool negated) {
-      if (!guard && target)
-        out_.write("bra", {label_at(fast_labels_, "at", *target)});
-      else if (!guard)
-        out_.write("ret", {});
-      else if (target)
-        out_.write_if(*guard, negated, "bra", {label_at(fast_labels_, "at", *target)});
-      else
-        out_.write_if(*guard, negated, "ret", {});
-    };
+    const std::string way = target ? "bra " + at(*target) : "ret";
     if (one.guard == no_register)
-      return go(nullptr, false);
-    const auto guard_of = [&](unsigned k) { return Reg{name_of(one.guard, k), ScalarType::pred}; };
-    const Reg first = guard_of(0);
+      return out_.write("{}", way);
+    const char *const negated = one.guard_negated ? "!" : "";
     if (shared_[one.guard] || copies_ == 1)
-      return go(&first, one.guard_negated);
+      return out_.write("@{}{} {}", negated, name_of(one.guard, 0), way);
     const auto over_copies = [&](const char *opcode) {
-      Reg result = predicate();
-      const Reg *left = &first;
+      const std::string result = predicate();
+      std::string left = name_of(one.guard, 0);
       for (unsigned k = 1; k < copies_; ++k) {
         if (sharing_.keeper(one.guard, k) != k)
           continue;
-        const Reg right = guard_of(k);
-        out_.write(opcode, {&result, left, &right});
-        left = &result;
+        out_.write("{} {}, {}, {}", opcode, result, left, name_of(one.guard, k));
+        left = result;
       }
       return result;
     };
     // `@p`: taken if all hold, apart if any does. `@!p`: taken if none does, apart unless all do.
-    const Reg decides = over_copies(one.guard_negated ? "or.pred" : "and.pred");
-    go(&decides, one.guard_negated);
-    const Reg differs = over_copies(one.guard_negated ? "and.pred" : "or.pred");
-    out_.write_if(
-        differs, one.guard_negated, "bra",
-        {sharing_.detour(i) ? label_at(detour_labels_, "round", i) : leaving_point(i, false)});
+    out_.write("@{}{} {}", negated, over_copies(one.guard_negated ? "or.pred" : "and.pred"), way);
+    out_.write("@{}{} bra {}", negated, over_copies(one.guard_negated ? "and.pred" : "or.pred"),
+               sharing_.detour(i) ? round_at(i) : leaving_point(i, false));
   }
 
   void detours() {
     for (const Detour &detour : sharing_.detours()) {
-      out_.place(label_at(detour_labels_, "round", detour.branch));
+      out_.place(round_at(detour.branch));
       for (unsigned k = 0; k < copies_; ++k)
         go_around(detour, k);
-      out_.write("bra", {label_at(fast_labels_, "at", detour.end)});
+      out_.write("bra {}", at(detour.end));
     }
   }
 
   /// The part of the kernel between a branch and where its ways meet for one copy, in the order of
   /// the text. All that follows one of its instructions is in it, or is the end.
   void go_around(const Detour &detour, unsigned k) {
-    const std::string what = fmt::format("round_{}_{}", detour.branch, k);
-    const WrittenLabel end = out_.label("$retile_" + what);
-    std::map<std::uint32_t, WrittenLabel> labels;
-    const auto label_of = [&](std::optional<std::uint32_t> i) {
-      return !i || *i == detour.end ? end : label_at(labels, what, *i);
+    const std::string end = fmt::format("{}_{}", round_at(detour.branch), k);
+    const auto label = [&](std::optional<std::uint32_t> i) {
+      return !i || *i == detour.end ? end : fmt::format("{}_{}", end, *i);
     };
+    std::set<std::uint32_t> entered; // by branches
     for (std::uint32_t i = 0; i < count(); ++i)
-      if (detour.inside[i])
-        label_of(branch_target(module_, kernel_, instruction(i)));
+      if (const auto target = branch_target(module_, kernel_, instruction(i));
+          detour.inside[i] && target && *target != detour.end)
+        entered.insert(*target);
     if (std::find(detour.inside.begin(), detour.inside.end(), true) !=
-        detour.inside.begin() + detour.branch)
-      out_.write("bra", {label_of(detour.branch)});
+        detour.inside.begin() + detour.branch) {
+      out_.write("bra {}", label(detour.branch));
+      entered.insert(detour.branch);
+    }
     for (std::uint32_t i = 0; i < count(); ++i) {
       if (!detour.inside[i])
         continue;
-      if (labels.contains(i))
-        out_.place(labels[i]);
-      by_itself(i, k, together_[k], label_of);
-      const bool goes_on =
-          instruction(i).guard != no_register || !is_way(module_.opcode(instruction(i)));
-      if (goes_on && i + 1 == detour.end &&
+      if (entered.contains(i))
+        out_.place(label(i));
+      by_itself(i, k, together_[k], label);
+      if (falls_through(module_, instruction(i)) && i + 1 == detour.end &&
           std::find(detour.inside.begin() + i + 1, detour.inside.end(), true) !=
               detour.inside.end())
-        out_.write("bra", {end});
+        out_.write("bra {}", end);
     }
     out_.place(end);
   }
 
-  /// An instruction for one copy alone; `label_of` says where a branch leads, or what ends it.
-  template <typename LabelOf>
-  void by_itself(std::uint32_t i, unsigned k, const Renaming &names, const LabelOf &label_of) {
+  /// An instruction for one copy alone; `label` says where a branch leads, or what ends it.
+  template <typename Label>
+  void by_itself(std::uint32_t i, unsigned k, const Renaming &names, const Label &label) {
     const Instruction &one = instruction(i);
-    if (first_[i] || lets_others_launch(module_.opcode(one)))
+    if (first_[i] || lets_others_launch(opcode(i)))
       return;
-    if (calls_.of(i)) {
-      call(i, k, names);
-      return;
-    }
-    if (!is_way(module_.opcode(one))) {
-      out_.clone(module_, one, names);
-      return;
-    }
-    const WrittenLabel to = label_of(branch_target(module_, kernel_, one));
+    if (calls_.of(i))
+      return call(i, k, names);
+    if (!is_way(opcode(i)))
+      return out_.clone(module_, one, names);
+    const std::string to = label(branch_target(module_, kernel_, one));
     if (one.guard == no_register)
-      out_.write("bra", {to});
+      out_.write("bra {}", to);
     else
-      out_.write_if({names.registers[one.guard], ScalarType::pred}, one.guard_negated, "bra", {to});
+      out_.write("@{}{} bra {}", one.guard_negated ? "!" : "", names.registers[one.guard], to);
   }
 
   struct Point {
-    std::uint32_t position = 0;       ///< of the kernel's instruction that comes next
-    bool outside = false;             ///< maybe not all blocks are inside the grid
-    std::vector<WrittenLabel> labels; ///< by copy
+    std::uint32_t position = 0; ///< of the kernel's instruction that comes next
+    bool outside = false;       ///< maybe not all blocks are inside the grid
+    bool operator==(const Point &) const = default;
   };
+
+  // What places are called: where copy k leaves lockstep, where it goes on alone, what follows its
+  // end; where lockstep is at an instruction, and where a detour of its branch begins.
+  static std::string label_of(const Point &point, unsigned k) {
+    return point.outside ? fmt::format("$retile_first_{}", k)
+                         : fmt::format("$retile_apart_{}_{}", point.position, k);
+  }
+  static std::string alone_at(unsigned k, std::uint32_t i) {
+    return fmt::format("$retile_alone_{}_{}", k, i);
+  }
+  static std::string after(unsigned k) { return fmt::format("$retile_after_{}", k); }
+  static std::string at(std::uint32_t i) { return fmt::format("$retile_at_{}", i); }
+  static std::string round_at(std::uint32_t branch) {
+    return fmt::format("$retile_round_{}", branch);
+  }
 
   std::vector<RegisterId> live_at(const Point &point) const {
     return recomputation_.needed(point.position);
@@ -511,26 +463,19 @@ private:
     return k == copies_at(point) ? 0 : point * copies_ + k;
   }
 
-  WrittenLabel alone_at(unsigned k, std::uint32_t position) {
-    return label_at(alone_labels_[k], fmt::format("alone_{}", k), position);
-  }
-
   void leave_lockstep(std::size_t index, unsigned k) {
     const Point &from = points_[index];
-    out_.place(from.labels[k]);
-    if (from.outside && form_.row_of(k) > 0) { // the first block is always inside
-      const Reg outside = predicate();
-      out_.write("setp.ge.u32", {&outside, &places_.indices[form_.row_of(k)], &places_.extent});
-      out_.write_if(outside, false, "ret", {});
-    }
+    out_.place(label_of(from, k));
+    if (from.outside && form_.row_of(k) > 0) // the first block is always inside
+      if_outside(form_.row_of(k), "ret");
     for (const RegisterId reg : live_at(from))
       if (has_own_[reg])
-        out_.write(move(names_.own(reg), name_of(reg, k), kernel_.registers[reg].type), {});
+        out_.write("{}", move(names_.own(reg), name_of(reg, k), kernel_.registers[reg].type));
     const Renaming names = renaming(k, true);
     for (const std::uint32_t i : recomputation_.at(from.position))
       out_.clone(module_, instruction(i), names);
-    out_.write("mov.u32", {&next_, number_of(index, k + 1)});
-    out_.write("bra", {alone_at(k, from.position)});
+    out_.write("mov.u32 {}, {}", CoarsenNames::next, number_of(index, k + 1));
+    out_.write("bra {}", alone_at(k, from.position));
   }
 
   /// What copy k may have to do by itself.
@@ -545,24 +490,24 @@ private:
     for (std::uint32_t i = 0; i < count(); ++i) {
       if (!reached[i])
         continue;
-      if (is_target[i] || alone_labels_[k].contains(i))
+      if (is_target[i] || std::find(from.begin(), from.end(), i) != from.end())
         out_.place(alone_at(k, i));
       pragmas(i);
       by_itself(i, k, names, [&](std::optional<std::uint32_t> target) {
-        return target ? alone_at(k, *target) : after_[k];
+        return target ? alone_at(k, *target) : after(k);
       });
     }
     if (reached[count()]) {
       if (is_target[count()])
         out_.place(alone_at(k, count()));
-      out_.write("bra", {after_[k]});
+      out_.write("bra {}", after(k));
     }
   }
 
   /// Behind each copy's end: the next copy of the point that was left, or the thread's end.
   void go_on() {
     for (unsigned k = 0; k < copies_; ++k) {
-      out_.place(after_[k]);
+      out_.place(after(k));
       std::vector<std::size_t> more;
       bool is_last = k + 1 == copies_;
       for (std::size_t point = 0; point < points_.size(); ++point)
@@ -572,27 +517,22 @@ private:
           is_last = is_last || k + 1 == copies_at(point);
       for (const std::size_t point : more) {
         if (!is_last && point == more.back()) { // nothing else is left
-          out_.write("bra", {points_[point].labels[k + 1]});
+          out_.write("bra {}", label_of(points_[point], k + 1));
           break;
         }
-        const Reg is_next = predicate();
-        out_.write("setp.eq.u32", {&is_next, &next_, number_of(point, k + 1)});
-        out_.write_if(is_next, false, "bra", {points_[point].labels[k + 1]});
+        const std::string is_next = predicate();
+        out_.write("setp.eq.u32 {}, {}, {}", is_next, CoarsenNames::next, number_of(point, k + 1));
+        out_.write("@{} bra {}", is_next, label_of(points_[point], k + 1));
       }
       if (is_last)
-        out_.write("ret", {});
+        out_.write("ret");
     }
   }
 
   const Proposal &proposal_;
   CodeWriter out_;
   PlacesWriter places_{form_, out_};
-  Reg next_, distance_;
   std::vector<Point> points_;
-  std::map<std::uint32_t, WrittenLabel> detour_labels_; ///< by branch
-  std::map<std::uint32_t, WrittenLabel> fast_labels_;   ///< by instruction
-  std::array<std::map<std::uint32_t, WrittenLabel>, max_copies> alone_labels_;
-  std::vector<WrittenLabel> after_; ///< by copy
 };
 
 } // namespace

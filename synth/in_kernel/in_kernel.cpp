@@ -18,11 +18,6 @@ constexpr Refusal block_unknown{"block-unknown",
                                 "the shape of blocks is neither in the PTX nor promised"};
 constexpr unsigned registers_of_multiprocessor = 65'536;
 
-bool limits_registers(const Function &kernel) {
-  return kernel.directive("maxnreg") || kernel.directive("minnctapersm") ||
-         kernel.directive("maxnctapersm");
-}
-
 /// What the assembler must be told beyond what the kernel says. A limit is kept; without one, and
 /// without a `.reqntid` or `.maxntid`, every block that could be launched before still can be.
 std::string directive_for(const Function &kernel, const Proposal &proposal,
@@ -148,8 +143,7 @@ Offers offers_for(const Module &module, const Function &kernel,
 std::optional<Refusal> obstacle_to(const Offers &offers, const Proposal &proposal) {
   if (proposal.registers != 0 && limits_registers(offers.own->kernel))
     return refusals::registers_given;
-  return in_kernel_obstacle(*offers.free, offers.own->kernel,
-                            {proposal.sibling, *offers.facts.block});
+  return in_kernel_obstacle(*offers.own, {proposal.sibling, *offers.facts.block});
 }
 
 /// Returns the new body; empty: the kernel stays.
@@ -198,9 +192,7 @@ InKernelResult replace_in_kernel(const Module &module, const InKernelOptions &op
   result.text = module.text();
   Edits edits;
   for (const Function &kernel : module.functions) {
-    if (!kernel.is_entry || !kernel.has_body ||
-        (!options.kernels.empty() && std::find(options.kernels.begin(), options.kernels.end(),
-                                               kernel.name) == options.kernels.end()))
+    if (!kernel.is_entry || !kernel.has_body || !is_selected(kernel, options.kernels))
       continue;
     InKernelOutcome &outcome = result.kernels.emplace_back();
     outcome.kernel = kernel.name;
@@ -208,9 +200,7 @@ InKernelResult replace_in_kernel(const Module &module, const InKernelOptions &op
     if (!body.empty())
       edits.replace(kernel.body, body);
   }
-  if (edits.empty())
-    return result;
-  if (auto text = edits.apply(module.text())) {
+  if (auto text = edits.empty() ? std::nullopt : edits.apply(module.text())) {
     result.text = std::move(*text);
     result.lines = edits.lines(module.text());
     result.changed = true;

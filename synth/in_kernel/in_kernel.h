@@ -81,8 +81,7 @@ struct InKernelForm {
 };
 
 /// Why a sibling cannot stand in its kernel for blocks of a shape; nothing if it can.
-std::optional<Refusal> in_kernel_obstacle(const Module &module, const Function &kernel,
-                                          const InKernelForm &form);
+std::optional<Refusal> in_kernel_obstacle(const KernelContext &context, const InKernelForm &form);
 
 /// A function's place in a launch of the sibling, as a register of the kernel's: for each special
 /// register of the sibling that becomes one, the register. `%ctaid.x` and `%ptxasw_ctaid_x`.
@@ -98,17 +97,11 @@ tl::expected<std::string, std::string> in_kernel_arm(const Module &written, cons
 std::string write_in_kernel(const Module &module, const Function &kernel, const InKernelForm &form,
                             std::string_view arm);
 
-/// A function and its module.
-struct FunctionOf {
-  const Module &module;
-  const Function &function;
-};
-
 /// What is not proved of a kernel that has a sibling in it; empty: every launch computes what it
 /// did. `beside` is the same kernel, except for a `.reqntid`, in the module of the sibling, where
 /// its family has proved that.
-std::string prove_in_kernel(const FunctionOf &kernel, const FunctionOf &beside,
-                            const FunctionOf &sibling, const FunctionOf &replaced,
+std::string prove_in_kernel(const KernelContext &kernel, const KernelContext &beside,
+                            const KernelContext &sibling, const KernelContext &replaced,
                             const InKernelForm &form);
 
 } // namespace ptxasw::synth

@@ -42,8 +42,8 @@ using proof::show;
 
 class InKernelProof {
 public:
-  InKernelProof(const FunctionOf &kernel, const FunctionOf &replaced)
-      : module_(replaced.module), kernel_(kernel.function), f_(replaced.function),
+  InKernelProof(const KernelContext &kernel, const KernelContext &replaced)
+      : module_(replaced.module), kernel_(kernel.kernel), f_(replaced.kernel),
         original_(kernel.module.text(kernel_.body)) {}
 
   void run(const InKernelForm &form, std::string_view arm) {
@@ -100,8 +100,8 @@ private:
 
 /// What stands before the body: as it was, except for a limit of the registers, or that blocks have
 /// no more threads than they can have.
-void check_header(const FunctionOf &kernel, const FunctionOf &replaced) {
-  const Function &own = kernel.function, &now = replaced.function;
+void check_header(const KernelContext &kernel, const KernelContext &replaced) {
+  const Function &own = kernel.kernel, &now = replaced.kernel;
   show(replaced.module.text({now.span.begin, now.body.begin})
            .starts_with(kernel.module.text({own.span.begin, own.body.begin})),
        "what stands before its body is not the kernel's");
@@ -118,24 +118,24 @@ void check_header(const FunctionOf &kernel, const FunctionOf &replaced) {
 
 } // namespace
 
-std::string prove_in_kernel(const FunctionOf &kernel, const FunctionOf &beside,
-                            const FunctionOf &sibling, const FunctionOf &replaced,
+std::string prove_in_kernel(const KernelContext &kernel, const KernelContext &beside,
+                            const KernelContext &sibling, const KernelContext &replaced,
                             const InKernelForm &form) {
   return proof::fault_of([&] {
-    if (const auto obstacle = spread_obstacle({beside.module, beside.function}))
+    if (const auto obstacle = spread_obstacle(beside))
       throw proof::NotProved{fmt::format("threads may see each other: {}", obstacle->meaning)};
-    if (const auto obstacle = in_kernel_obstacle(beside.module, beside.function, form))
+    if (const auto obstacle = in_kernel_obstacle(beside, form))
       throw proof::NotProved{std::string(obstacle->meaning)};
-    const std::string_view body = kernel.module.text(kernel.function.body);
-    show(beside.module.text(beside.function.body) == body, "the sibling is that of another kernel");
-    const PerformanceDirective *const required = kernel.function.directive("reqntid");
+    const std::string_view body = kernel.module.text(kernel.kernel.body);
+    show(beside.module.text(beside.kernel.body) == body, "the sibling is that of another kernel");
+    const PerformanceDirective *const required = kernel.kernel.directive("reqntid");
     for (unsigned i = 0; required && i < 3; ++i)
       show(required->values[i] == form.block[static_cast<int>(i)], "blocks have another shape");
     check_header(kernel, replaced);
-    show(sibling.function.scopes.size() == 1 &&
-             sibling.module.text(sibling.function.body).find("%ptxasw_") == std::string_view::npos,
+    show(sibling.kernel.scopes.size() == 1 &&
+             sibling.module.text(sibling.kernel.body).find("%ptxasw_") == std::string_view::npos,
          "the sibling has names of this code");
-    const auto arm = in_kernel_arm(sibling.module, sibling.function, form);
+    const auto arm = in_kernel_arm(sibling.module, sibling.kernel, form);
     show(arm.has_value(), arm ? "" : arm.error());
     InKernelProof(kernel, replaced).run(form, *arm);
   });

@@ -67,8 +67,8 @@ std::vector<std::pair<std::string, std::string>> in_kernel_places(const InKernel
   return result;
 }
 
-std::optional<Refusal> in_kernel_obstacle(const Module &module, const Function &kernel,
-                                          const InKernelForm &form) {
+std::optional<Refusal> in_kernel_obstacle(const KernelContext &context, const InKernelForm &form) {
+  const auto &[module, kernel] = std::tie(context.module, context.kernel);
   const Sibling &sibling = form.sibling;
   const SiblingNeeds &needs = sibling.needs;
   std::array<std::uint32_t, 3> block{};

@@ -2,7 +2,7 @@
 // costliest common part is aligned in the same optimum, which for a fixed price of each stretch
 // that stays apart dynamic programming finds (Gotoh's affine gaps).
 
-#include "synth/meld/align.h"
+#include "synth/meld/sites.h"
 
 #include "grammar/roles.h"
 
@@ -12,22 +12,17 @@
 namespace ptxasw::synth::meld {
 namespace {
 
-class Aligner {
+class Aligner : OfKernel {
 public:
-  Aligner(const Module &module, const Function &function, const Site &site, unsigned apart)
-      : module_(module), function_(function), site_(site), apart_(static_cast<int>(apart)),
-        columns_(site.otherwise.size() + 1), melded_((site.when.size() + 1) * columns_, worst),
-        gap_(melded_), from_gap_(melded_.size(), false), opened_(melded_.size(), false),
-        ups_(melded_.size(), false) {
+  Aligner(const KernelContext &context, const Site &site, unsigned apart)
+      : OfKernel(context), site_(site), apart_(static_cast<int>(apart)),
+        columns_(site.otherwise.size() + 1), cells_((site.when.size() + 1) * columns_) {
     for (const auto *arm : {&site.when, &site.otherwise})
       for (const Unit &unit : *arm)
         for (const Part &part : unit.parts)
           for (const std::uint32_t i : part.instructions)
-            for_each_register(module, function.instructions[i],
-                              [&](RegisterId reg, RegisterUse use) {
-                                if (use != RegisterUse::read)
-                                  written_.insert(reg);
-                              });
+            for (const RegisterId reg : written_registers(module_, instruction(i)))
+              written_.insert(reg);
   }
 
   Alignment run() {
@@ -36,42 +31,47 @@ public:
       for (std::size_t j = 0; j < columns_; ++j)
         fill(i, j);
     Alignment result;
-    const std::size_t end = melded_.size() - 1;
-    const bool in_gap = gap_[end] > melded_[end];
+    const Cell &end = cells_.back();
     // The branch as it is costs as much as one stretch apart.
-    result.gain = std::max(gap_[end], melded_[end]) + apart_;
-    trace(in_gap, result);
+    result.gain = std::max(end.gap, end.melded) + apart_;
+    trace(end.gap > end.melded, result);
     return result;
   }
 
 private:
   static constexpr int worst = -1'000'000'000;
+
+  /// By units done: the best that ends melded, or apart, and what is before it.
+  struct Cell {
+    int melded = worst, gap = worst;
+    bool from_gap = false, opened = false, up = false;
+  };
   std::size_t at(std::size_t i, std::size_t j) const { return i * columns_ + j; }
 
   void fill(std::size_t i, std::size_t j) {
-    const std::size_t here = at(i, j);
+    Cell &here = cells_[at(i, j)];
     if (i == 0 && j == 0) {
-      melded_[here] = 0;
+      here.melded = 0;
       return;
     }
     if (i > 0 && j > 0) {
       const int score = score_of(site_.when[i - 1], site_.otherwise[j - 1]);
-      const std::size_t before = at(i - 1, j - 1);
-      const int best = std::max(melded_[before], gap_[before]);
+      const Cell &before = cells_[at(i - 1, j - 1)];
+      const int best = std::max(before.melded, before.gap);
       if (score > 0 && best > worst / 2) {
-        melded_[here] = best + score;
-        from_gap_[here] = gap_[before] > melded_[before];
+        here.melded = best + score;
+        here.from_gap = before.gap > before.melded;
       }
     }
     for (const bool up : {true, false}) {
       if (up ? i == 0 : j == 0)
         continue;
-      const std::size_t before = up ? at(i - 1, j) : at(i, j - 1);
-      const int open = melded_[before] - apart_;
-      if (std::max(open, gap_[before]) > gap_[here]) {
-        gap_[here] = std::max(open, gap_[before]);
-        opened_[here] = open > gap_[before];
-        ups_[here] = up;
+      const Cell &before = cells_[up ? at(i - 1, j) : at(i, j - 1)];
+      const int open = before.melded - apart_;
+      if (std::max(open, before.gap) > here.gap) {
+        here.gap = std::max(open, before.gap);
+        here.opened = open > before.gap;
+        here.up = up;
       }
     }
   }
@@ -102,7 +102,7 @@ private:
     if (a.parts.size() != b.parts.size() || a.is_single() != b.is_single() || a.weight != b.weight)
       return std::nullopt;
     if (a.is_single()) {
-      auto pair = pair_of(module_, function_, a.single(), b.single(), true);
+      auto pair = pair_of(context_, a.single(), b.single(), true);
       return pair ? std::optional(UnitPair{std::move(*pair)}) : std::nullopt;
     }
     return parts_of(a, b);
@@ -138,7 +138,7 @@ private:
         return std::nullopt;
       const Part &mine = a.parts[i], &theirs = b.parts[other[i]];
       const auto add = [&](std::uint32_t left, std::uint32_t right) {
-        auto pair = pair_of(module_, function_, left, right, false);
+        auto pair = pair_of(context_, left, right, false);
         if (pair)
           result.push_back(std::move(*pair));
         return pair.has_value();
@@ -156,17 +156,17 @@ private:
     std::size_t i = site_.when.size(), j = columns_ - 1;
     bool open = false; // the last step is a stretch that may grow
     while (i > 0 || j > 0) {
-      const std::size_t here = at(i, j);
+      const Cell &here = cells_[at(i, j)];
       if (in_gap) {
         if (!open)
           result.steps.emplace_back();
         open = true;
-        const bool up = ups_[here];
-        (up ? result.steps.back().when : result.steps.back().otherwise).push_back(up ? --i : --j);
-        in_gap = !opened_[here];
+        (here.up ? result.steps.back().when : result.steps.back().otherwise)
+            .push_back(here.up ? --i : --j);
+        in_gap = !here.opened;
       } else {
         open = false;
-        in_gap = from_gap_[here];
+        in_gap = here.from_gap;
         --i, --j;
         Step step{{i}, {j}, pairs_of(site_.when[i], site_.otherwise[j])};
         result.saved += site_.when[i].weight;
@@ -180,20 +180,17 @@ private:
     }
   }
 
-  const Module &module_;
-  const Function &function_;
   const Site &site_;
   const int apart_;
   const std::size_t columns_;
-  std::vector<int> melded_, gap_; ///< by units done: the best that ends melded, or apart
-  std::vector<bool> from_gap_, opened_, ups_;
+  std::vector<Cell> cells_;
   std::set<RegisterId> written_;
 };
 
 } // namespace
 
-Alignment align(const Module &module, const Function &function, const Site &site, unsigned apart) {
-  return Aligner(module, function, site, apart).run();
+Alignment align(const KernelContext &context, const Site &site, unsigned apart) {
+  return Aligner(context, site, apart).run();
 }
 
 } // namespace ptxasw::synth::meld

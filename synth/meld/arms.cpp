@@ -3,7 +3,7 @@
 // for itself: arithmetic, plain loads and stores, branches to labels. So a lane does not see when
 // other lanes run it.
 
-#include "synth/meld/arms.h"
+#include "synth/meld/sites.h"
 
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
@@ -71,11 +71,10 @@ unsigned weight_of(const Opcode &opcode) {
   return accesses && is_device ? 6 : 1;
 }
 
-class ArmWalk {
+class ArmWalk : OfKernel {
 public:
-  ArmWalk(const Module &module, const Function &function, const ControlFlowGraph &cfg,
-          const std::vector<BlockId> &meeting, Site &site)
-      : module_(module), function_(function), cfg_(cfg), meeting_(meeting), site_(site) {}
+  ArmWalk(const KernelContext &context, const std::vector<BlockId> &meeting, Site &site)
+      : OfKernel(context), meeting_(meeting), site_(site) {}
 
   /// The units from a block to where the arms meet; false: `why`.
   bool walk(BlockId block, std::vector<Unit> &units) {
@@ -95,73 +94,63 @@ public:
   Refusal why;
 
 private:
-  bool refuse(const Refusal &refusal, std::uint32_t instruction = no_index) {
-    why = instruction == no_index ? refusal : refusal.at(function_.instructions[instruction].line);
+  bool refuse(const Refusal &refusal, std::uint32_t at = no_index) {
+    why = at == no_index ? refusal : refusal.at(instruction(at).line);
     return false;
   }
 
   /// The block becomes part of the arms; it must be for the first time.
-  bool take(BlockId block) {
-    if (block >= cfg_.blocks().size() || block == site_.join || cfg_.irreducible(block) ||
-        !taken_.insert(block).second)
+  bool take(BlockId one) {
+    if (one >= cfg().blocks().size() || one == site_.join || cfg().irreducible(one) ||
+        !taken_.insert(one).second)
       return refuse(refusal::shape);
-    site_.blocks.push_back(block);
-    const BasicBlock &range = cfg_.blocks()[block];
-    const std::uint32_t scope = function_.instructions[site_.branch].scope;
+    site_.blocks.push_back(one);
+    const BasicBlock &range = block(one);
     for (std::uint32_t i = range.first; i < range.end; ++i) {
-      const Instruction &instruction = function_.instructions[i];
-      if (const Refusal *obstacle = obstacle_of(module_, instruction))
+      if (const Refusal *obstacle = obstacle_of(module_, instruction(i)))
         return refuse(*obstacle, i);
-      if (instruction.scope != scope)
+      if (instruction(i).scope != instruction(site_.branch).scope)
         return refuse(refusal::scope, i);
     }
     return range.first < range.end || refuse(refusal::shape);
   }
 
-  bool is_jump(std::uint32_t i) const {
-    return module_.opcode(function_.instructions[i]).op == Op::bra;
-  }
-
   /// Appends what a block holds except for the jump at its end.
-  std::vector<std::uint32_t> computing(BlockId block) const {
+  std::vector<std::uint32_t> computing(BlockId one) const {
     std::vector<std::uint32_t> result;
-    for (std::uint32_t i = cfg_.blocks()[block].first; i < cfg_.blocks()[block].end; ++i)
-      if (!is_jump(i))
+    for (std::uint32_t i = block(one).first; i < block(one).end; ++i)
+      if (opcode(i).op != Op::bra)
         result.push_back(i);
     return result;
   }
 
-  LoopId outermost_loop_at(BlockId block) const {
+  LoopId outermost_loop_at(BlockId one) const {
     LoopId found = no_index;
-    for (LoopId loop = cfg_.loop_of(block); loop != no_index; loop = cfg_.loops()[loop].parent)
-      if (cfg_.loops()[loop].header == block && !cfg_.contains(loop, cfg_.block_of(site_.branch)))
+    for (LoopId loop = cfg().loop_of(one); loop != no_index; loop = cfg().loops()[loop].parent)
+      if (cfg().loops()[loop].header == one && !cfg().contains(loop, cfg().block_of(site_.branch)))
         found = loop;
     return found;
   }
 
-  std::optional<BlockId> straight(BlockId block, std::vector<Unit> &units) {
-    if (!take(block))
+  std::optional<BlockId> straight(BlockId from, std::vector<Unit> &units) {
+    if (!take(from))
       return std::nullopt;
-    for (const std::uint32_t i : computing(block)) {
-      Unit unit;
-      unit.parts.push_back({{i}});
-      unit.weight = weight_of(module_.opcode(function_.instructions[i]));
-      units.push_back(std::move(unit));
-    }
-    const BasicBlock &range = cfg_.blocks()[block];
+    for (const std::uint32_t i : computing(from))
+      units.push_back({.parts = {{{i}}}, .weight = weight_of(opcode(i))});
+    const BasicBlock &range = block(from);
     if (range.successors.size() == 1)
       return range.successors[0];
-    if (range.successors.size() != 2 || meeting_[block] >= cfg_.blocks().size()) {
+    if (range.successors.size() != 2 || meeting_[from] >= cfg().blocks().size()) {
       refuse(refusal::shape, range.end - 1);
       return std::nullopt;
     }
-    return inner_branch(block, units);
+    return inner_branch(from, units);
   }
 
-  std::optional<BlockId> inner_branch(BlockId block, std::vector<Unit> &units) {
-    const BlockId after = meeting_[block];
+  std::optional<BlockId> inner_branch(BlockId from, std::vector<Unit> &units) {
+    const BlockId after = meeting_[from];
     std::set<BlockId> inside;
-    std::vector<BlockId> open(cfg_.blocks()[block].successors);
+    std::vector<BlockId> open(block(from).successors);
     while (!open.empty()) {
       const BlockId one = open.back();
       open.pop_back();
@@ -170,27 +159,25 @@ private:
       if (!take(one))
         return std::nullopt;
       inside.insert(one);
-      for (const BlockId successor : cfg_.blocks()[one].successors)
-        open.push_back(successor);
+      open.insert(open.end(), block(one).successors.begin(), block(one).successors.end());
     }
-    return add(units, {{}, cfg_.blocks()[block].branch}, block, {inside.begin(), inside.end()},
-               after);
+    return add(units, {{}, block(from).branch}, from, {inside.begin(), inside.end()}, after);
   }
 
   std::optional<BlockId> whole_loop(LoopId loop, std::vector<Unit> &units) {
-    const BlockId header = cfg_.loops()[loop].header;
+    const BlockId header = cfg().loops()[loop].header;
     std::vector<BlockId> blocks;
     std::optional<BlockId> after;
-    for (const BlockId block : blocks_in(cfg_, loop)) {
-      if (!take(block))
+    for (const BlockId one : blocks_in(cfg(), loop)) {
+      if (!take(one))
         return std::nullopt;
-      if (block != header)
-        blocks.push_back(block);
-      for (const BlockId successor : cfg_.blocks()[block].successors) {
-        if (cfg_.contains(loop, successor))
+      if (one != header)
+        blocks.push_back(one);
+      for (const BlockId successor : block(one).successors) {
+        if (cfg().contains(loop, successor))
           continue;
         if (after && *after != successor) {
-          refuse(refusal::shape, cfg_.blocks()[block].end - 1);
+          refuse(refusal::shape, block(one).end - 1);
           return std::nullopt;
         }
         after = successor;
@@ -200,29 +187,27 @@ private:
       refuse(refusal::shape);
       return std::nullopt;
     }
-    return add(units, {computing(header), cfg_.blocks()[header].branch}, header, blocks, *after);
+    return add(units, {computing(header), block(header).branch}, header, blocks, *after);
   }
 
   /// Adds a unit of what `head` has of a first block, and of other blocks, and connects them;
   /// returns what follows it.
   std::optional<BlockId> add(std::vector<Unit> &units, Part head, BlockId first,
                              const std::vector<BlockId> &blocks, BlockId after) {
-    Unit unit;
-    unit.after = after;
-    unit.parts.push_back(std::move(head));
+    Unit unit{{std::move(head)}, after};
     std::vector<BlockId> all{first};
-    for (const BlockId block : blocks) {
-      unit.parts.push_back({computing(block), cfg_.blocks()[block].branch});
-      all.push_back(block);
+    for (const BlockId one : blocks) {
+      unit.parts.push_back({computing(one), block(one).branch});
+      all.push_back(one);
     }
-    const auto part_of = [&](BlockId block) {
-      const auto found = std::find(all.begin(), all.end(), block);
-      return found == all.end() || block == unit.after
+    const auto part_of = [&](BlockId one) {
+      const auto found = std::find(all.begin(), all.end(), one);
+      return found == all.end() || one == unit.after
                  ? leaves_unit
                  : static_cast<std::uint32_t>(found - all.begin());
     };
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const BasicBlock &range = cfg_.blocks()[all[i]];
+      const BasicBlock &range = block(all[i]);
       Part &part = unit.parts[i];
       if (range.successors.empty() || range.successors.size() > 2 ||
           (range.successors.size() == 2) != (part.branch != no_index)) {
@@ -238,28 +223,24 @@ private:
     return after;
   }
 
-  void weigh(Unit &unit, const Part &part, BlockId block) const {
+  void weigh(Unit &unit, const Part &part, BlockId one) const {
     unsigned sum = part.branch != no_index;
     for (const std::uint32_t i : part.instructions)
-      sum += weight_of(module_.opcode(function_.instructions[i]));
-    const BlockId outside = cfg_.block_of(site_.branch);
-    for (LoopId loop = cfg_.loop_of(block);
-         loop != no_index && !cfg_.contains(loop, outside) && sum < most_weight;
-         loop = cfg_.loops()[loop].parent)
+      sum += weight_of(opcode(i));
+    const BlockId outside = cfg().block_of(site_.branch);
+    for (LoopId loop = cfg().loop_of(one);
+         loop != no_index && !cfg().contains(loop, outside) && sum < most_weight;
+         loop = cfg().loops()[loop].parent)
       sum *= rounds;
     unit.weight = std::min(unit.weight + sum, most_weight);
   }
 
-  const Module &module_;
-  const Function &function_;
-  const ControlFlowGraph &cfg_;
   const std::vector<BlockId> &meeting_;
   Site &site_;
   std::set<BlockId> taken_;
 };
 
-} // namespace
-
+/// By block, where all ways to the end of the function meet next (grammar/cfg.h).
 std::vector<BlockId> meeting_points(const ControlFlowGraph &cfg) {
   std::vector<BlockEdge> ends;
   for (BlockId block = 0; block < cfg.blocks().size(); ++block)
@@ -268,13 +249,17 @@ std::vector<BlockId> meeting_points(const ControlFlowGraph &cfg) {
   return immediate_postdominators(cfg, ends);
 }
 
-tl::expected<Site, Refusal> site_at(const Module &module, const Function &function,
-                                    const ControlFlowGraph &cfg,
-                                    const std::vector<BlockId> &meeting, BlockId block) {
+} // namespace
+
+tl::expected<Site, Refusal> site_at(const KernelContext &context, BlockId block) {
+  const Module &module = context.module;
+  const ControlFlowGraph &cfg = context.cfg();
+  const std::vector<BlockId> &meeting =
+      context.once("meeting points", [&] { return meeting_points(cfg); });
   const BasicBlock &range = cfg.blocks()[block];
   Site site;
   site.branch = range.branch;
-  const Instruction &branch = function.instructions[range.branch];
+  const Instruction &branch = context.kernel.instructions[range.branch];
   const auto refused = [&](const Refusal &why) { return tl::unexpected(why.at(branch.line)); };
   if (module.opcode(branch).op == Op::brx)
     return refused(refusals::branch_table);
@@ -287,7 +272,7 @@ tl::expected<Site, Refusal> site_at(const Module &module, const Function &functi
     return refused(refusal::no_meeting);
   if (range.successors[0] == site.join || range.successors[1] == site.join)
     return refused(refusal::one_arm);
-  ArmWalk walk(module, function, cfg, meeting, site);
+  ArmWalk walk(context, meeting, site);
   std::vector<Unit> taken, next;
   if (!walk.walk(range.successors[0], taken) || !walk.walk(range.successors[1], next))
     return tl::unexpected(walk.why.line == 0 ? walk.why.at(branch.line) : walk.why);

@@ -2,8 +2,9 @@
 // another number does, in those operands of those opcodes that PTX lets be either; offsets of
 // addresses and the constants that steer an instruction (of lop3, say) may not.
 
-#include "synth/meld/leaves.h"
+#include "synth/meld/sites.h"
 
+#include "grammar/code_writer.h"
 #include "grammar/roles.h"
 
 #include <fmt/core.h>
@@ -12,16 +13,6 @@ namespace ptxasw::synth::meld {
 namespace {
 
 using Kind = Operand::Kind;
-
-/// How selp spells a register's type; empty: it cannot choose between such.
-std::string selection_type(const Register &reg) {
-  if (reg.vector != 1)
-    return "";
-  if (reg.type == ScalarType::pred)
-    return "pred";
-  const unsigned width = bit_width(reg.type);
-  return width == 16 || width == 32 || width == 64 ? fmt::format("b{}", width) : "";
-}
 
 /// The width in bits of a source operand that may be a number or a register alike; 0: not known.
 unsigned number_width(const Opcode &opcode, std::size_t index) {
@@ -41,10 +32,9 @@ unsigned number_width(const Opcode &opcode, std::size_t index) {
   return 0;
 }
 
-class PairBuilder {
+class PairBuilder : OfKernel {
 public:
-  PairBuilder(const Module &module, const Function &function, bool offsets)
-      : module_(module), function_(function), offsets_(offsets) {}
+  PairBuilder(const KernelContext &context, bool offsets) : OfKernel(context), offsets_(offsets) {}
 
   bool operand(const Operand &a, const Operand &b, bool written, const Opcode &opcode,
                std::size_t index, bool top = true) {
@@ -74,11 +64,10 @@ public:
   }
 
   std::optional<SourcePair> of_registers(RegisterId a, RegisterId b) const {
-    const Register &left = function_.registers[a], &right = function_.registers[b];
-    const std::string type = selection_type(left);
-    if (left.type != right.type || left.vector != right.vector || type.empty())
+    const Register &left = kernel_.registers[a], &right = kernel_.registers[b];
+    if (left.type != right.type || left.vector != right.vector || !can_be_copied(left))
       return std::nullopt;
-    return SourcePair{{a, ""}, {b, ""}, type};
+    return SourcePair{{a, ""}, {b, ""}, copied_as(left.type)};
   }
 
   InstructionPair result;
@@ -115,7 +104,7 @@ private:
     bool is_real = false;
     for (const Operand *one : {&a, &b}) {
       if (one->kind == Kind::reg) {
-        const Register &reg = function_.registers[one->reg];
+        const Register &reg = kernel_.registers[one->reg];
         if (reg.vector != 1 || reg.type == ScalarType::pred || bit_width(reg.type) != width)
           return false;
       } else if (one->kind == Kind::real) {
@@ -146,20 +135,20 @@ private:
     return true;
   }
 
-  const Module &module_;
-  const Function &function_;
   const bool offsets_;
 };
 
 } // namespace
 
-std::optional<InstructionPair> pair_of(const Module &module, const Function &function,
-                                       std::uint32_t when, std::uint32_t otherwise, bool offsets) {
-  const Instruction &a = function.instructions[when], &b = function.instructions[otherwise];
+std::optional<InstructionPair> pair_of(const KernelContext &context, std::uint32_t when,
+                                       std::uint32_t otherwise, bool offsets) {
+  const Module &module = context.module;
+  const Instruction &a = context.kernel.instructions[when],
+                    &b = context.kernel.instructions[otherwise];
   if (a.opcode != b.opcode || a.operand_count != b.operand_count ||
       (a.guard == no_register) != (b.guard == no_register) || a.guard_negated != b.guard_negated)
     return std::nullopt;
-  PairBuilder builder(module, function, offsets);
+  PairBuilder builder(context, offsets);
   builder.result.when = when;
   builder.result.otherwise = otherwise;
   if (a.guard != no_register) {

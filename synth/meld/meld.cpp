@@ -6,12 +6,11 @@
 
 #include "emulator/facts/kernel_facts.h"
 #include "emulator/semantics/effects.h"
-#include "synth/meld/write.h"
+#include "synth/meld/sites.h"
 #include "synth/prove/walk.h"
 #include "synth/same_launch.h"
 
 #include <algorithm>
-#include <fmt/core.h>
 
 namespace ptxasw::synth {
 namespace {
@@ -89,18 +88,17 @@ Sites<MeldSite> meld_sites(const KernelContext &context, MeldCutoff cutoff) {
   const facts::KernelFacts &facts = context.facts();
   if (!facts.complete() || !facts.cfg().well_formed())
     return {{}, {refusals::control_flow}};
-  const std::vector<BlockId> meeting = meld::meeting_points(facts.cfg());
   bool parts = false;
   for (const facts::Branch &branch : facts.branches()) {
     if (branch.parting == facts::Parting::never)
       continue;
     parts = true;
-    const auto site = meld::site_at(module, kernel, facts.cfg(), meeting, branch.block);
+    const auto site = meld::site_at(context, branch.block);
     if (!site) {
       result.refusals.push_back(site.error());
       continue;
     }
-    const meld::Alignment found = meld::align(module, kernel, *site, cost_apart(cutoff));
+    const meld::Alignment found = meld::align(context, *site, cost_apart(cutoff));
     const std::uint32_t line = kernel.instructions[site->branch].line;
     if (found.gain >= least_gain(cutoff))
       result.sites.push_back({site->branch, line, found.saved, found.gain});
@@ -114,15 +112,9 @@ Sites<MeldSite> meld_sites(const KernelContext &context, MeldCutoff cutoff) {
 
 std::optional<std::string> meld_branch(const KernelContext &context, std::uint32_t branch,
                                        MeldCutoff cutoff) {
-  const Module &module = context.module;
-  const Function &kernel = context.kernel;
-  const ControlFlowGraph &cfg = context.cfg();
-  const auto site =
-      meld::site_at(module, kernel, cfg, meld::meeting_points(cfg), cfg.block_of(branch));
-  if (!site)
-    return std::nullopt;
-  return meld::write_melded(module, kernel, cfg, context.liveness(), *site,
-                            meld::align(module, kernel, *site, cost_apart(cutoff)));
+  const auto site = meld::site_at(context, context.cfg().block_of(branch));
+  return site ? meld::write_melded(context, *site, meld::align(context, *site, cost_apart(cutoff)))
+              : std::nullopt;
 }
 
 std::string prove_melded(const Module &before, const Function &kernel, const Module &after,
@@ -130,7 +122,6 @@ std::string prove_melded(const Module &before, const Function &kernel, const Mod
   return proof::prove_same(before, kernel, after, melded);
 }
 
-extern const Family meld_family;
 const Family meld_family = {
     .name = "meld",
     .option = "meld",

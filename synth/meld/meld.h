@@ -3,17 +3,14 @@
 // Branch melding (COpPER, section 5.1, "branch distribution"): where lanes of a warp part at a
 // branch, what both arms do runs once for all of them.
 //
-// Which branches: arms.h. What becomes one: align.h. How it is written: write.h. Why it is right:
-// synth/prove/walk.h, which knows nothing of all that.
+// Which branches: arms.cpp. What becomes one: align.cpp. How it is written: write.cpp. Why it is
+// right: synth/prove/walk.h, which knows nothing of all that.
 
 #include "synth/family.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <tl/expected.hpp>
-#include <vector>
 
 namespace ptxasw::synth {
 

@@ -14,7 +14,7 @@
 // branches keeps such pairs for all places in which its registers meet, and where it writes one of
 // several that belong to a register, the others follow under the predicate.
 
-#include "synth/meld/write.h"
+#include "synth/meld/sites.h"
 
 #include "grammar/code_writer.h"
 #include "grammar/edits.h"
@@ -58,34 +58,13 @@ Span whole_line(std::string_view text, Span span) {
   return alone ? Span{begin, end + 1} : span;
 }
 
-/// Takes some blocks out of a function's text, with their labels and pragmas; by instruction, and
-/// one past the last, which are gone.
-std::vector<bool> take_out(const Module &module, const Function &function,
-                           const ControlFlowGraph &cfg, const std::vector<BlockId> &blocks,
-                           Edits &edits) {
-  std::vector<bool> gone(function.instructions.size() + 1, false);
-  for (const BlockId block : blocks)
-    for (std::uint32_t i = cfg.blocks()[block].first; i < cfg.blocks()[block].end; ++i) {
-      gone[i] = true;
-      edits.replace(whole_line(module.text(), function.instructions[i].span), "");
-    }
-  for (const Label &label : function.labels)
-    if (gone[label.position])
-      edits.replace(whole_line(module.text(), label.span), "");
-  for (const Pragma &pragma : function.pragmas)
-    if (gone[pragma.position])
-      edits.replace(whole_line(module.text(), pragma.span), "");
-  return gone;
-}
-
-class MeldWriter {
+class MeldWriter : OfKernel {
 public:
-  MeldWriter(const Module &module, const Function &function, const ControlFlowGraph &cfg,
-             const Liveness &liveness, const Site &site, const Alignment &alignment)
-      : module_(module), function_(function), cfg_(cfg), liveness_(liveness), site_(site),
-        alignment_(alignment), branch_(function.instructions[site.branch]),
-        prefix_(unused_prefix(module.text(), "meld")), fresh_(prefix_) {
-    for (const Register &reg : function.registers)
+  MeldWriter(const KernelContext &context, const Site &site, const Alignment &alignment)
+      : OfKernel(context), liveness_(context.liveness()), site_(site), alignment_(alignment),
+        branch_(instruction(site.branch)), prefix_(unused_prefix(module_.text(), "meld")),
+        fresh_(prefix_) {
+    for (const Register &reg : kernel_.registers)
       for (auto *arm : {&when_, &otherwise_})
         arm->registers.emplace_back(reg.name);
   }
@@ -110,13 +89,13 @@ private:
   void place(const std::string &name) { text_ += name + ":\n"; }
 
   void save_predicate() {
-    predicate_ = function_.registers[branch_.guard].name;
+    predicate_ = kernel_.registers[branch_.guard].name;
+    bool saved = false;
     for (const BlockId block : site_.blocks)
-      for (std::uint32_t i = cfg_.blocks()[block].first; i < cfg_.blocks()[block].end; ++i)
-        for_each_register(module_, function_.instructions[i], [&](RegisterId reg, RegisterUse use) {
-          saved_ = saved_ || (reg == branch_.guard && use != RegisterUse::read);
-        });
-    if (!saved_)
+      for (std::uint32_t i = cfg().blocks()[block].first; i < cfg().blocks()[block].end; ++i)
+        for (const RegisterId reg : written_registers(module_, instruction(i)))
+          saved = saved || reg == branch_.guard;
+    if (!saved)
       return;
     const std::string copy = fresh_("pred");
     line(fmt::format("mov.pred {}, {};", copy, predicate_));
@@ -142,13 +121,13 @@ private:
 
   void put(std::uint32_t i, const Names &names) {
     pragmas_before(i);
-    line(renamed(module_, function_.instructions[i], names));
+    line(renamed(module_, instruction(i), names));
   }
 
   /// `for_both`: the instruction will be that of the other arm, too, and what a load's bytes are
   /// used for is for one arm alone.
   void pragmas_before(std::uint32_t i, bool for_both = false) {
-    for (const Pragma &pragma : function_.pragmas)
+    for (const Pragma &pragma : kernel_.pragmas)
       if (pragma.position == i && (!for_both || pragma.text == "nounroll"))
         line(fmt::format(".pragma \"{}\";", pragma.text));
   }
@@ -187,32 +166,28 @@ private:
             put(i, names);
         },
         [&](std::uint32_t branch) {
-          const Instruction &instruction = function_.instructions[branch];
-          return guarded_by(instruction, names.registers[instruction.guard]);
+          return guarded_by(instruction(branch), names.registers[instruction(branch).guard]);
         });
-  }
-
-  bool may_be_predicated(const Unit &unit) const {
-    return unit.is_single() && function_.instructions[unit.single()].guard == no_register;
   }
 
   void apart(const Step &step) {
     chosen_.clear(); // what it writes may be among what was chosen from
-    bool predicated = step.when.size() + step.otherwise.size() <= most_predicated;
-    for (const std::size_t i : step.when)
-      predicated = predicated && may_be_predicated(site_.when[i]);
-    for (const std::size_t i : step.otherwise)
-      predicated = predicated && may_be_predicated(site_.otherwise[i]);
-    if (predicated) {
+    const auto for_each_unit = [&](const auto &visit) {
       for (const std::size_t i : step.when)
-        line(fmt::format("@{} {}", predicate_,
-                         renamed(module_, function_.instructions[site_.when[i].single()], when_)));
+        visit(site_.when[i], when_, "");
       for (const std::size_t i : step.otherwise)
-        line(fmt::format(
-            "@!{} {}", predicate_,
-            renamed(module_, function_.instructions[site_.otherwise[i].single()], otherwise_)));
-      return;
-    }
+        visit(site_.otherwise[i], otherwise_, "!");
+    };
+    bool predicated = step.when.size() + step.otherwise.size() <= most_predicated;
+    for_each_unit([&](const Unit &unit, const Names &, const char *) {
+      predicated =
+          predicated && unit.is_single() && instruction(unit.single()).guard == no_register;
+    });
+    if (predicated)
+      return for_each_unit([&](const Unit &unit, const Names &names, const char *negated) {
+        line(fmt::format("@{}{} {}", negated, predicate_,
+                         renamed(module_, instruction(unit.single()), names)));
+      });
     const bool first = !step.when.empty(), second = !step.otherwise.empty();
     const std::string end = label(), other = first && second ? label() : end;
     line(fmt::format("@{}{} bra {};", first ? "!" : "", predicate_, other));
@@ -251,19 +226,16 @@ private:
   void meld(const Step &step) {
     const Unit &unit = site_.when[step.when[0]], &other = site_.otherwise[step.otherwise[0]];
     if (unit.is_single())
-      meld_single((*step.melded)[0]);
-    else
-      meld_parts(unit, other, *step.melded);
-    if (!unit.is_single())
-      chosen_.clear();
+      return meld_single((*step.melded)[0]);
+    meld_parts(unit, other, *step.melded);
+    chosen_.clear();
   }
 
   void meld_single(const InstructionPair &pair) {
-    const Instruction &instruction = function_.instructions[pair.when];
     std::vector<std::pair<Span, std::string>> places;
     std::string guard;
     if (pair.guard)
-      guard = guarded_by(instruction, constant(*pair.guard));
+      guard = guarded_by(instruction(pair.when), constant(*pair.guard));
     for (const OffsetPair &offset : pair.offsets)
       places.emplace_back(offset.span, fmt::format("[{}]", sum(offset)));
     for (const Leaf &leaf : pair.leaves)
@@ -280,7 +252,7 @@ private:
       places.emplace_back(leaf.span, name);
       written.emplace_back(&leaf.pair, name);
     }
-    line(guard + filled(module_, instruction, places));
+    line(guard + filled(module_, instruction(pair.when), places));
     for (const auto &[to, name] : written) {
       when_.registers[to->when.reg] = name;
       otherwise_.registers[to->otherwise.reg] = name;
@@ -298,30 +270,31 @@ private:
   /// The pairs of a unit with branches and the registers that hold them.
   struct Held {
     std::map<SourcePair, std::string> names;
-    std::set<SourcePair> followed; ///< pairs that must be up to date after every write
+    std::set<SourcePair> followed;        ///< pairs that must be up to date after every write
+    std::set<RegisterId> when, otherwise; ///< that the unit writes, in either arm
+
+    bool is_written(const SourcePair &pair) const {
+      return when.contains(pair.when.reg) || otherwise.contains(pair.otherwise.reg);
+    }
   };
 
   void meld_parts(const Unit &unit, const Unit &other, const UnitPair &pairs) {
-    std::set<RegisterId> writes_when, writes_otherwise;
+    Held held;
     std::map<std::uint32_t, const InstructionPair *> by_instruction;
     for (const InstructionPair &pair : pairs) {
       by_instruction.emplace(pair.when, &pair);
       for (const Leaf &leaf : pair.leaves)
         if (leaf.is_written) {
-          writes_when.insert(leaf.pair.when.reg);
-          writes_otherwise.insert(leaf.pair.otherwise.reg);
+          held.when.insert(leaf.pair.when.reg);
+          held.otherwise.insert(leaf.pair.otherwise.reg);
         }
     }
-    Held held;
     const auto need = [&](const SourcePair &pair) {
-      if (!writes_when.contains(pair.when.reg) && !writes_otherwise.contains(pair.otherwise.reg)) {
-        if (!held.names.contains(pair))
-          held.names.emplace(pair, constant(pair));
-      } else {
+      const bool written = held.is_written(pair);
+      if (written)
         held.followed.insert(pair);
-        if (!held.names.contains(pair))
-          held.names.emplace(pair, fresh_(pair.type));
-      }
+      if (!held.names.contains(pair))
+        held.names.emplace(pair, written ? fresh_(pair.type) : constant(pair));
     };
     for (const InstructionPair &pair : pairs) {
       if (pair.guard)
@@ -334,9 +307,9 @@ private:
       for (const Leaf &leaf : pair.leaves)
         if (leaf.is_written && !held.names.contains(leaf.pair))
           held.names.emplace(leaf.pair, fresh_(leaf.pair.type));
-    const auto last_when = standing_for(unit, writes_when, held, &SourcePair::when);
-    const auto last_otherwise = standing_for(other, writes_otherwise, held, &SourcePair::otherwise);
-    enter(unit, other, writes_when, writes_otherwise, held);
+    const auto last_when = standing_for(unit, held.when, held, &SourcePair::when);
+    const auto last_otherwise = standing_for(other, held.otherwise, held, &SourcePair::otherwise);
+    enter(unit, other, held);
     parts(
         unit,
         [&](const Part &part) {
@@ -344,8 +317,7 @@ private:
             put_pair(*by_instruction.at(i), held);
         },
         [&](std::uint32_t branch) {
-          return guarded_by(function_.instructions[branch],
-                            held.names.at(*by_instruction.at(branch)->guard));
+          return guarded_by(instruction(branch), held.names.at(*by_instruction.at(branch)->guard));
         });
     for (const auto &[reg, name] : last_when)
       when_.registers[reg] = name;
@@ -374,10 +346,9 @@ private:
   }
 
   /// Gives pairs that are written somewhere in the unit what they have before it.
-  void enter(const Unit &unit, const Unit &other, const std::set<RegisterId> &writes_when,
-             const std::set<RegisterId> &writes_otherwise, const Held &held) {
+  void enter(const Unit &unit, const Unit &other, const Held &held) {
     const auto has = [&](const Unit &of) {
-      return [live = live_before(module_, function_, cfg_, liveness_, of.first())](
+      return [live = live_before(module_, kernel_, cfg(), liveness_, of.first())](
                  const Source &source) {
         return source.reg == no_register ||
                std::binary_search(live.begin(), live.end(), source.reg);
@@ -385,8 +356,7 @@ private:
     };
     const auto is_live = has(unit), is_live_otherwise = has(other);
     for (const auto &[pair, name] : held.names) {
-      if (!held.followed.contains(pair) ||
-          (!writes_when.contains(pair.when.reg) && !writes_otherwise.contains(pair.otherwise.reg)))
+      if (!held.followed.contains(pair) || !held.is_written(pair))
         continue;
       const bool first = is_live(pair.when), second = is_live_otherwise(pair.otherwise);
       const std::string when = name_of(pair.when, when_);
@@ -399,13 +369,12 @@ private:
   }
 
   void put_pair(const InstructionPair &pair, const Held &held) {
-    const Instruction &instruction = function_.instructions[pair.when];
     std::vector<std::pair<Span, std::string>> places;
     for (const Leaf &leaf : pair.leaves)
       places.emplace_back(leaf.span, held.names.at(leaf.pair));
     pragmas_before(pair.when, true);
-    line((pair.guard ? guarded_by(instruction, held.names.at(*pair.guard)) : "") +
-         filled(module_, instruction, places));
+    line((pair.guard ? guarded_by(instruction(pair.when), held.names.at(*pair.guard)) : "") +
+         filled(module_, instruction(pair.when), places));
     for (const Leaf &leaf : pair.leaves) {
       if (!leaf.is_written)
         continue;
@@ -425,30 +394,47 @@ private:
   // --- The text ---
 
   void restore() {
-    for (RegisterId reg = 0; reg < function_.registers.size(); ++reg) {
-      const std::string own(function_.registers[reg].name);
+    for (RegisterId reg = 0; reg < kernel_.registers.size(); ++reg) {
+      const std::string own(kernel_.registers[reg].name);
       if ((when_.registers[reg] == own && otherwise_.registers[reg] == own) ||
           !liveness_.live_in(site_.join, reg))
         continue;
-      const Register &declared = function_.registers[reg];
-      const std::string type =
-          declared.type == ScalarType::pred ? "pred" : fmt::format("b{}", bit_width(declared.type));
-      choose(own, type, when_.registers[reg], otherwise_.registers[reg]);
+      choose(own, copied_as(kernel_.registers[reg].type), when_.registers[reg],
+             otherwise_.registers[reg]);
     }
+  }
+
+  /// Takes both arms out of the text, with their labels and pragmas; by instruction, and one past
+  /// the last, which are gone.
+  std::vector<bool> take_out(Edits &edits) const {
+    std::vector<bool> gone(count() + 1, false);
+    const auto take = [&](Span span) { edits.replace(whole_line(module_.text(), span), ""); };
+    for (const BlockId one : site_.blocks)
+      for (std::uint32_t i = block(one).first; i < block(one).end; ++i) {
+        gone[i] = true;
+        take(instruction(i).span);
+      }
+    for (const Label &label : kernel_.labels)
+      if (gone[label.position])
+        take(label.span);
+    for (const Pragma &pragma : kernel_.pragmas)
+      if (gone[pragma.position])
+        take(pragma.span);
+    return gone;
   }
 
   std::optional<std::string> edited() {
     Edits edits;
-    edits.insert(function_.body.begin + 1, fresh_.declarations());
-    const std::vector<bool> gone = take_out(module_, function_, cfg_, site_.blocks, edits);
+    edits.insert(kernel_.body.begin + 1, fresh_.declarations());
+    const std::vector<bool> gone = take_out(edits);
     std::uint32_t next = site_.branch + 1;
     while (gone[next])
       ++next;
-    const std::uint32_t join = cfg_.blocks()[site_.join].first;
+    const std::uint32_t join = cfg().blocks()[site_.join].first;
     if (next != join) {
       const std::string end = label();
       line(fmt::format("bra.uni {};", end));
-      edits.insert(function_.instructions[join].span.begin, end + ":\n\t");
+      edits.insert(kernel_.instructions[join].span.begin, end + ":\n\t");
     }
     if (text_.starts_with('\t'))
       text_.erase(0, 1);
@@ -458,9 +444,6 @@ private:
     return edits.apply(module_.text());
   }
 
-  const Module &module_;
-  const Function &function_;
-  const ControlFlowGraph &cfg_;
   const Liveness &liveness_;
   const Site &site_;
   const Alignment &alignment_;
@@ -472,16 +455,14 @@ private:
   /// What has been chosen already: by type and both names. Units that become one write new
   /// registers only.
   std::map<std::array<std::string, 3>, std::string> chosen_;
-  bool saved_ = false;
   Names when_, otherwise_; ///< by register, what stands for it in the lanes of either arm
 };
 
 } // namespace
 
-std::optional<std::string> write_melded(const Module &module, const Function &function,
-                                        const ControlFlowGraph &cfg, const Liveness &liveness,
-                                        const Site &site, const Alignment &alignment) {
-  return MeldWriter(module, function, cfg, liveness, site, alignment).run();
+std::optional<std::string> write_melded(const KernelContext &context, const Site &site,
+                                        const Alignment &alignment) {
+  return MeldWriter(context, site, alignment).run();
 }
 
 } // namespace ptxasw::synth::meld

@@ -4,12 +4,10 @@
 #include "synth/promote/promote.h"
 
 #include "grammar/edits.h"
-#include "synth/promote/write.h"
 #include "synth/same_launch.h"
 
 #include <algorithm>
 #include <fmt/core.h>
-#include <set>
 
 namespace ptxasw::synth {
 namespace {
@@ -77,7 +75,7 @@ Sites<PromotionSite> promotion_sites(const KernelContext &context, promote::Want
     if (is_promoted(kernel, header))
       continue;
     promote::Atoms atoms;
-    const auto promotion = promote::promotion_of(module, kernel, cfg, loop, atoms, wanted);
+    const auto promotion = promote::promotion_of(context, loop, atoms, wanted);
     if (!promotion) {
       result.refusals.push_back(promotion.error());
       continue;
@@ -97,16 +95,13 @@ Sites<PromotionSite> promotion_sites(const KernelContext &context, promote::Want
 
 std::optional<std::string> promote_loop(const KernelContext &context, std::uint32_t header,
                                         promote::Wanted wanted) {
-  const Module &module = context.module;
-  const Function &kernel = context.kernel;
   const ControlFlowGraph &cfg = context.cfg();
   for (LoopId loop = 0; loop < cfg.loops().size(); ++loop) {
     if (cfg.blocks()[cfg.loops()[loop].header].first != header)
       continue;
     promote::Atoms atoms;
-    const auto promotion = promote::promotion_of(module, kernel, cfg, loop, atoms, wanted);
-    return promotion ? promote::write_promoted(module, kernel, cfg, *promotion, atoms)
-                     : std::nullopt;
+    const auto promotion = promote::promotion_of(context, loop, atoms, wanted);
+    return promotion ? promote::write_promoted(context, *promotion, atoms) : std::nullopt;
   }
   return std::nullopt;
 }
@@ -125,7 +120,6 @@ std::string where_apart(const Module &module) {
   return edits.apply(module.text()).value_or(std::string(module.text()));
 }
 
-extern const Family promote_family;
 const Family promote_family = {
     .name = "promote",
     .option = "promote",
@@ -138,7 +132,6 @@ const Family promote_family = {
     .prove = prove_same_launch<prove_promoted>,
 };
 
-extern const Family carry_family;
 const Family carry_family = {
     .name = "carry",
     .option = "carry",

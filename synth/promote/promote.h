@@ -7,15 +7,14 @@
 // Carry: so does a load that reads what another load of the loop has read, in the same round or the
 // one before: a[i] and a[i + 1] are a[i - 1] and a[i] of the next round.
 //
-// What is tested and why it suffices: emulator/facts/loop_values.h. How it is written: write.h. Why
-// it is right: prove.cpp.
+// What is tested and why it suffices: emulator/facts/loop_values.h. How it is written: write.cpp.
+// Why it is right: prove.cpp.
 
 #include "synth/promote/sites.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace ptxasw::synth {

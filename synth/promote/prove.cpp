@@ -46,12 +46,13 @@ constexpr std::size_t most_sources = 16; ///< of a load
 class RepeatedLoads : public proof::Omissions {
 public:
   RepeatedLoads(const Side &kernel, const Side &other, std::size_t first)
-      : kernel_(kernel), other_(other), cfg_(kernel.module, kernel.function),
-        all_global_(generic_is_global(kernel.module)), next_(first), first_(first) {
+      : kernel_(kernel), other_(other), context_(kernel.module, kernel.function),
+        cfg_(context_.cfg()), all_global_(generic_is_global(kernel.module)), next_(first),
+        first_(first) {
     if (!cfg_.well_formed())
       return;
     for (LoopId loop = 0; loop < cfg_.loops().size(); ++loop)
-      if (!order_in(kernel.module, kernel.function, cfg_, loop))
+      if (!order_in(context_, loop))
         look_at(loop);
     for (const Instruction &one : other.function.instructions)
       if (one.guard != no_register && other.module.opcode(one).op == Op::bra &&
@@ -79,8 +80,7 @@ public:
   }
 
   void done(std::uint32_t at, const Knowledge &before, Knowledge &known) override {
-    const Instruction &instruction = kernel_.function.instructions[at];
-    const Effect effect = effect_of(kernel_.module.opcode(instruction));
+    const Effect effect = effect_of(opcode(at));
     for (const LoadState &load : loads_)
       for (const Slot &slot : load.slots)
         if (effect == Effect::sync)
@@ -164,6 +164,10 @@ private:
 
   std::size_t place() { return next_++; }
 
+  const Opcode &opcode(std::uint32_t i) const {
+    return kernel_.module.opcode(kernel_.function.instructions[i]);
+  }
+
   void look_at(LoopId id) {
     LoopValues values(kernel_.module, kernel_.function, cfg_, id, atoms_);
     LoopState loop{id, cfg_.blocks()[cfg_.loops()[id].header].first, place(), place(), {}};
@@ -205,7 +209,7 @@ private:
       for (std::size_t i = first; i < loads_.size(); ++i) {
         const std::uint32_t source = loads_[i].instruction, own = loads_[load].instruction;
         if (source == own || !loads_[i].moves || loads_[load].sources.size() == most_sources ||
-            !reads_alike(kernel_.module, kernel_.function, source, own))
+            !reads_alike(context_, source, own))
           continue;
         if (auto needed = values.meets(source, own, ago)) {
           collect(*needed, leaves);
@@ -222,19 +226,15 @@ private:
     for (std::size_t i = 0; i < load.to.size(); ++i)
       slot.parts.push_back(place());
     for (std::uint32_t store = 0; store < kernel_.end(); ++store) {
-      if (!contains(id, store) ||
-          effect_of(kernel_.module.opcode(kernel_.function.instructions[store])) != Effect::store)
+      if (!contains(id, store) || effect_of(opcode(store)) != Effect::store)
         continue;
       auto same = values.meets(load.instruction, store, ago);
-      auto apart = same ? std::nullopt : values.apart(load.instruction, store, ago);
-      if (same)
-        collect(*same, leaves);
-      if (apart)
-        collect(*apart, leaves);
-      if (same)
-        slot.same.emplace(store, std::move(*same));
-      if (apart)
-        slot.apart.emplace(store, std::move(*apart));
+      const bool is_same = same.has_value();
+      auto found = same ? std::move(same) : values.apart(load.instruction, store, ago);
+      if (!found)
+        continue;
+      collect(*found, leaves);
+      (is_same ? slot.same : slot.apart).emplace(store, std::move(*found));
     }
     load.slots.push_back(std::move(slot));
   }
@@ -317,9 +317,7 @@ private:
 
   void stored(const LoadState &load, const Slot &slot, std::uint32_t at, const Knowledge &before,
               Knowledge &known) const {
-    const Instruction &store = kernel_.function.instructions[at];
-    const Opcode &reads = kernel_.module.opcode(kernel_.function.instructions[load.instruction]);
-    const Spaces spaces = spaces_of(reads, kernel_.module.opcode(store), all_global_);
+    const Spaces spaces = spaces_of(opcode(load.instruction), opcode(at), all_global_);
     if (spaces == Spaces::apart)
       return;
     if (spaces == Spaces::unknown) {
@@ -348,13 +346,13 @@ private:
   /// A store writes to the place; returns true if it is known what is there now.
   bool overwritten(const LoadState &load, const Slot &slot, std::uint32_t at,
                    const Knowledge &before, Knowledge &known) const {
-    const Operand *const value = forwarded(kernel_.module, kernel_.function, load.instruction, at);
+    const Operand *const value = forwarded(context_, load.instruction, at);
     if (!value)
       return false;
     const Instruction &store = kernel_.function.instructions[at];
-    const Opcode &reads = kernel_.module.opcode(kernel_.function.instructions[load.instruction]);
     Term &now = known.values[slot.parts[0]];
-    const Term next = kernel_.kept(kernel_.value(*value, before), bit_width(reads.type));
+    const Term next =
+        kernel_.kept(kernel_.value(*value, before), bit_width(opcode(load.instruction).type));
     if (kernel_.decided(store, before))
       now = next;
     else
@@ -428,7 +426,8 @@ private:
 
   const Side &kernel_;
   const Side &other_;
-  const ControlFlowGraph cfg_;
+  const KernelContext context_; ///< the kernel's
+  const ControlFlowGraph &cfg_;
   const bool all_global_;
   std::size_t next_;
   const std::size_t first_;
@@ -445,9 +444,8 @@ namespace ptxasw::synth {
 
 std::string prove_promoted(const Module &before, const Function &kernel, const Module &after,
                            const Function &promoted) {
-  for (const Instruction &instruction : kernel.instructions)
-    if (asks_which_lanes(before.opcode(instruction)))
-      return "the kernel asks which lanes are together";
+  if (lanes_obstacle(before, kernel))
+    return "the kernel asks which lanes are together";
   return proof::prove_same(
       before, kernel, after, promoted,
       {.own_branches = true,

@@ -13,10 +13,13 @@
 #include "emulator/facts/waiting.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/symbolic/generic.h"
+#include "grammar/code_writer.h"
 #include "grammar/next.h"
 #include "grammar/pragmas.h"
+#include "grammar/roles.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace ptxasw::synth::promote {
 namespace {
@@ -43,44 +46,28 @@ std::vector<std::uint32_t> instructions_of(const ControlFlowGraph &cfg, LoopId l
   return result;
 }
 
-/// Returns true if the loop can be copied: its back edges are branches, and nothing else than its
-/// text is needed to say where it goes.
-bool is_copyable(const Module &module, const Function &function, const ControlFlowGraph &cfg,
-                 LoopId loop, const std::vector<std::uint32_t> &body) {
-  for (const BlockId latch : cfg.loops()[loop].latches) {
-    const Instruction &last = function.instructions[cfg.blocks()[latch].end - 1];
-    if (branch_target(module, function, last) != cfg.blocks()[cfg.loops()[loop].header].first)
-      return false;
-  }
-  return function.target_lists.empty() &&
-         std::all_of(body.begin(), body.end(), [&](std::uint32_t i) {
-           const Instruction &one = function.instructions[i];
-           return one.scope == 0 && one.well_formed && module.opcode(one).op != Op::brx;
-         });
-}
-
-/// Returns true if a load's destination can be copied register by register.
-bool is_simple(const Module &module, const Function &function, const Instruction &load) {
-  const Operand &to = module.operands(load)[0];
-  const auto is_register = [&](const Operand &one) {
-    return one.kind == Operand::Kind::reg && one.selector == 0 &&
-           function.registers[one.reg].vector == 1 &&
-           bit_width(function.registers[one.reg].type) >= 16 &&
-           bit_width(function.registers[one.reg].type) <= 64;
-  };
-  const auto parts = module.children(to);
-  return is_register(to) || (to.kind == Operand::Kind::vector &&
-                             std::all_of(parts.begin(), parts.end(), [&](const Operand &one) {
-                               return one.kind == Operand::Kind::sink || is_register(one);
-                             }));
-}
-
-class Loop {
+class Loop : OfKernel {
 public:
-  Loop(const Module &module, const Function &function, const ControlFlowGraph &cfg, LoopId loop,
-       Atoms &atoms)
-      : module_(module), function_(function), values_(module, function, cfg, loop, atoms),
-        body_(instructions_of(cfg, loop)), all_global_(generic_is_global(module)) {}
+  Loop(const KernelContext &context, LoopId loop, Atoms &atoms)
+      : OfKernel(context), loop_(cfg().loops()[loop]),
+        values_(module_, kernel_, cfg(), loop, atoms), body_(instructions_of(cfg(), loop)),
+        all_global_(generic_is_global(module_)) {}
+
+  /// Returns true if the loop can be copied: its back edges are branches, and nothing else than its
+  /// text is needed to say where it goes.
+  bool is_copyable() const {
+    return std::all_of(loop_.latches.begin(), loop_.latches.end(),
+                       [&](BlockId latch) {
+                         return branch_target(module_, kernel_,
+                                              instruction(block(latch).end - 1)) ==
+                                block(loop_.header).first;
+                       }) &&
+           kernel_.target_lists.empty() &&
+           std::all_of(body_.begin(), body_.end(), [&](std::uint32_t i) {
+             return instruction(i).scope == 0 && instruction(i).well_formed &&
+                    opcode(i).op != Op::brx;
+           });
+  }
 
   /// What a load needs to be promoted; or why it is not.
   tl::expected<RepeatedLoad, Refusal> repeated(std::uint32_t load,
@@ -96,14 +83,14 @@ public:
                                               std::vector<Condition> &conditions) {
     Refusal why = refusal::new_places;
     const auto place = place_of(load);
-    if (function_.instructions[load].guard != no_register || !place || place->step.is_zero())
+    if (instruction(load).guard != no_register || !place || place->step.is_zero())
       return tl::unexpected(why);
     for (const unsigned ago : {0U, 1U})
       for (const std::uint32_t source : body_) {
-        if (source == load || !is_repeatable(module_.opcode(function_.instructions[source])) ||
-            function_.instructions[source].guard != no_register ||
+        if (source == load || !is_repeatable(opcode(source)) ||
+            instruction(source).guard != no_register ||
             !(ago == 0 ? values_.precedes(source, load) : values_.runs_in_each_round(source)) ||
-            !reads_alike(module_, function_, source, load))
+            !reads_alike(context_, source, load))
           continue;
         auto result = kept(source, load, ago, conditions);
         if (result)
@@ -118,19 +105,29 @@ public:
 
 private:
   /// How an instruction may change what a load has read.
-  Spaces spaces_to(std::uint32_t load, std::uint32_t instruction) const {
-    const Opcode &store = module_.opcode(function_.instructions[instruction]);
-    return effect_of(store) == Effect::store
-               ? spaces_of(module_.opcode(function_.instructions[load]), store, all_global_)
-               : Spaces::apart;
+  Spaces spaces_to(std::uint32_t load, std::uint32_t i) const {
+    return effect_of(opcode(i)) == Effect::store ? spaces_of(opcode(load), opcode(i), all_global_)
+                                                 : Spaces::apart;
+  }
+
+  /// Returns true if a load's destination can be copied register by register.
+  bool is_simple(std::uint32_t load) const {
+    const Operand &to = operands(load)[0];
+    const auto is_register = [&](const Operand &one) {
+      return is_whole_register(one) && can_be_copied(kernel_.registers[one.reg]) &&
+             kernel_.registers[one.reg].type != ScalarType::pred;
+    };
+    const auto parts = module_.children(to);
+    return is_register(to) || (to.kind == Operand::Kind::vector &&
+                               std::all_of(parts.begin(), parts.end(), [&](const Operand &one) {
+                                 return one.kind == Operand::Kind::sink || is_register(one);
+                               }));
   }
 
   /// Where a load goes whose destination can be copied.
   std::optional<facts::Progress> place_of(std::uint32_t load) {
     std::vector<Condition> ignored;
-    return is_simple(module_, function_, function_.instructions[load])
-               ? values_.address(load, ignored)
-               : std::nullopt;
+    return is_simple(load) ? values_.address(load, ignored) : std::nullopt;
   }
 
   /// Returns true if two places are seen to be one, so that this is not tested.
@@ -152,8 +149,7 @@ private:
       for (unsigned rounds = 0; rounds <= ago && spaces != Spaces::apart; ++rounds) {
         const bool comparable = spaces == Spaces::comparable;
         auto found = comparable ? values_.meets(source, i, rounds) : std::nullopt;
-        if (found && forwarded(module_, function_, source, i) &&
-            (load != source || is_sure(*found))) {
+        if (found && forwarded(context_, source, i) && (load != source || is_sure(*found))) {
           (rounds == 0 ? result.to_the_place : result.to_the_place_before).push_back(i);
           if (load == source)
             continue; // one address is one place, whatever it is
@@ -161,7 +157,7 @@ private:
           found = comparable ? values_.apart(source, i, rounds) : std::nullopt;
         }
         if (!found)
-          return tl::unexpected(refusal::ranges.at(function_.instructions[i].line));
+          return tl::unexpected(refusal::ranges.at(instruction(i).line));
         needed->insert(needed->end(), found->begin(), found->end());
       }
     }
@@ -169,8 +165,7 @@ private:
     return result;
   }
 
-  const Module &module_;
-  const Function &function_;
+  const ptxasw::ptx::Loop &loop_;
   LoopValues values_;
   const std::vector<std::uint32_t> body_;
   const bool all_global_;
@@ -192,8 +187,8 @@ bool is_repeatable(const Opcode &opcode) {
          (opcode.space == StateSpace::global || opcode.space == StateSpace::generic);
 }
 
-const Operand *forwarded(const Module &module, const Function &function, std::uint32_t load,
-                         std::uint32_t store) {
+const Operand *forwarded(const KernelContext &context, std::uint32_t load, std::uint32_t store) {
+  const auto &[module, function] = std::tie(context.module, context.kernel);
   const Instruction &reader = function.instructions[load], &writer = function.instructions[store];
   const Opcode &reads = module.opcode(reader), &writes = module.opcode(writer);
   const auto to = module.operands(reader), from = module.operands(writer);
@@ -204,15 +199,15 @@ const Operand *forwarded(const Module &module, const Function &function, std::ui
       bit_width(function.registers[to[0].reg].type) != bits)
     return nullptr;
   const Operand &value = from[1];
-  const bool is_register = value.kind == Operand::Kind::reg && value.selector == 0 &&
-                           !value.negated && function.registers[value.reg].vector == 1 &&
+  const bool is_register = is_whole_register(value) && function.registers[value.reg].vector == 1 &&
                            bit_width(function.registers[value.reg].type) == bits;
   const bool is_number = value.kind == Operand::Kind::integer && !is_float(writes.type);
   return is_register || is_number ? &value : nullptr;
 }
 
-bool reads_alike(const Module &module, const Function &function, std::uint32_t load,
-                 std::uint32_t other) {
+bool reads_alike(const KernelContext &context, std::uint32_t load, std::uint32_t other) {
+  const Module &module = context.module;
+  const Function &function = context.kernel;
   const Instruction &a = function.instructions[load], &b = function.instructions[other];
   const Opcode &reads = module.opcode(a), &reads_too = module.opcode(b);
   if (reads.type != reads_too.type || reads.vector != reads_too.vector ||
@@ -230,11 +225,11 @@ bool reads_alike(const Module &module, const Function &function, std::uint32_t l
 }
 
 /// What in a loop others may see, or wait for.
-std::optional<Refusal> order_in(const Module &module, const Function &function,
-                                const ControlFlowGraph &cfg, LoopId loop) {
+std::optional<Refusal> order_in(const KernelContext &context, LoopId loop) {
+  const ControlFlowGraph &cfg = context.cfg();
   for (const std::uint32_t i : instructions_of(cfg, loop)) {
-    const Instruction &one = function.instructions[i];
-    const Opcode &opcode = module.opcode(one);
+    const Instruction &one = context.kernel.instructions[i];
+    const Opcode &opcode = context.module.opcode(one);
     if (opcode.op == Op::call)
       return refusals::call.at(one.line);
     if (cfg.irreducible(cfg.block_of(i)) || !one.well_formed ||
@@ -244,16 +239,18 @@ std::optional<Refusal> order_in(const Module &module, const Function &function,
   return std::nullopt;
 }
 
-tl::expected<Promotion, Refusal> promotion_of(const Module &module, const Function &function,
-                                              const ControlFlowGraph &cfg, LoopId loop,
+tl::expected<Promotion, Refusal> promotion_of(const KernelContext &context, LoopId loop,
                                               Atoms &atoms, Wanted wanted) {
+  const Module &module = context.module;
+  const Function &function = context.kernel;
+  const ControlFlowGraph &cfg = context.cfg();
   const Instruction &first = function.instructions[cfg.blocks()[cfg.loops()[loop].header].first];
-  Loop one(module, function, cfg, loop, atoms);
+  Loop one(context, loop, atoms);
   if (one.body().size() > largest_loop)
     return tl::unexpected(refusal::too_large.at(first.line));
-  if (const auto why = order_in(module, function, cfg, loop))
+  if (const auto why = order_in(context, loop))
     return tl::unexpected(*why);
-  if (!is_copyable(module, function, cfg, loop, one.body()))
+  if (!one.is_copyable())
     return tl::unexpected(refusal::shape.at(first.line));
   Promotion promotion;
   promotion.wanted = wanted;

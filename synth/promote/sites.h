@@ -5,7 +5,9 @@
 #include "emulator/facts/loop_values.h"
 #include "synth/family.h"
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <vector>
 
@@ -60,23 +62,30 @@ bool is_repeatable(const Opcode &opcode);
 
 /// The register of which a store to a scalar place of 32 or 64 bits writes all bits, or a number;
 /// null if it is another store, or does not write what `load` would read back.
-const Operand *forwarded(const Module &module, const Function &function, std::uint32_t load,
-                         std::uint32_t store);
+const Operand *forwarded(const KernelContext &context, std::uint32_t load, std::uint32_t store);
 
 /// Returns true if a load gives its registers all that another one gives, if they read the same
 /// place: it may leave bytes undefined that nothing uses (`used_bytes_mask`, PTX ISA 12.2), and
 /// then it does not.
-bool reads_alike(const Module &module, const Function &function, std::uint32_t load,
-                 std::uint32_t other);
+bool reads_alike(const KernelContext &context, std::uint32_t load, std::uint32_t other);
 
 /// Why nothing in a loop is promoted; or what is. Where loads are to be carried, one of them is.
-tl::expected<Promotion, Refusal> promotion_of(const Module &module, const Function &function,
-                                              const ControlFlowGraph &cfg, LoopId loop,
+tl::expected<Promotion, Refusal> promotion_of(const KernelContext &context, LoopId loop,
                                               Atoms &atoms, Wanted wanted);
 
 /// Why a loop is none that the law speaks of, which is entered in one place only, with nothing in
 /// it that calls or synchronises.
-std::optional<Refusal> order_in(const Module &module, const Function &function,
-                                const ControlFlowGraph &cfg, LoopId loop);
+std::optional<Refusal> order_in(const KernelContext &context, LoopId loop);
+
+/// What the predicate of a promotion's test is called: `%promote0_apart`, `%carry0_apart`.
+constexpr std::string_view prefix_of(Wanted wanted) {
+  return wanted == Wanted::repeated ? "promote" : "carry";
+}
+inline constexpr std::string_view predicate_suffix = "apart";
+
+/// The module's text with loads of a loop promoted, and the loop as it was; nothing if the loop
+/// cannot be taken apart.
+std::optional<std::string> write_promoted(const KernelContext &context, const Promotion &promotion,
+                                          Atoms &atoms);
 
 } // namespace ptxasw::synth::promote

@@ -32,15 +32,15 @@
 //		mov.b32 %carry0_b32_0, %f2;
 //		...
 
-#include "synth/promote/write.h"
+#include "synth/promote/sites.h"
 
+#include "grammar/code_writer.h"
 #include "grammar/edits.h"
 #include "grammar/next.h"
 #include "grammar/pragmas.h"
 #include "grammar/roles.h"
 #include "synth/test_writer.h"
 
-#include <algorithm>
 #include <fmt/core.h>
 #include <map>
 #include <set>
@@ -48,13 +48,12 @@
 namespace ptxasw::synth::promote {
 namespace {
 
-class LoopWriter {
+class LoopWriter : OfKernel {
 public:
-  LoopWriter(const Module &module, const Function &function, const ControlFlowGraph &cfg,
-             const Promotion &promotion, Atoms &atoms)
-      : module_(module), function_(function), cfg_(cfg), promotion_(promotion), atoms_(atoms),
-        name_(unused_prefix(module.text(), prefix_of(promotion.wanted))), fresh_(name_),
-        blocks_(blocks_in(cfg, promotion.loop)), header_(cfg.loops()[promotion.loop].header) {}
+  LoopWriter(const KernelContext &context, const Promotion &promotion, Atoms &atoms)
+      : OfKernel(context), promotion_(promotion), atoms_(atoms),
+        name_(unused_prefix(module_.text(), prefix_of(promotion.wanted))), fresh_(name_),
+        blocks_(blocks_in(cfg(), promotion.loop)), header_(cfg().loops()[promotion.loop].header) {}
 
   std::optional<std::string> run() {
     for (const RepeatedLoad &load : promotion_.loads)
@@ -66,7 +65,7 @@ public:
     std::string declarations = fresh_.declarations();
     if (tests())
       declarations += fmt::format("\n\t.reg .pred {};", predicate());
-    edits_.insert(function_.body.begin + 1, declarations);
+    edits_.insert(kernel_.body.begin + 1, declarations);
     return edits_.apply(module_.text());
   }
 
@@ -74,22 +73,20 @@ private:
   bool tests() const { return !promotion_.conditions.empty(); }
   std::string predicate() const { return fmt::format("%{}{}", name_, predicate_suffix); }
   std::string place(std::string_view what) const { return fmt::format("${}{}", name_, what); }
-  std::string copy_of(BlockId block) const { return place(fmt::format("b{}", block)); }
-  bool contains(BlockId block) const { return cfg_.contains(promotion_.loop, block); }
-  std::string_view own(RegisterId reg) const { return function_.registers[reg].name; }
-  std::string type_of(RegisterId reg) const {
-    return fmt::format("b{}", bit_width(function_.registers[reg].type));
-  }
+  std::string copy_of(BlockId one) const { return place(fmt::format("b{}", one)); }
+  bool contains(BlockId one) const { return cfg().contains(promotion_.loop, one); }
+  std::string_view own(RegisterId reg) const { return kernel_.registers[reg].name; }
+  std::string type_of(RegisterId reg) const { return copied_as(kernel_.registers[reg].type); }
 
   std::vector<RegisterId> destinations(std::uint32_t load) const {
-    return written_registers(module_, function_.instructions[load]);
+    return written_registers(module_, instruction(load));
   }
 
   /// A register gets what a store has written to the place that a load has read.
   std::string forward(std::uint32_t load, std::uint32_t store, const std::string &kept) const {
-    return fmt::format("\n\t{}mov.{} {}, {};", guard_text(function_, function_.instructions[store]),
+    return fmt::format("\n\t{}mov.{} {}, {};", guard_text(kernel_, instruction(store)),
                        type_of(destinations(load)[0]), kept,
-                       module_.text(forwarded(module_, function_, load, store)->span));
+                       module_.text(forwarded(context_, load, store)->span));
   }
 
   /// What a source has read: in this round, and in the one before.
@@ -130,21 +127,19 @@ private:
   void test() {
     std::string text = "\n";
     if (tests())
-      text += TestWriter(function_, atoms_, fresh_).all(promotion_.conditions, predicate());
-    edits_.insert(end_of_labels(function_, cfg_.blocks()[header_].first),
+      text += TestWriter(kernel_, atoms_, fresh_).all(promotion_.conditions, predicate());
+    edits_.insert(end_of_labels(kernel_, block(header_).first),
                   fmt::format("{}{}:", text, place("again")));
     std::map<std::uint32_t, std::string> behind = behind_;
-    for (const auto &[instruction, moves] : own_kept_)
-      behind[instruction] += moves;
-    for (const auto &[instruction, text_behind] : behind)
-      edits_.insert(function_.instructions[instruction].span.end, text_behind);
+    for (const auto &[source, moves] : own_kept_)
+      behind[source] += moves;
+    for (const auto &[at, text_behind] : behind)
+      edits_.insert(instruction(at).span.end, text_behind);
   }
 
   void turn_back() {
-    for (const BlockId latch : cfg_.loops()[promotion_.loop].latches) {
-      const Instruction &last = function_.instructions[cfg_.blocks()[latch].end - 1];
-      edits_.replace(module_.operands(last)[0].span, place("back"));
-    }
+    for (const BlockId latch : cfg().loops()[promotion_.loop].latches)
+      edits_.replace(operands(block(latch).end - 1)[0].span, place("back"));
     added_ = place("back") + ":\n";
     added_ += tests() ? fmt::format("\t@{} bra {};\n\tbra.uni {};\n", predicate(), copy_of(header_),
                                     place("again"))
@@ -152,28 +147,25 @@ private:
   }
 
   /// The name of a place outside of the loop.
-  std::string outside(BlockId block) {
-    const auto [found, added] = outside_.try_emplace(block);
-    if (!added)
-      return found->second;
-    found->second = place(fmt::format("out{}", block));
-    edits_.insert(begin_with_pragmas(function_, cfg_.blocks()[block].first),
-                  found->second + ":\n\t");
+  std::string outside(BlockId one) {
+    const auto [found, added] = outside_.try_emplace(one, place(fmt::format("out{}", one)));
+    if (added)
+      edits_.insert(begin_with_pragmas(kernel_, block(one).first), found->second + ":\n\t");
     return found->second;
   }
 
   void copy() {
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
-      const BasicBlock &block = cfg_.blocks()[blocks_[i]];
+      const BasicBlock &here = block(blocks_[i]);
       added_ += copy_of(blocks_[i]) + ":\n";
       if (blocks_[i] == header_)
         added_ += round_begins_;
-      for (std::uint32_t at = block.first; at < block.end; ++at)
+      for (std::uint32_t at = here.first; at < here.end; ++at)
         copy(at);
-      if (!falls_through(function_.instructions[block.end - 1]))
+      if (!falls_through(module_, instruction(here.end - 1)))
         continue;
-      const bool ends = block.end == function_.instructions.size();
-      const BlockId next = ends ? 0 : cfg_.block_of(block.end);
+      const bool ends = here.end == count();
+      const BlockId next = ends ? 0 : cfg().block_of(here.end);
       if (ends)
         added_ += "\tret;\n";
       else if (!contains(next))
@@ -183,13 +175,7 @@ private:
     }
   }
 
-  bool falls_through(const Instruction &last) const {
-    const Op op = module_.opcode(last).op;
-    return last.guard != no_register || (op != Op::bra && op != Op::ret && op != Op::exit);
-  }
-
   void copy(std::uint32_t at) {
-    const Instruction &instruction = function_.instructions[at];
     const auto behind = [&](const std::map<std::uint32_t, std::string> &texts) {
       const auto found = texts.find(at);
       return found == texts.end() ? std::string() : found->second;
@@ -199,27 +185,24 @@ private:
       added_ += found->second + (kept.empty() ? "" : kept.substr(1) + "\n");
       return;
     }
-    std::string text(module_.text(instruction.span));
-    const auto target = branch_target(module_, function_, instruction);
-    if (target && *target < function_.instructions.size() && contains(cfg_.block_of(*target))) {
-      const Span span = module_.operands(instruction)[0].span;
-      text.replace(span.begin - instruction.span.begin, span.size(),
-                   copy_of(cfg_.block_of(*target)));
+    const Span own = instruction(at).span;
+    std::string text(module_.text(own));
+    const auto target = branch_target(module_, kernel_, instruction(at));
+    if (target && *target < count() && contains(cfg().block_of(*target))) {
+      const Span span = operands(at)[0].span;
+      text.replace(span.begin - own.begin, span.size(), copy_of(cfg().block_of(*target)));
     }
     added_ +=
         fmt::format("\t{}{}{}{}\n", text, behind(behind_), behind(own_kept_), behind(behind_copy_));
   }
 
   void close() {
-    bool falls = function_.instructions.empty() || falls_through(function_.instructions.back());
-    for (const Label &label : function_.labels)
-      falls = falls || label.position == function_.instructions.size();
-    edits_.insert(function_.body.end - 1, (falls ? "\tret;\n" : "") + added_);
+    bool falls = count() == 0 || falls_through(module_, kernel_.instructions.back());
+    for (const Label &label : kernel_.labels)
+      falls = falls || label.position == count();
+    edits_.insert(kernel_.body.end - 1, (falls ? "\tret;\n" : "") + added_);
   }
 
-  const Module &module_;
-  const Function &function_;
-  const ControlFlowGraph &cfg_;
   const Promotion &promotion_;
   Atoms &atoms_;
   const std::string name_;
@@ -239,10 +222,9 @@ private:
 
 } // namespace
 
-std::optional<std::string> write_promoted(const Module &module, const Function &function,
-                                          const ControlFlowGraph &cfg, const Promotion &promotion,
+std::optional<std::string> write_promoted(const KernelContext &context, const Promotion &promotion,
                                           Atoms &atoms) {
-  return LoopWriter(module, function, cfg, promotion, atoms).run();
+  return LoopWriter(context, promotion, atoms).run();
 }
 
 } // namespace ptxasw::synth::promote

@@ -6,7 +6,6 @@
 #include "synth/same_launch.h"
 
 #include <algorithm>
-#include <fmt/core.h>
 #include <optional>
 
 namespace ptxasw::synth {
@@ -16,10 +15,6 @@ constexpr std::string_view limit_directive = "maxnreg";
 
 constexpr Refusal moved{"registers-moved",
                         "warps hand registers to each other, of those that a block begins with"};
-
-bool is_limit(std::string_view directive) {
-  return directive == limit_directive || directive == "minnctapersm" || directive == "maxnctapersm";
-}
 
 /// With `setmaxnreg` warps wait for registers that others of the block give back (PTX ISA
 /// 9.7.19.5): of a smaller number they may wait forever. A function that is called may do so, too.
@@ -36,19 +31,14 @@ const std::vector<std::string> &register_limits() {
 }
 
 FamilyAnswer propose_registers(const KernelContext &context) {
-  const Module &module = context.module;
-  const Function &kernel = context.kernel;
+  if (limits_registers(context.kernel))
+    return {{}, {refusals::registers_given}};
+  if (moves_registers(context.module))
+    return {{}, {moved}};
   FamilyAnswer answer;
-  if (std::any_of(kernel.directives.begin(), kernel.directives.end(),
-                  [](const PerformanceDirective &one) { return is_limit(one.name); }))
-    answer.refusals.push_back(refusals::registers_given);
-  else if (moves_registers(module))
-    answer.refusals.push_back(moved);
-  if (!answer.refusals.empty())
-    return answer;
   for (const std::string &limit : register_limits()) {
-    answer.proposals.push_back(same_launch_proposal(kernel, "registers", limit));
-    answer.proposals.back().registers = static_cast<unsigned>(std::stoul(limit));
+    answer.proposals.push_back(same_launch_proposal(context.kernel, "registers", limit));
+    answer.proposals.back().registers = number_in(limit);
   }
   return answer;
 }
@@ -72,7 +62,6 @@ std::string prove_registers(const KernelContext &context, const Function &siblin
                                   {.directive = limit_directive});
 }
 
-extern const Family registers_family;
 const Family registers_family = {
     .name = "registers",
     .option = "maxnreg",

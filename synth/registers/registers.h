@@ -10,7 +10,6 @@
 #include "synth/family.h"
 
 #include <string>
-#include <vector>
 
 namespace ptxasw::synth {
 

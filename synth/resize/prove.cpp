@@ -29,7 +29,6 @@
 #include "synth/same_launch.h"
 #include "synth/script.h"
 
-#include <fmt/core.h>
 #include <span>
 
 namespace ptxasw::synth {

@@ -10,8 +10,6 @@
 #include "synth/script.h"
 #include "synth/spread.h"
 
-#include <algorithm>
-#include <charconv>
 #include <fmt/core.h>
 
 namespace ptxasw::synth {
@@ -28,23 +26,6 @@ constexpr Refusal name_in_use{"name-taken", "the kernel has a name that a versio
 
 /// Begins the names of registers that a version has beside the kernel's.
 constexpr std::string_view own_prefix = "%ptxasw_";
-
-/// Threads of a block at most, if the kernel says so (PTX ISA 11.4.2).
-std::optional<std::uint64_t> bound_of(const Function &kernel) {
-  const PerformanceDirective *const bound = kernel.directive("maxntid");
-  if (!bound)
-    return std::nullopt;
-  std::uint64_t threads = 1;
-  for (unsigned i = 0; i < bound->count; ++i)
-    threads *= bound->values[i];
-  return threads;
-}
-
-std::uint32_t extent_of(std::string_view variant) {
-  std::uint32_t extent = 0;
-  std::from_chars(variant.data() + 1, variant.data() + variant.size(), extent);
-  return extent;
-}
 
 /// Threads of a block along x.
 const std::vector<std::string> &resize_variants() {
@@ -111,23 +92,21 @@ Sibling resized(std::uint32_t extent, bool counts) {
 }
 
 FamilyAnswer propose_resize(const KernelContext &context) {
-  const Module &module = context.module;
   const Function &kernel = context.kernel;
   FamilyAnswer answer;
   if (const auto obstacle = resize_obstacle(context))
     return {{}, {*obstacle}};
-  const auto bound = bound_of(kernel);
+  const auto bound = threads_of(kernel);
   for (const std::string &variant : resize_variants()) {
-    const std::uint32_t extent = extent_of(variant);
+    const std::uint32_t extent = number_in(variant);
     if (bound && extent > *bound) {
       add_refusal(answer.refusals, block_bounded);
       continue;
     }
-    Proposal proposal;
-    proposal.family = "resize";
-    proposal.variant = variant;
-    proposal.sibling = resized(extent, counts_threads(module, kernel));
-    proposal.sibling.name = fmt::format("{}__ptxasw_resize_{}", kernel.name, variant);
+    Proposal proposal = same_launch_proposal(kernel, "resize", variant);
+    std::string name = std::move(proposal.sibling.name);
+    proposal.sibling = resized(extent, counts_threads(context.module, kernel));
+    proposal.sibling.name = std::move(name);
     answer.proposals.push_back(std::move(proposal));
   }
   return answer;
@@ -151,7 +130,6 @@ std::string write_resize(const KernelContext &context, const Proposal &proposal)
                               printer.text, module.text(kernel.body));
 }
 
-extern const Family resize_family;
 const Family resize_family = {
     .name = "resize",
     .option = "resize",

@@ -49,6 +49,39 @@ bool is_known(const SearchCost &cost, const SearchOptions &options) {
   return cost.wsteps.most && (!options.at || options.at(cost, *cost.wsteps.most));
 }
 
+/// COpPER's weighted steps (section 4.1): a sector of device memory counts five, a way of shared
+/// memory beyond the first, a divergence and an instruction one each.
+BoundMetric weighted_steps() { return {"wsteps", {1, 5, 1, 1}}; }
+
+/// Compares two bounds as published (section 4.2): the lower degree first; of equal degree the sums
+/// of the coefficients of each degree, from the highest. That is the order of their values where
+/// all variables are the same large number. -1: the first is lower; 0: neither is known to be.
+int published_order(const AmountPool &amounts, const Amount &a, const AmountPool &others,
+                    const Amount &b) {
+  const unsigned p = degree(amounts, a), q = degree(others, b);
+  if (p != q)
+    return p < q ? -1 : 1;
+  // Divisible by whatever bounds divide by.
+  static const Rational large = Rational::power_of_two(60) * 3 * 3 * 5 * 7;
+  const auto value = [](const std::string &) { return std::optional(large); };
+  const auto x = amounts.evaluate(a, value), y = others.evaluate(b, value);
+  if (!x || !y)
+    return 0;
+  return *x < *y ? -1 : *x > *y ? 1 : 0;
+}
+
+/// Returns true if the first is known to be better than the second: ties keep the second, and so
+/// does a bound or a prediction that is not there.
+bool is_better(const SearchCost &a, const SearchCost &b, const SearchOptions &options) {
+  if (!is_known(a, options) || !is_known(b, options))
+    return false;
+  if (options.time)
+    return *a.microseconds < *b.microseconds;
+  if (options.at)
+    return *options.at(a, *a.wsteps.most) < *options.at(b, *b.wsteps.most);
+  return published_order(*a.amounts, *a.wsteps.most, *b.amounts, *b.wsteps.most) < 0;
+}
+
 class Search {
 public:
   Search(std::shared_ptr<const Module> module, std::string kernel, const SearchOptions &options)
@@ -122,40 +155,32 @@ private:
   /// The versions one rewrite further than candidate `from`; those that are proved join `next`.
   void expand(std::size_t from, std::vector<std::size_t> &next) {
     const std::shared_ptr<const Module> module = result_.candidates[from].module;
-    const std::vector<std::string> steps = result_.candidates[from].steps;
+    const std::vector<std::string> &steps = result_.candidates[from].steps;
+    const bool shuffle =
+        options_.shuffle && std::find(steps.begin(), steps.end(), "shuffle") == steps.end();
     const KernelContext context(*module, *function_in(*module));
     for (const MeldCutoff cutoff : {MeldCutoff::all, MeldCutoff::costly})
-      for (const MeldSite &site : meld_sites(context, cutoff).sites) {
-        if (spent())
-          return;
-        consider(*module, steps, next, [&]() -> Rewrite {
+      for (const MeldSite &site : meld_sites(context, cutoff).sites)
+        consider(from, next, [&]() -> Rewrite {
           return {
               fmt::format("meld:{}:{}", site.line, cutoff == MeldCutoff::all ? "all" : "costly"),
               meld_branch(context, site.instruction, cutoff), prove_melded};
         });
-      }
-    for (const PromotionSite &site : promotion_sites(context).sites) {
-      if (spent())
-        return;
-      consider(*module, steps, next, [&]() -> Rewrite {
+    for (const PromotionSite &site : promotion_sites(context).sites)
+      consider(from, next, [&]() -> Rewrite {
         return {fmt::format("promote:{}", site.line), promote_loop(context, site.header),
                 prove_promoted};
       });
-    }
-    if (options_.shuffle && std::find(steps.begin(), steps.end(), "shuffle") == steps.end() &&
-        !spent())
-      consider(*module, steps, next, [&] { return shuffled(*module); });
+    if (shuffle)
+      consider(from, next, [&] { return shuffled(*module); });
   }
 
   /// By which path a load reads changes no step; so that is tried last, and of the best alone.
   void requalify() {
-    if (spent())
-      return;
-    const std::shared_ptr<const Module> module = result_.candidates[result_.best].module;
-    const std::vector<std::string> steps = result_.candidates[result_.best].steps;
+    const Module &module = *result_.candidates[result_.best].module;
     std::vector<std::size_t> last;
-    consider(*module, steps, last, [&]() -> Rewrite {
-      return {"cache:nc", requalify_loads({*module, *function_in(*module)}), prove_requalified};
+    consider(result_.best, last, [&]() -> Rewrite {
+      return {"cache:nc", requalify_loads({module, *function_in(module)}), prove_requalified};
     });
   }
 
@@ -196,15 +221,18 @@ private:
             result && result->changed ? std::optional(std::move(result->text)) : std::nullopt};
   }
 
+  /// Candidate `from` and one rewrite more; what is proved joins `next`.
   template <typename Write>
-  void consider(const Module &before, const std::vector<std::string> &steps,
-                std::vector<std::size_t> &next, const Write &write) {
+  void consider(std::size_t from, std::vector<std::size_t> &next, const Write &write) {
+    if (spent())
+      return;
     const auto begin = Clock::now();
     Rewrite rewrite = write();
     if (!rewrite.text || !seen_.insert(*rewrite.text).second)
       return;
+    const std::shared_ptr<const Module> before = result_.candidates[from].module;
     SearchCandidate candidate;
-    candidate.steps = steps;
+    candidate.steps = result_.candidates[from].steps;
     candidate.steps.push_back(rewrite.name);
     candidate.apart =
         std::any_of(candidate.steps.begin(), candidate.steps.end(),
@@ -217,7 +245,7 @@ private:
       candidate.withdrawn = parsed ? "the kernel is gone" : parsed.error().message;
     else if (rewrite.prove)
       candidate.withdrawn =
-          rewrite.prove(before, *function_in(before), *candidate.module, *function);
+          rewrite.prove(*before, *function_in(*before), *candidate.module, *function);
     if (candidate.withdrawn.empty())
       evaluate(candidate);
     if (const auto index = add(std::move(candidate), begin))
@@ -247,32 +275,6 @@ private:
 };
 
 } // namespace
-
-BoundMetric weighted_steps() { return {"wsteps", {1, 5, 1, 1}}; }
-
-int published_order(const AmountPool &amounts, const Amount &a, const AmountPool &others,
-                    const Amount &b) {
-  const unsigned p = degree(amounts, a), q = degree(others, b);
-  if (p != q)
-    return p < q ? -1 : 1;
-  // Divisible by whatever bounds divide by.
-  static const Rational large = Rational::power_of_two(60) * 3 * 3 * 5 * 7;
-  const auto value = [](const std::string &) { return std::optional(large); };
-  const auto x = amounts.evaluate(a, value), y = others.evaluate(b, value);
-  if (!x || !y)
-    return 0;
-  return *x < *y ? -1 : *x > *y ? 1 : 0;
-}
-
-bool is_better(const SearchCost &a, const SearchCost &b, const SearchOptions &options) {
-  if (!is_known(a, options) || !is_known(b, options))
-    return false;
-  if (options.time)
-    return *a.microseconds < *b.microseconds;
-  if (options.at)
-    return *options.at(a, *a.wsteps.most) < *options.at(b, *b.wsteps.most);
-  return published_order(*a.amounts, *a.wsteps.most, *b.amounts, *b.wsteps.most) < 0;
-}
 
 SearchResult search(const std::shared_ptr<const Module> &module, const std::string &kernel,
                     const SearchOptions &options) {

@@ -17,10 +17,6 @@
 
 namespace ptxasw::synth {
 
-/// COpPER's weighted steps (section 4.1): a sector of device memory counts five, a way of shared
-/// memory beyond the first, a divergence and an instruction one each.
-BoundMetric weighted_steps();
-
 /// What a version of a kernel costs.
 struct SearchCost {
   std::shared_ptr<facts::AmountPool> amounts;
@@ -66,16 +62,6 @@ struct SearchResult {
   std::size_t best = 0;                    ///< 0: nothing is better
   bool budget_spent = false;
 };
-
-/// Compares two bounds as published (section 4.2): the lower degree first; of equal degree the sums
-/// of the coefficients of each degree, from the highest. That is the order of their values where
-/// all variables are the same large number. -1: the first is lower; 0: neither is known to be.
-int published_order(const facts::AmountPool &amounts, const facts::Amount &a,
-                    const facts::AmountPool &others, const facts::Amount &b);
-
-/// Returns true if the first is known to be better than the second: ties keep the second, and so
-/// does a bound or a prediction that is not there.
-bool is_better(const SearchCost &a, const SearchCost &b, const SearchOptions &options);
 
 /// Looks for the best version of a kernel.
 SearchResult search(const std::shared_ptr<const Module> &module, const std::string &kernel,

@@ -48,11 +48,9 @@
 #include "grammar/roles.h"
 #include "synth/prove/side.h"
 #include "synth/same_launch.h"
-#include "synth/stage/script.h"
 #include "synth/stage/write.h"
 #include "synth/test_reader.h"
 
-#include <algorithm>
 #include <fmt/core.h>
 #include <map>
 
@@ -64,23 +62,17 @@ using facts::Condition;
 using facts::Polynomial;
 using proof::TextReader;
 
-class StageProof {
+class StageProof : OfKernel {
 public:
-  StageProof(const Module &before, const Function &kernel, const Module &after,
-             const Function &staged, const Staging &staging, Atoms &atoms)
-      : before_(before), kernel_(kernel), after_(after), staged_(staged), staging_(staging),
-        atoms_(atoms), cfg_(before, kernel), script_(after, staged, kernel),
-        reader_(script_.reader) {}
+  StageProof(const KernelContext &kernel, const Module &after, const Function &staged,
+             const Staging &staging, Atoms &atoms)
+      : OfKernel(kernel), after_(after), staged_(staged), staging_(staging), atoms_(atoms),
+        script_(after, staged, kernel_), reader_(script_.reader) {}
 
   void run() {
     check_frame();
-    StageScript{before_,
-                kernel_,
-                cfg_,
-                staging_,
-                std::string(tile_),
-                script_,
-                [&](std::string_view, const auto &...what) { check(what...); }}
+    StageScript(context_, staging_, std::string(tile_), script_,
+                [&](std::string_view, const auto &...what) { check(what...); })
         .tell();
     if (reader_.position() != staged_.instructions.size() - kernel_.instructions.size())
       reader_.fail("the kernel does not follow");
@@ -94,7 +86,7 @@ private:
     show(staged_.instructions.size() > 2 * kernel_.instructions.size() &&
              staged_.scopes.size() == 1 && staged_.target_lists.empty(),
          "it has another shape");
-    const std::string_view mine = before_.text(kernel_.body), theirs = after_.text(staged_.body);
+    const std::string_view mine = module_.text(kernel_.body), theirs = after_.text(staged_.body);
     const std::size_t head = begin_of_code(kernel_) - kernel_.body.begin;
     show(theirs.starts_with(mine.substr(0, head)) && theirs.ends_with(mine.substr(head)) &&
              theirs.size() > mine.size(),
@@ -106,13 +98,13 @@ private:
     show(staged_.instructions[behind].span.begin >= own_code &&
              staged_.instructions[behind - 1].span.end <= own_code,
          "the kernel does not follow");
-    tile_ = proof::added_tile(before_, kernel_, after_, staged_, staging_.size);
+    tile_ = proof::added_tile(module_, kernel_, after_, staged_, staging_.size);
     Function moved = staged_;
     for (Pragma &pragma : moved.pragmas) {
       show(pragma.position >= behind, "it has other pragmas");
       pragma.position -= behind;
     }
-    const std::string fault = same_launch_header_fault(before_, kernel_, after_, moved);
+    const std::string fault = same_launch_header_fault(module_, kernel_, after_, moved);
     show(fault.empty(), fault);
   }
 
@@ -166,13 +158,10 @@ private:
       reader_.fail("not so many rounds");
   }
 
-  const Module &before_;
-  const Function &kernel_;
   const Module &after_;
   const Function &staged_;
   const Staging &staging_;
   Atoms &atoms_;
-  const ControlFlowGraph cfg_;
   ScriptReader script_;
   TextReader &reader_;
   std::string_view tile_;
@@ -186,13 +175,13 @@ namespace ptxasw::synth {
 std::string prove_staged(const Module &before, const Function &kernel, const Module &after,
                          const Function &staged, std::string_view variant) {
   facts::Atoms atoms;
-  const Sites<stage::Staging> answer =
-      stage::staging_of({before, kernel}, stage::tile_of(variant), atoms);
+  const KernelContext context(before, kernel);
+  const Sites<stage::Staging> answer = stage::staging_of(context, stage::tile_of(variant), atoms);
   if (answer.sites.empty())
     return answer.refusals.empty() ? "there is no such variant"
                                    : std::string(answer.refusals[0].meaning);
   return proof::fault_of(
-      [&] { stage::StageProof(before, kernel, after, staged, answer.sites[0], atoms).run(); });
+      [&] { stage::StageProof(context, after, staged, answer.sites[0], atoms).run(); });
 }
 
 } // namespace ptxasw::synth

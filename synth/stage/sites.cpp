@@ -7,7 +7,7 @@
 // n times. Every thread that comes to the loop runs so many rounds, each to a latch.
 //
 // If there is a loop around it, that one must be of this kind, too, and all threads of a block must
-// come to the inner one in the same of its rounds (alike.cpp); so two threads that have as many
+// come to the inner one in the same of its rounds (before.cpp); so two threads that have as many
 // rounds of the outer loop enter the inner one as often.
 //
 // Of the loads behind that beginning those are staged whose addresses all lanes share, go on by a
@@ -34,7 +34,7 @@
 #include "emulator/semantics/global_load.h"
 #include "emulator/symbolic/generic.h"
 #include "grammar/next.h"
-#include "synth/stage/alike.h"
+#include "synth/same_launch.h"
 
 #include <algorithm>
 #include <bit>
@@ -83,14 +83,6 @@ bool asks_for_sizes(const Module &module, const Instruction &instruction) {
   });
 }
 
-/// How many threads a block has, or has at most, if the kernel says.
-std::optional<std::uint64_t> threads_of(const Function &kernel) {
-  for (const std::string_view name : {"reqntid", "maxntid"})
-    if (const PerformanceDirective *const block = kernel.directive(name))
-      return std::uint64_t{block->values[0]} * block->values[1] * block->values[2];
-  return std::nullopt;
-}
-
 /// Why nothing of a kernel may be brought to shared memory by a block, whatever it reads: something
 /// in it synchronises, or lanes must agree, or it is no kernel for that.
 std::optional<Refusal> obstacle_of(const Module &module, const Function &kernel) {
@@ -131,23 +123,23 @@ std::uint64_t shared_of(const Module &module, const Function &kernel) {
   return bytes;
 }
 
-class Loop {
+class Loop : OfKernel {
 public:
-  Loop(const facts::KernelFacts &facts, LoopId loop, facts::Atoms &atoms)
-      : facts_(facts), module_(facts.module()), kernel_(facts.function()), cfg_(facts.cfg()),
-        loop_(cfg_.loops()[loop]), values_(module_, kernel_, cfg_, loop, atoms), atoms_(atoms) {
+  Loop(const KernelContext &context, LoopId loop, facts::Atoms &atoms)
+      : OfKernel(context), facts_(context.facts()), loop_(cfg().loops()[loop]),
+        values_(module_, kernel_, cfg(), loop, atoms), atoms_(atoms) {
     staging_.loop = loop;
-    staging_.entry = cfg_.blocks()[loop_.header].first;
-    staging_.header = cfg_.blocks()[cfg_.loops()[outermost()].header].first;
+    staging_.entry = block(loop_.header).first;
+    staging_.header = block(cfg().loops()[outermost()].header).first;
   }
 
   /// Throws Refused.
   Staging run(std::uint32_t bytes) {
     check_shape();
     Refusal why = here(refusal::none);
-    for (std::uint32_t i = 0; i < kernel_.instructions.size(); ++i)
-      if (cfg_.reachable(cfg_.block_of(i)) && cfg_.contains(staging_.loop, cfg_.block_of(i)) &&
-          cfg_.dominates(cfg_.block_of(staging_.round), cfg_.block_of(i)))
+    for (std::uint32_t i = 0; i < count(); ++i)
+      if (cfg().reachable(cfg().block_of(i)) && cfg().contains(staging_.loop, cfg().block_of(i)) &&
+          cfg().dominates(cfg().block_of(staging_.round), cfg().block_of(i)))
         if (const auto refused = consider(i))
           why = *refused;
     for (const Candidate &one : candidates_)
@@ -155,20 +147,20 @@ public:
         add(one);
     if (staging_.ranges.empty())
       throw Refused{why};
-    const auto last = values_.last_round(cfg_.blocks()[end_].branch, staging_.conditions);
+    const auto last = values_.last_round(block(end_).branch, staging_.conditions);
     require(last.has_value(), refusal::uncounted);
     staging_.count = staging_.round == staging_.entry ? *last + Polynomial(1) : *last;
     count_around();
     require(tidy(staging_.conditions) && (!staging_.around || tidy(staging_.around->conditions)),
             refusal::large);
     lay_out(bytes);
-    staging_.before = before_loop(module_, kernel_, cfg_, outermost(), entry_registers());
+    staging_.before = before_loop(context_, outermost(), entry_registers());
     return std::move(staging_);
   }
 
 private:
   Refusal here(const Refusal &refusal) const {
-    return refusal.at(kernel_.instructions[staging_.entry].line);
+    return refusal.at(instruction(staging_.entry).line);
   }
 
   void require(bool holds, const Refusal &refusal) const {
@@ -180,48 +172,45 @@ private:
 
   /// Every thread that enters the loop leaves it by the one branch that ends it.
   void check_shape() {
-    require(loop_.parent == no_index || cfg_.loops()[loop_.parent].parent == no_index,
+    require(loop_.parent == no_index || cfg().loops()[loop_.parent].parent == no_index,
             refusal::inner);
-    for (const BlockId block : blocks_in(cfg_, staging_.loop))
-      require(cfg_.loop_of(block) == staging_.loop, refusal::inner);
+    for (const BlockId one : blocks_in(cfg(), staging_.loop))
+      require(cfg().loop_of(one) == staging_.loop, refusal::inner);
     end_ = end_of(staging_.loop);
-    const BasicBlock &end = cfg_.blocks()[end_];
-    const bool is_first_inside = cfg_.contains(staging_.loop, end.successors[0]);
+    const BasicBlock &end = block(end_);
+    const bool is_first_inside = cfg().contains(staging_.loop, end.successors[0]);
     const BlockId stays = end.successors[is_first_inside ? 0 : 1];
-    require(stays == loop_.header ||
-                cfg_.blocks()[stays].predecessors == std::vector<BlockId>{end_},
+    require(stays == loop_.header || block(stays).predecessors == std::vector<BlockId>{end_},
             refusal::ends);
-    staging_.round = cfg_.blocks()[stays].first;
+    staging_.round = block(stays).first;
   }
 
   /// The block at whose end a loop is left, in each round that does not go on: nowhere else.
   BlockId end_of(LoopId loop) const {
-    const auto leaves = [&](BlockId to) { return !cfg_.contains(loop, to); };
+    const auto leaves = [&](BlockId to) { return !cfg().contains(loop, to); };
     BlockId found = no_index;
-    for (BlockId block = 0; block < cfg_.blocks().size(); ++block) {
-      if (!cfg_.reachable(block) || leaves(block))
-        continue;
-      require(!cfg_.irreducible(block), refusal::inner);
-      const BasicBlock &one = cfg_.blocks()[block];
-      require(!returns(module_.opcode(kernel_.instructions[one.end - 1])), refusal::ends);
+    for (const BlockId inside : blocks_in(cfg(), loop)) {
+      require(!cfg().irreducible(inside), refusal::inner);
+      const BasicBlock &one = block(inside);
+      require(!returns(opcode(one.end - 1)), refusal::ends);
       if (std::none_of(one.successors.begin(), one.successors.end(), leaves))
         continue;
       require(found == no_index, refusal::ends);
-      found = block;
+      found = inside;
     }
-    require(found != no_index && cfg_.loop_of(found) == loop && dominates_latches(found, loop),
+    require(found != no_index && cfg().loop_of(found) == loop && dominates_latches(found, loop),
             refusal::ends);
-    const BasicBlock &end = cfg_.blocks()[found];
+    const BasicBlock &end = block(found);
     require(end.branch == end.end - 1 && end.successors.size() == 2 &&
                 leaves(end.successors[0]) != leaves(end.successors[1]),
             refusal::ends);
     return found;
   }
 
-  bool dominates_latches(BlockId block, LoopId loop) const {
-    const std::vector<BlockId> &latches = cfg_.loops()[loop].latches;
+  bool dominates_latches(BlockId one, LoopId loop) const {
+    const std::vector<BlockId> &latches = cfg().loops()[loop].latches;
     return std::all_of(latches.begin(), latches.end(),
-                       [&](BlockId latch) { return cfg_.dominates(block, latch); });
+                       [&](BlockId latch) { return cfg().dominates(one, latch); });
   }
 
   /// What is known of the loop around this one.
@@ -229,15 +218,14 @@ private:
     if (loop_.parent == no_index)
       return;
     const BlockId end = end_of(loop_.parent);
-    require(come_alike(module_, kernel_, cfg_, loop_.parent, end, loop_.header), refusal::passed);
+    require(come_alike(context_, loop_.parent, end, loop_.header), refusal::passed);
     const std::uint32_t entry = staging_.entry; // the block before it goes on there?
-    require(entry == 0 || !cfg_.contains(staging_.loop, cfg_.block_of(entry - 1)) ||
-                (kernel_.instructions[entry - 1].guard == no_register &&
-                 is_way(module_.opcode(kernel_.instructions[entry - 1]))),
+    require(entry == 0 || !cfg().contains(staging_.loop, cfg().block_of(entry - 1)) ||
+                !falls_through(module_, instruction(entry - 1)),
             refusal::ends);
     Around outer;
-    LoopValues values(module_, kernel_, cfg_, loop_.parent, atoms_);
-    const auto last = values.last_round(cfg_.blocks()[end].branch, outer.conditions);
+    LoopValues values(module_, kernel_, cfg(), loop_.parent, atoms_);
+    const auto last = values.last_round(block(end).branch, outer.conditions);
     require(last.has_value(), refusal::uncounted);
     outer.last = *last;
     staging_.around = std::move(outer);
@@ -254,8 +242,8 @@ private:
 
   /// Finds a candidate, or says why it is none; nothing, too, if it is no load for that.
   std::optional<Refusal> consider(std::uint32_t i) {
-    const Instruction &one = kernel_.instructions[i];
-    const auto load = load_of(module_.opcode(one));
+    const Instruction &one = instruction(i);
+    const auto load = load_of(opcode(i));
     if (!load || one.guard != no_register || !is_common(i))
       return std::nullopt;
     Candidate found;
@@ -267,7 +255,7 @@ private:
       return writer;
     if (candidates_.size() == most_loads)
       return refusal::large.at(one.line);
-    found.bytes = bit_width(module_.opcode(one).type) / 8 * module_.opcode(one).vector;
+    found.bytes = bit_width(opcode(i).type) / 8 * opcode(i).vector;
     if (!std::has_single_bit(found.bytes) || *step % found.bytes != 0 || *step > std::int64_t{4096})
       return refusal::sparse.at(one.line);
     found.instruction = i;
@@ -292,19 +280,13 @@ private:
     for (const Candidate &other : candidates_)
       if (other.address.first == one.address.first && other.step == one.step &&
           other.bytes == one.bytes)
-        readers.insert(cfg_.block_of(other.instruction));
-    const BlockId begin = cfg_.block_of(staging_.round);
+        readers.insert(cfg().block_of(other.instruction));
+    const BlockId begin = cfg().block_of(staging_.round);
     const auto without =
-        reached_from(cfg_, begin, [&](BlockId from, BlockId) { return !readers.contains(from); });
+        reached_from(cfg(), begin, [&](BlockId from, BlockId) { return !readers.contains(from); });
     return std::none_of(loop_.latches.begin(), loop_.latches.end(), [&](BlockId latch) {
       return !readers.contains(latch) && (latch == begin || without.contains(latch));
     });
-  }
-
-  void add(const Candidate &one) {
-    staging_.conditions.insert(staging_.conditions.end(), one.conditions.begin(),
-                               one.conditions.end());
-    add(one.instruction, one.address, one.step, one.bytes);
   }
 
   /// Returns true if nothing shows that threads have different addresses; that is tested.
@@ -322,32 +304,33 @@ private:
     if (!writers_)
       writers_.emplace(module_, kernel_);
     if (const auto unknown = writers_->unknown())
-      return refusal::synchronises.at(kernel_.instructions[*unknown].line);
+      return refusal::synchronises.at(instruction(*unknown).line);
     const auto conflict = nc ? std::nullopt : writers_->conflict(load);
-    return conflict ? std::optional(
-                          refusals::may_be_written.at(kernel_.instructions[conflict->store].line))
+    return conflict ? std::optional(refusals::may_be_written.at(instruction(conflict->store).line))
                     : std::nullopt;
   }
 
   /// To a range whose rounds have room for it; else it begins one.
-  void add(std::uint32_t i, const facts::Progress &address, std::int64_t step, unsigned bytes) {
+  void add(const Candidate &one) {
+    staging_.conditions.insert(staging_.conditions.end(), one.conditions.begin(),
+                               one.conditions.end());
     for (StagedRange &range : staging_.ranges) {
-      const auto distance = (address.first - range.first).number();
-      if (range.step != step || !distance)
+      const auto distance = (one.address.first - range.first).number();
+      if (range.step != one.step || !distance)
         continue;
       const std::int64_t begin = std::min<std::int64_t>(*distance, 0);
       std::vector<StagedLoad> loads = range.loads;
-      loads.push_back({i, *distance, bytes});
+      loads.push_back({one.instruction, *distance, one.bytes});
       for (StagedLoad &load : loads)
         load.offset -= begin;
-      if (!fit(loads, step))
+      if (!fit(loads, one.step))
         continue;
       range.loads = std::move(loads);
       if (begin < 0)
-        range.first = address.first;
+        range.first = one.address.first;
       return;
     }
-    staging_.ranges.push_back({address.first, step, {{i, 0, bytes}}, 0});
+    staging_.ranges.push_back({one.address.first, one.step, {{one.instruction, 0, one.bytes}}, 0});
   }
 
   /// Returns true if loads read bytes of one round each, or the same, and all are aligned in the
@@ -425,9 +408,6 @@ private:
   }
 
   const facts::KernelFacts &facts_;
-  const Module &module_;
-  const Function &kernel_;
-  const ControlFlowGraph &cfg_;
   const ptxasw::ptx::Loop &loop_;
   LoopValues values_;
   facts::Atoms &atoms_;
@@ -451,17 +431,15 @@ std::uint32_t place_of_rounds(const Staging &staging) {
 }
 
 Sites<Staging> staging_of(const KernelContext &context, std::uint32_t bytes, facts::Atoms &atoms) {
-  const Module &module = context.module;
-  const Function &kernel = context.kernel;
   Sites<Staging> answer;
-  if (const auto obstacle = obstacle_of(module, kernel))
+  if (const auto obstacle = obstacle_of(context.module, context.kernel))
     return {{}, {*obstacle}};
   const facts::KernelFacts &facts = context.facts();
   if (!facts.complete() || !facts.cfg().well_formed())
     return {{}, {refusal::unknown}};
   for (LoopId loop = 0; loop < facts.cfg().loops().size() && answer.sites.empty(); ++loop)
     try {
-      answer.sites.push_back(Loop(facts, loop, atoms).run(bytes));
+      answer.sites.push_back(Loop(context, loop, atoms).run(bytes));
     } catch (const Refused &stop) {
       add_refusal(answer.refusals, stop.refusal);
     }

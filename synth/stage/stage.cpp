@@ -6,7 +6,7 @@
 #include "synth/same_launch.h"
 #include "synth/stage/write.h"
 
-#include <charconv>
+#include <algorithm>
 
 namespace ptxasw::synth {
 namespace {
@@ -31,8 +31,7 @@ const Staged &staged(const KernelContext &context, std::string_view variant) {
     Staged result{{}, std::move(answer.refusals)};
     if (answer.sites.empty())
       return result;
-    result.text =
-        stage::write_staged(context.module, context.kernel, context.cfg(), answer.sites[0], atoms);
+    result.text = stage::write_staged(context, answer.sites[0], atoms);
     if (!result.text)
       result.refusals.push_back(text_between);
     return result;
@@ -62,11 +61,8 @@ FamilyAnswer propose_stage(const KernelContext &context) {
 } // namespace
 
 std::uint32_t stage::tile_of(std::string_view variant) {
-  std::uint32_t kilobytes = 0;
-  for (const std::string &known : stage_variants())
-    if (known == variant)
-      std::from_chars(known.data(), known.data() + known.size(), kilobytes);
-  return kilobytes * 1024;
+  const auto &all = stage_variants();
+  return std::find(all.begin(), all.end(), variant) == all.end() ? 0 : number_in(variant) * 1024;
 }
 
 std::string write_stage(const KernelContext &context, const Proposal &proposal) {
@@ -77,12 +73,12 @@ std::string prove_stage(const KernelContext &context, const Function &sibling,
                         const Proposal &proposal) {
   if (proposal.sibling.needs.dynamic_shared != 0)
     return "a launch may ask for shared memory of its own";
-  const auto &[written, kernel] = std::tie(context.module, context.kernel);
   const std::string fault = same_launch_fault(context, proposal);
-  return fault.empty() ? prove_staged(written, kernel, written, sibling, proposal.variant) : fault;
+  return fault.empty() ? prove_staged(context.module, context.kernel, context.module, sibling,
+                                      proposal.variant)
+                       : fault;
 }
 
-extern const Family stage_family;
 const Family stage_family = {
     .name = "stage",
     .option = "stage",

@@ -5,7 +5,6 @@
 
 #include "grammar/edits.h"
 #include "grammar/pragmas.h"
-#include "synth/stage/script.h"
 #include "synth/test_writer.h"
 
 #include <algorithm>
@@ -35,9 +34,10 @@ StagingOpcodes staging_opcodes(const Opcode &load) {
   return result;
 }
 
-std::optional<std::string> write_staged(const Module &module, const Function &kernel,
-                                        const ControlFlowGraph &cfg, const Staging &staging,
+std::optional<std::string> write_staged(const KernelContext &context, const Staging &staging,
                                         const facts::Atoms &atoms) {
+  const Module &module = context.module;
+  const Function &kernel = context.kernel;
   const std::uint32_t begin = begin_of_code(kernel);
   const std::string_view code = module.text({begin, kernel.body.end});
   const bool declares = code.find(".reg") != std::string_view::npos ||
@@ -70,7 +70,7 @@ std::optional<std::string> write_staged(const Module &module, const Function &ke
                                     : "selp.u32 <r_comes>, 1, 0, <p_counted>");
   };
   try {
-    StageScript{module, kernel, cfg, staging, tile, printer, know}.tell();
+    StageScript(context, staging, tile, printer, know).tell();
   } catch (const proof::NotProved &) { // the kernel is not understood
     return std::nullopt;
   }

@@ -80,16 +80,15 @@ TEST_CASE("a header is taken apart") {
 
 TEST_CASE("what is written parses, in its order") {
   CodeWriter out;
-  const WrittenRegister a = out.declare("%a", ScalarType::b32);
-  const WrittenRegister p = out.declare("%p", ScalarType::pred);
-  const WrittenLabel end = out.label("END");
-  out.write("mov.u32", {&a, std::string_view("%tid.x")});
+  out.declare("%a", ScalarType::b32);
+  out.declare("%p", ScalarType::pred);
+  out.write("mov.u32 {}, %tid.x", "%a");
   out.pragma("nounroll");
-  out.write("setp.eq.u32", {&p, &a, std::uint64_t{7}});
-  out.write_if(p, true, "bra", {end});
-  out.write("add.u32", {&a, &a, std::uint64_t{1}});
-  out.place(end);
-  out.write("ret", {});
+  out.write("setp.eq.u32 %p, %a, {}", 7);
+  out.write("@!%p bra {}", "END");
+  out.write("add.u32 {0}, {0}, 1", "%a");
+  out.place("END");
+  out.write("ret");
   CHECK(out.instructions() == 5);
   const auto module =
       parsed(".version 7.0\n.target sm_70\n.address_size 64\n.entry k()\n" + out.body());
