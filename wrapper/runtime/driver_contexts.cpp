@@ -120,7 +120,12 @@ int refuse_driver(const char *name, const char *why) {
 CUresult ready(bool needs_context) {
   if (!initialised() && !Device::is_used())
     return CUDA_ERROR_NOT_INITIALIZED;
-  return needs_context && !current() ? CUDA_ERROR_INVALID_CONTEXT : CUDA_SUCCESS;
+  if (!needs_context)
+    return CUDA_SUCCESS;
+  const CUcontext now = current();
+  return !now                       ? CUDA_ERROR_INVALID_CONTEXT
+         : contexts().contains(now) ? CUDA_SUCCESS
+                                    : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
 } // namespace ptxasw::wrapper
@@ -344,14 +349,16 @@ CUresult cuCtxPushCurrent_v2(CUcontext context) {
 CUresult cuCtxPushCurrent(CUcontext context) { return cuCtxPushCurrent_v2(context); }
 
 CUresult cuCtxPopCurrent_v2(CUcontext *context) {
-  return driver([&] {
-    if (context)
-      *context = current();
-    if (stack().empty())
-      return static_cast<cudaError_t>(CUDA_ERROR_INVALID_CONTEXT);
-    stack().pop_back();
-    return cudaSuccess;
-  });
+  return driver(
+      [&] {
+        if (stack().empty())
+          return static_cast<cudaError_t>(CUDA_ERROR_INVALID_CONTEXT);
+        if (context)
+          *context = stack().back();
+        stack().pop_back();
+        return cudaSuccess;
+      },
+      false); // one that was destroyed can go, too
 }
 
 CUresult cuCtxPopCurrent(CUcontext *context) { return cuCtxPopCurrent_v2(context); }
@@ -390,15 +397,18 @@ CUresult cuCtxSetFlags(unsigned flags) {
 CUresult cuCtxGetId(CUcontext context, unsigned long long *id) {
   return driver([&] {
     const CUcontext meant = context ? context : current();
-    if (!id || !contexts().contains(meant))
-      return cudaErrorInvalidValue;
-    *id = meant->id;
-    return cudaSuccess;
+    if (!contexts().contains(meant))
+      return static_cast<cudaError_t>(CUDA_ERROR_INVALID_CONTEXT);
+    return id ? (*id = meant->id, cudaSuccess) : cudaErrorInvalidValue;
   });
 }
 
-CUresult cuCtxGetApiVersion(CUcontext, unsigned *version) {
-  return driver([&] { return version ? (*version = 3020, cudaSuccess) : cudaErrorInvalidValue; });
+CUresult cuCtxGetApiVersion(CUcontext context, unsigned *version) {
+  return driver([&] {
+    if (context && !contexts().contains(context))
+      return static_cast<cudaError_t>(CUDA_ERROR_INVALID_CONTEXT);
+    return version ? (*version = 3020, cudaSuccess) : cudaErrorInvalidValue;
+  });
 }
 
 CUresult cuCtxSynchronize() {
@@ -419,7 +429,7 @@ CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
 }
 CUresult cuCtxGetSharedMemConfig(CUsharedconfig *config) {
   return driver([&] {
-    return config ? (*config = CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE, cudaSuccess)
+    return config ? (*config = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE, cudaSuccess)
                   : cudaErrorInvalidValue;
   });
 }
