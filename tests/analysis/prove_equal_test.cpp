@@ -160,9 +160,13 @@ TEST_CASE("real numbers in another order, and functions of them") {
       "add.rn.f32 %o, %y, %x;");
   proved(one_way + "setp.lt.f32 %p, %f0, 0f00000000; selp.f32 %o, %x, %y, %p;",
          other_way + "setp.lt.f32 %p, %f0, 0f00000000; selp.f32 %o, %x, %y, %p;");
+  proved("rsqrt.approx.f32 %o, %x;", "sqrt.approx.f32 %f0, %x; rcp.approx.f32 %o, %f0;");
+  proved("rcp.rn.f32 %f0, %y; mul.rn.f32 %o, %x, %f0;", "div.rn.f32 %o, %x, %y;");
   // A minimum is no maximum, and what saturates is no sum.
   CHECK(as_reals("min.f32 %o, %x, %y;", "max.f32 %o, %x, %y;") != ProofVerdict::proved);
   CHECK(as_reals("add.rn.sat.f32 %o, %x, %y;", "add.rn.f32 %o, %x, %y;") != ProofVerdict::proved);
+  CHECK(as_reals("mul.rn.sat.f32 %o, %x, %y;", "mul.rn.f32 %o, %x, %y;") != ProofVerdict::proved);
+  CHECK(as_reals("rsqrt.approx.f32 %o, %x;", "sqrt.approx.f32 %o, %x;") != ProofVerdict::proved);
   CHECK(as_reals("div.rn.f32 %o, %x, 0f00000000;", "div.rn.f32 %o, %y, 0f00000000;") !=
         ProofVerdict::proved);
 }
