@@ -91,6 +91,13 @@ class Table(unittest.TestCase):
                 wrong.append((name, result, status.value))
         self.assertEqual(wrong, [])
 
+    def test_programs_see_nothing_else_of_the_archive(self):
+        archive = LIBRARY.with_name("libptxasw_cudart.a")
+        out = subprocess.run(["nm", "-g", "--defined-only", archive], check=True, capture_output=True, text=True).stdout
+        names = re.findall(r"^[0-9a-f]+ \w (\S+)$", out, re.M)
+        self.assertIn("cudaMalloc", names)
+        self.assertEqual([name for name in names if not re.match(r"cuda|__cuda|cu[A-Z]", name)], [])
+
     def test_names_for_a_default_stream_per_thread(self):
         for name, suffix in re.findall(r"PTXASW_PER_THREAD\((\w+), (\w+)\)",
                                        (ROOT / "wrapper/runtime/per_thread.def").read_text()):
