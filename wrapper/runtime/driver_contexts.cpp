@@ -325,8 +325,7 @@ CUresult cuCtxDestroy_v2(CUcontext context) {
       [&] {
         if (context == &primary() || !contexts().erase(context))
           return static_cast<cudaError_t>(CUDA_ERROR_INVALID_CONTEXT);
-        if (!stack().empty() && stack().back() == context)
-          stack().pop_back();
+        std::erase(stack(), context); // it stays current to other threads
         delete context;
         return cudaSuccess;
       },
@@ -383,7 +382,13 @@ CUresult cuCtxGetCurrent(CUcontext *context) {
 }
 
 CUresult cuCtxGetDevice(CUdevice *number) {
-  return driver([&] { return number ? (*number = 0, cudaSuccess) : cudaErrorInvalidValue; });
+  return driver(
+      [&] {
+        if (!current()) // one that was destroyed has its device still
+          return static_cast<cudaError_t>(CUDA_ERROR_INVALID_CONTEXT);
+        return number ? (*number = 0, cudaSuccess) : cudaErrorInvalidValue;
+      },
+      false);
 }
 
 CUresult cuCtxGetFlags(unsigned *flags) {

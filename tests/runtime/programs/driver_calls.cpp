@@ -7,6 +7,7 @@
 #include <array>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 namespace {
 
@@ -263,8 +264,8 @@ void stack_of_contexts() {
   WRONG(cuCtxGetDevice(nullptr), CUDA_ERROR_INVALID_VALUE);
   WRONG(cuCtxGetCurrent(nullptr), CUDA_ERROR_INVALID_VALUE);
 
-  // A context that is destroyed stays current where it is not on top; nothing else can be done
-  // there.
+  // A context that is destroyed is gone from this thread, wherever it was; to others it stays
+  // current, and nothing can be done there.
   GOOD(cuCtxSetCurrent(three));
   GOOD(cuCtxDestroy(two));
   GOOD(by_name<Take>("cuCtxPushCurrent", 3000)(one));
@@ -272,23 +273,35 @@ void stack_of_contexts() {
   GOOD(by_name<Give>("cuCtxPopCurrent", 3000)(&found));
   EXPECT(found == three);
   GOOD(cuCtxPushCurrent(three));
-  GOOD(cuCtxPushCurrent(one));
-  GOOD(by_name<Take>("cuCtxDestroy", 2000)(three));
+  GOOD(cuCtxPushCurrent(three));
+  const auto elsewhere = [](auto body) { std::thread(body).join(); };
+  elsewhere([&] {
+    GOOD(cuCtxSetCurrent(three));
+    elsewhere([&] { GOOD(by_name<Take>("cuCtxDestroy", 2000)(three)); });
+    WRONG(cuCtxGetFlags(&flags), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    CUdeviceptr p = 0;
+    WRONG(cuMemAlloc(&p, 4), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    GOOD(cuCtxGetDevice(&device)); // which GCC's libgomp asks for at its end
+    CUcontext known = nullptr;
+    GOOD(cuCtxPopCurrent(&known));
+    EXPECT(known == three);
+    WRONG(cuCtxGetFlags(&flags), CUDA_ERROR_INVALID_CONTEXT);
+  });
+  WRONG(cuCtxDestroy(three), CUDA_ERROR_INVALID_CONTEXT);
+  WRONG(cuCtxSetCurrent(three), CUDA_ERROR_INVALID_CONTEXT);
+  for (int i = 0; i < 2; ++i) // twice on this thread, too
+    GOOD(cuCtxPopCurrent(&found));
+  EXPECT(found == three);
+  GOOD(cuCtxGetCurrent(&found));
+  EXPECT(found == one);
   WRONG(cuCtxGetId(three, &first), CUDA_ERROR_INVALID_CONTEXT);
   WRONG(cuCtxGetApiVersion(three, &version), CUDA_ERROR_INVALID_CONTEXT);
-  WRONG(cuCtxSetCurrent(three), CUDA_ERROR_INVALID_CONTEXT);
-  GOOD(cuCtxPopCurrent(&found));
+  GOOD(cuCtxCreate(&two, nullptr, 0, 0));
+  GOOD(cuCtxPushCurrent(two));
+  GOOD(cuCtxDestroy(two));
+  GOOD(cuCtxGetCurrent(&found));
   EXPECT(found == one);
-  WRONG(cuCtxGetFlags(&flags), CUDA_ERROR_CONTEXT_IS_DESTROYED);
-  CUdeviceptr p = 0;
-  WRONG(cuMemAlloc(&p, 4), CUDA_ERROR_CONTEXT_IS_DESTROYED);
-  GOOD(cuCtxPopCurrent(&found));
-  EXPECT(found == three);
-  for (const CUcontext left : {two, one}) { // what was created at the beginning
-    GOOD(cuCtxGetCurrent(&found));
-    EXPECT(found == left);
-    GOOD(cuCtxSetCurrent(nullptr)); // takes the uppermost away
-  }
+  GOOD(cuCtxSetCurrent(nullptr));
   GOOD(cuCtxGetCurrent(&found));
   EXPECT(found == nullptr);
   WRONG(cuCtxSynchronize(), CUDA_ERROR_INVALID_CONTEXT);
