@@ -139,6 +139,22 @@ class Api(Scratch):
         done = run([PTXASW, "run", "--no-gpu", "--", "./p"], env=dict(os.environ, LD_LIBRARY_PATH=str(libraries)))
         self.assertEqual((done.returncode, done.stdout.splitlines()[-1:]), (0, ["ok"]), done.stdout + done.stderr)
 
+    def test_every_call_of_the_runtime(self):
+        self.compile("-w", PROGRAMS / "calls.cu")
+        self.check("./p")
+
+    def test_every_call_of_the_driver(self):
+        done = run(["g++", "-std=c++17", "-w", "-I", cuda_home() / "include", "-o", "p", PROGRAMS / "driver_calls.cpp",
+                    "-L", cuda_home() / "lib64/stubs", "-lcuda", "-ldl"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        where = {"LD_LIBRARY_PATH": str(RUNTIME)}
+        self.write("module.ptx", run(["./p", "ptx"], env=dict(os.environ, **where)).stdout)
+        done = run([cuda_home() / "bin/fatbinary", "-64", "--create=module.fatbin", "--image3=kind=ptx,sm=90,file=module.ptx"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = self.check("./p", **where).stderr
+        for message in ("the program loads machine code", "`set` is defined twice", "`absent` is defined nowhere"):
+            self.assertEqual(said.count(message), 1, said)
+
     def test_driver_and_runtime_share_the_device(self):
         self.write("p.cu", """#include <cstdio>
 #include <cuda.h>

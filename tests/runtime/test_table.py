@@ -1,6 +1,7 @@
 """Every function of cuda_runtime_api.h and of cuda.h is in the page's tables as what it is in the library:
-done or refused, with the reason."""
+done or refused, with the reason. What is refused says so when it is called, and what is done is found by its name."""
 
+import ctypes
 import functools
 import re
 import subprocess
@@ -48,6 +49,18 @@ def table(header):
     return {name: why for name, why in names.items() if re.fullmatch(HEADERS[header][0], name)}
 
 
+# Calls each function of the list twice, without parameters, which nobody reads, and says what it gives and what the
+# runtime keeps of it.
+CALLS = """
+import ctypes, sys
+library = ctypes.CDLL(sys.argv[1])
+library.cuInit(0)
+for name in sys.argv[2:]:
+    print(name, getattr(library, name)(), getattr(library, name)(), library.cudaGetLastError())
+"""
+NOT_SUPPORTED = 801  # cudaErrorNotSupported and CUDA_ERROR_NOT_SUPPORTED
+
+
 class Table(unittest.TestCase):
     def test_the_library_has_what_the_headers_declare(self):
         for header in HEADERS:
@@ -56,6 +69,34 @@ class Table(unittest.TestCase):
     def test_the_page_says_what_is_refused(self):
         for header in HEADERS:
             self.assertEqual(table(header), {name: refused(header).get(name, "") for name in declared(header)})
+
+    def test_what_is_refused_says_so_once(self):
+        for header in HEADERS:
+            why = refused(header)
+            done = subprocess.run([sys.executable, "-c", CALLS, LIBRARY, *why], check=True, capture_output=True, text=True)
+            # An error of the runtime is kept until it is asked for; the driver keeps none.
+            kept = NOT_SUPPORTED if header == "cuda_runtime_api.h" else 0
+            self.assertEqual(done.stdout.splitlines(), [f"{name} {NOT_SUPPORTED} {NOT_SUPPORTED} {kept}" for name in why])
+            self.assertEqual(done.stderr.splitlines(),
+                             [f"ptxasw: {name} is not supported: {reason}" for name, reason in why.items()])
+
+    def test_the_driver_finds_what_is_done_by_its_name(self):
+        library = ctypes.CDLL(LIBRARY)
+        wrong = []
+        for symbol in sorted(declared("cuda.h") - refused("cuda.h").keys()):
+            name, found, status = re.sub(r"_v\d+$", "", symbol), ctypes.c_void_p(), ctypes.c_int(-1)
+            result = library.cuGetProcAddress_v2(name.encode(), ctypes.byref(found), 13000, ctypes.c_uint64(0),
+                                                 ctypes.byref(status))
+            if (result, status.value, found.value) != (0, 0, ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value):
+                wrong.append((name, result, status.value))
+        self.assertEqual(wrong, [])
+
+    def test_programs_see_nothing_else_of_the_archive(self):
+        archive = LIBRARY.with_name("libptxasw_cudart.a")
+        out = subprocess.run(["nm", "-g", "--defined-only", archive], check=True, capture_output=True, text=True).stdout
+        names = re.findall(r"^[0-9a-f]+ \w (\S+)$", out, re.M)
+        self.assertIn("cudaMalloc", names)
+        self.assertEqual([name for name in names if not re.match(r"cuda|__cuda|cu[A-Z]", name)], [])
 
     def test_names_for_a_default_stream_per_thread(self):
         for name, suffix in re.findall(r"PTXASW_PER_THREAD\((\w+), (\w+)\)",

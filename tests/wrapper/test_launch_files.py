@@ -292,7 +292,26 @@ buffer = "out"
                              (('name = "bias"', 'name = "bios"'), "there is no variable `bios`"),
                              (("[[argument]]\nvalue = 2.0\n", ""), "scale has 3 parameters, 2"),
                              (('name = "in"', 'name = "out"'), "`out` is there twice"),
-                             (("value = 2.0", "value = 2.0\nbuffer = \"in\""), "needs one of")):
+                             (("value = 2.0", "value = 2.0\nbuffer = \"in\""), "needs one of"),
+                             (('kernel = "scale"', "kernel = 7"), "l.toml:1: `kernel` must be text"),
+                             (("block = [8]", "block = 8"), "l.toml:2: `block`"),
+                             (("count = 8", "count = 8\nsize = 32"), "`count` and `size` are two answers to one question"),
+                             (("count = 8", "count = 8\nfill = \"ones\""), "`fill` must be zeros, f32, f64, whole32"),
+                             (("count = 8", "count = 8\nrange = [1]"), "`range` must be two numbers"),
+                             (("count = 8", "count = 8\nrange = [2, 1]"), "buffer `out`: a range that is none"),
+                             (("count = 8", "count = 8\ncompare = 1"), "must be true or false"),
+                             (("values = [0.5]", 'bytes = "3f0"'), "`bytes` must be hexadecimal digits, two a byte"),
+                             (("values = [0.5]", 'bytes = "0000003g"'), "`bytes` must be hexadecimal digits, two a byte"),
+                             (("values = [0.5]", 'file = "no such file"'), "no such file"),
+                             (("values = [0.5]", 'values = [0.5]\nbytes = "0000003f"'),
+                              "only one of `values`, `bytes`, `file` and `range` says what is in it"),
+                             (("values = [0.5]", "values = 0.5"), "must be a list"),
+                             (('name = "bias"', ""), "it has no `name`"),
+                             (("value = 2.0", "value = 2.5\ntype = \"u32\""), "a number of type u32 must be whole"),
+                             (("value = 2.0", "function = \"none\""), "there is no function `none`"),
+                             (("value = 2.0", "fields = [{ value = 1 }]"), "a field needs `at`, its byte in the parameter"),
+                             (("block = [8]", 'block = [8]\nschedule = "random:x"'),
+                              "`schedule` must be reconverge, apart or random[:SEED]")):
             self.write("l.toml", LAUNCH.replace(*change))
             done = self.emulate("--launch", "l.toml")
             self.assertEqual(done.returncode, 2, change)

@@ -7,12 +7,17 @@
 #include <cstdio>
 #include <cstring>
 #include <fmt/core.h>
+#include <iterator>
+#include <optional>
+#include <string_view>
 
 using namespace ptxasw::wrapper;
 
 namespace {
 
 constexpr const char bus_id[] = "0000:00:00.0";
+/// The forms in which it may be asked for: whole, without the function, and without the domain.
+constexpr std::string_view bus_ids[] = {bus_id, "0000:00:00", "00:00.0"};
 constexpr int cache_bytes = 50 << 20, bus_bits = 5120;
 
 bool is_there(int number) { return number == 0; }
@@ -198,6 +203,8 @@ cudaError_t cudaChooseDevice(int *number, const cudaDeviceProp *wanted) {
 }
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
   return device().call([&] {
+    if (flags & ~unsigned{cudaDeviceMask})
+      return cudaErrorInvalidValue;
     device().flags = static_cast<int>(flags);
     return cudaSuccess;
   });
@@ -231,7 +238,9 @@ cudaError_t cudaDeviceGetByPCIBusId(int *number, const char *text) {
   return device().call([&] {
     if (!number || !text)
       return cudaErrorInvalidValue;
-    return std::strstr(bus_id, text) ? (*number = 0, cudaSuccess) : cudaErrorInvalidDevice;
+    return std::find(std::begin(bus_ids), std::end(bus_ids), text) != std::end(bus_ids)
+               ? (*number = 0, cudaSuccess)
+               : cudaErrorInvalidDevice;
   });
 }
 

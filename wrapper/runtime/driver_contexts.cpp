@@ -120,7 +120,12 @@ int refuse_driver(const char *name, const char *why) {
 CUresult ready(bool needs_context) {
   if (!initialised() && !Device::is_used())
     return CUDA_ERROR_NOT_INITIALIZED;
-  return needs_context && !current() ? CUDA_ERROR_INVALID_CONTEXT : CUDA_SUCCESS;
+  if (!needs_context)
+    return CUDA_SUCCESS;
+  const CUcontext now = current();
+  return !now                       ? CUDA_ERROR_INVALID_CONTEXT
+         : contexts().contains(now) ? CUDA_SUCCESS
+                                    : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
 } // namespace ptxasw::wrapper
@@ -320,8 +325,7 @@ CUresult cuCtxDestroy_v2(CUcontext context) {
       [&] {
         if (context == &primary() || !contexts().erase(context))
           return static_cast<cudaError_t>(CUDA_ERROR_INVALID_CONTEXT);
-        if (!stack().empty() && stack().back() == context)
-          stack().pop_back();
+        std::erase(stack(), context); // it stays current to other threads
         delete context;
         return cudaSuccess;
       },
@@ -344,14 +348,16 @@ CUresult cuCtxPushCurrent_v2(CUcontext context) {
 CUresult cuCtxPushCurrent(CUcontext context) { return cuCtxPushCurrent_v2(context); }
 
 CUresult cuCtxPopCurrent_v2(CUcontext *context) {
-  return driver([&] {
-    if (context)
-      *context = current();
-    if (stack().empty())
-      return static_cast<cudaError_t>(CUDA_ERROR_INVALID_CONTEXT);
-    stack().pop_back();
-    return cudaSuccess;
-  });
+  return driver(
+      [&] {
+        if (stack().empty())
+          return static_cast<cudaError_t>(CUDA_ERROR_INVALID_CONTEXT);
+        if (context)
+          *context = stack().back();
+        stack().pop_back();
+        return cudaSuccess;
+      },
+      false); // one that was destroyed can go, too
 }
 
 CUresult cuCtxPopCurrent(CUcontext *context) { return cuCtxPopCurrent_v2(context); }
@@ -376,7 +382,13 @@ CUresult cuCtxGetCurrent(CUcontext *context) {
 }
 
 CUresult cuCtxGetDevice(CUdevice *number) {
-  return driver([&] { return number ? (*number = 0, cudaSuccess) : cudaErrorInvalidValue; });
+  return driver(
+      [&] {
+        if (!current()) // one that was destroyed has its device still
+          return static_cast<cudaError_t>(CUDA_ERROR_INVALID_CONTEXT);
+        return number ? (*number = 0, cudaSuccess) : cudaErrorInvalidValue;
+      },
+      false);
 }
 
 CUresult cuCtxGetFlags(unsigned *flags) {
@@ -390,15 +402,18 @@ CUresult cuCtxSetFlags(unsigned flags) {
 CUresult cuCtxGetId(CUcontext context, unsigned long long *id) {
   return driver([&] {
     const CUcontext meant = context ? context : current();
-    if (!id || !contexts().contains(meant))
-      return cudaErrorInvalidValue;
-    *id = meant->id;
-    return cudaSuccess;
+    if (!contexts().contains(meant))
+      return static_cast<cudaError_t>(CUDA_ERROR_INVALID_CONTEXT);
+    return id ? (*id = meant->id, cudaSuccess) : cudaErrorInvalidValue;
   });
 }
 
-CUresult cuCtxGetApiVersion(CUcontext, unsigned *version) {
-  return driver([&] { return version ? (*version = 3020, cudaSuccess) : cudaErrorInvalidValue; });
+CUresult cuCtxGetApiVersion(CUcontext context, unsigned *version) {
+  return driver([&] {
+    if (context && !contexts().contains(context))
+      return static_cast<cudaError_t>(CUDA_ERROR_INVALID_CONTEXT);
+    return version ? (*version = 3020, cudaSuccess) : cudaErrorInvalidValue;
+  });
 }
 
 CUresult cuCtxSynchronize() {
@@ -419,7 +434,7 @@ CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
 }
 CUresult cuCtxGetSharedMemConfig(CUsharedconfig *config) {
   return driver([&] {
-    return config ? (*config = CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE, cudaSuccess)
+    return config ? (*config = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE, cudaSuccess)
                   : cudaErrorInvalidValue;
   });
 }

@@ -172,6 +172,25 @@ cudaError_t attribute_of(void *to, CUpointer_attribute attribute, CUdeviceptr ad
   }
 }
 
+/// Bytes of an attribute's value.
+std::size_t size_of(CUpointer_attribute attribute) {
+  switch (attribute) {
+  case CU_POINTER_ATTRIBUTE_CONTEXT:
+  case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+  case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+  case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+  case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+  case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+  case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+  case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+    return 8;
+  case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
+    return sizeof(CUDA_POINTER_ATTRIBUTE_P2P_TOKENS);
+  default:
+    return 4;
+  }
+}
+
 cudaMemLocation location_of(CUmemLocation location) {
   cudaMemLocation same{};
   static_assert(sizeof same == sizeof location);
@@ -193,13 +212,18 @@ extern "C" {
 CUresult cuMemAlloc_v2(CUdeviceptr *to, std::size_t size) {
   return allocate(to, size, MemoryKind::device, "cuMemAlloc");
 }
-CUresult cuMemAllocManaged(CUdeviceptr *to, std::size_t size, unsigned) {
+CUresult cuMemAllocManaged(CUdeviceptr *to, std::size_t size, unsigned flags) {
+  if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
+    return driver([] { return cudaErrorInvalidValue; });
   return allocate(to, size, MemoryKind::managed, "cuMemAllocManaged");
 }
 CUresult cuMemAllocPitch_v2(CUdeviceptr *to, std::size_t *pitch, std::size_t width,
-                            std::size_t height, unsigned) {
-  return driver(
-      [&] { return cudaMallocPitch(reinterpret_cast<void **>(to), pitch, width, height); });
+                            std::size_t height, unsigned element) {
+  return driver([&] {
+    if (width == 0 || height == 0 || (element != 4 && element != 8 && element != 16))
+      return cudaErrorInvalidValue;
+    return cudaMallocPitch(reinterpret_cast<void **>(to), pitch, width, height);
+  });
 }
 CUresult cuMemFree_v2(CUdeviceptr address) {
   return driver([&] { return cudaFree(host_pointer(address)); });
@@ -255,9 +279,9 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes,
   return driver([&] {
     if (!attributes || !to)
       return cudaErrorInvalidValue;
-    for (unsigned i = 0; i < count; ++i) // what does not apply is left at zero
+    for (unsigned i = 0; i < count; ++i) // what does not apply is null
       if (to[i] && attribute_of(to[i], attributes[i], address) != cudaSuccess)
-        std::memset(to[i], 0, sizeof(unsigned));
+        std::memset(to[i], 0, size_of(attributes[i]));
     return cudaSuccess;
   });
 }

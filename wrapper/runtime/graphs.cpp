@@ -112,10 +112,15 @@ cudaError_t give(const std::vector<CUgraphNode_st *> &list, cudaGraphNode_t *to,
   return cudaSuccess;
 }
 
+/// Returns true if there is an edge between two nodes.
+bool is_before(const CUgraphNode_st *from, const CUgraphNode_st *to) {
+  return std::find(to->before.begin(), to->before.end(), from) != to->before.end();
+}
+
 std::vector<CUgraphNode_st *> after(const CUgraphNode_st *node) {
   std::vector<CUgraphNode_st *> result;
   for (const auto &other : node->graph->nodes)
-    if (std::find(other->before.begin(), other->before.end(), node) != other->before.end())
+    if (is_before(node, other.get()))
       result.push_back(other.get());
   return result;
 }
@@ -476,16 +481,17 @@ cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams 
 
 cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams *host) {
   return locked([&] {
-    return host ? replace(work_of<HostCall>(node), HostCall{host->fn, host->userData})
-                : cudaErrorInvalidValue;
+    return host && host->fn ? replace(work_of<HostCall>(node), HostCall{host->fn, host->userData})
+                            : cudaErrorInvalidValue;
   });
 }
 
 cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
                                            const cudaHostNodeParams *host) {
   return locked([&] {
-    return host ? replace(work_in<HostCall>(executable, node), HostCall{host->fn, host->userData})
-                : cudaErrorInvalidValue;
+    return host && host->fn
+               ? replace(work_in<HostCall>(executable, node), HostCall{host->fn, host->userData})
+               : cudaErrorInvalidValue;
   });
 }
 
@@ -806,6 +812,9 @@ cudaError_t cudaGraphAddDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t
     if (!are_edges(graph, from, to, count))
       return cudaErrorInvalidValue;
     for (std::size_t i = 0; i < count; ++i)
+      if (is_before(from[i], to[i]))
+        return cudaErrorInvalidValue;
+    for (std::size_t i = 0; i < count; ++i)
       to[i]->before.push_back(from[i]);
     return cudaSuccess;
   });
@@ -817,6 +826,9 @@ cudaError_t cudaGraphRemoveDependencies_v2(cudaGraph_t graph, const cudaGraphNod
   return locked([&] {
     if (!are_edges(graph, from, to, count) || (count != 0 && graph->has_memory()))
       return cudaErrorInvalidValue;
+    for (std::size_t i = 0; i < count; ++i)
+      if (!is_before(from[i], to[i]))
+        return cudaErrorInvalidValue;
     for (std::size_t i = 0; i < count; ++i)
       std::erase(to[i]->before, from[i]);
     return cudaSuccess;

@@ -207,6 +207,12 @@ template <class Body> cudaError_t with(cudaStream_t handle, Body body) {
   });
 }
 
+cudaStreamCaptureStatus status_of(const CUstream_st &stream) {
+  return !stream.capture           ? cudaStreamCaptureStatusNone
+         : stream.capture->invalid ? cudaStreamCaptureStatusInvalidated
+                                   : cudaStreamCaptureStatusActive;
+}
+
 /// Where a stream is being captured, waiting for it is not possible.
 cudaError_t finished(const CUstream_st &stream) {
   if (!stream.capture)
@@ -402,12 +408,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *graph) {
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus *status) {
   return with(handle, [&](const CUstream_st &stream) {
-    if (!status)
-      return cudaErrorInvalidValue;
-    *status = !stream.capture           ? cudaStreamCaptureStatusNone
-              : stream.capture->invalid ? cudaStreamCaptureStatusInvalidated
-                                        : cudaStreamCaptureStatusActive;
-    return cudaSuccess;
+    return status ? (*status = status_of(stream), cudaSuccess) : cudaErrorInvalidValue;
   });
 }
 
@@ -418,8 +419,8 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatu
   return with(handle, [&](CUstream_st &stream) {
     if (!status)
       return cudaErrorInvalidValue;
-    *status = stream.capture ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
-    if (!stream.capture)
+    *status = status_of(stream);
+    if (*status != cudaStreamCaptureStatusActive)
       return cudaSuccess;
     if (id)
       *id = stream.capture->id;

@@ -273,10 +273,11 @@ cudaError_t copy_row_by_row(cudaMemcpy3DParms copy, char *memory, std::size_t x,
   const cudaArray *const array = find_array(copy.dstArray ? copy.dstArray : copy.srcArray);
   if (!array)
     return Device::remember(cudaErrorInvalidResourceHandle);
-  for (const std::size_t row = array->extent.width * array->element(); count != 0; x = 0, ++y) {
-    const std::size_t part = std::min(count, row - std::min(x, row));
-    if (part == 0)
-      return Device::remember(cudaErrorInvalidValue);
+  const std::size_t row = array->extent.width * array->element();
+  if (x >= row || y >= array->rows() || count > (array->rows() - y) * row - x)
+    return Device::remember(cudaErrorInvalidValue);
+  for (; count != 0; x = 0, ++y) {
+    const std::size_t part = std::min(count, row - x);
     (copy.dstArray ? copy.srcPtr : copy.dstPtr) = {memory, part, part, 1};
     (copy.dstArray ? copy.dstPos : copy.srcPos) = {x, y, 0};
     if (const cudaError_t error = copy_rectangle(copy, part, 1, stream); error != cudaSuccess)

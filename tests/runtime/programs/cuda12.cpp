@@ -29,7 +29,27 @@ int cudaGraphNodeGetDependencies(void *node, void **list, std::size_t *count);
 int cudaGraphAddEmptyNode(void **node, void *graph, void *const *before, std::size_t count);
 int cudaGraphAddDependencies(void *graph, void *const *from, void *const *to, std::size_t count);
 int cudaMemsetAsync(void *to, int value, std::size_t count, void *stream);
+int cudaStreamGetCaptureInfo_v3(void *stream, int *status, unsigned long long *id, void **graph,
+                                const void ***before, const void **edges, std::size_t *count);
+int cudaStreamUpdateCaptureDependencies(void *stream, void **before, std::size_t count,
+                                        unsigned flags);
+int cudaGraphAddNode(void **node, void *graph, void *const *before, std::size_t count,
+                     void *parameters);
+int cudaGraphNodeGetDependentNodes(void *node, void **list, std::size_t *count);
+int cudaGraphRemoveDependencies(void *graph, void *const *from, void *const *to, std::size_t count);
+int cudaGraphNodeGetType(void *node, int *type);
+int cudaEventCreate(void **event);
+int cudaEventRecord(void *event, void *stream);
+int cudaEventElapsedTime_v2(float *milliseconds, void *from, void *to);
 int cudaThreadSynchronize();
+int cudaThreadExit();
+int cudaThreadGetLimit(std::size_t *value, int limit);
+int cudaThreadSetLimit(int limit, std::size_t value);
+int cudaThreadGetCacheConfig(int *config);
+int cudaThreadSetCacheConfig(int config);
+int cudaSetDoubleForDevice(double *number);
+int cudaSetDoubleForHost(double *number);
+int cudaFree(void *address);
 int cudaRuntimeGetVersion(int *version);
 #ifdef KERNEL
 struct Dim {
@@ -37,6 +57,17 @@ struct Dim {
 };
 int cudaLaunchKernel(const void *function, Dim grid, Dim block, void **arguments,
                      std::size_t shared, void *stream);
+struct KernelNode {
+  const void *function;
+  Dim grid, block;
+  unsigned shared;
+  void **arguments, **extra;
+};
+int cudaGraphAddKernelNode(void **node, void *graph, void *const *before, std::size_t count,
+                           const KernelNode *parameters);
+int cudaGraphKernelNodeCopyAttributes(void *from, void *to);
+int cudaGraphKernelNodeGetAttribute(void *node, int id, void *value);
+int cudaGraphKernelNodeSetAttribute(void *node, int id, const void *value);
 void **__cudaRegisterFatBinary(void *wrapper);
 void __cudaRegisterFatBinaryEnd(void **handle);
 void __cudaRegisterFunction(void **handle, const char *host, char *, const char *name, int, void *,
@@ -146,6 +177,14 @@ int main() {
   expect(cudaStreamGetCaptureInfo_v2(stream, &status, &id, &capturing, &before, &edges) == 0 &&
              status == 1 && edges == 1,
          "information on the capture");
+  const void *data_of_edges = stream;
+  expect(cudaStreamGetCaptureInfo_v3(stream, &status, &id, &capturing, &before, &data_of_edges,
+                                     &edges) == 0 &&
+             edges == 1 && data_of_edges == nullptr,
+         "information on the capture and its edges");
+  void *last = const_cast<void *>(before[0]);
+  expect(cudaStreamUpdateCaptureDependencies(stream, &last, 1, 1) == 0, "what comes before");
+  expect(cudaStreamUpdateCaptureDependencies(stream, nullptr, 1, 1) != 0, "nothing before");
   expect(cudaStreamEndCapture(stream, &graph) == 0 && graph == capturing, "the graph");
   void *begins[9], *ends[9], *list[3];
   edges = 9;
@@ -161,6 +200,35 @@ int main() {
   expect(cudaGraphAddDependencies(graph, &empty, begins, 1) == 0, "a dependency");
   edges = 9;
   expect(cudaGraphGetEdges(graph, nullptr, nullptr, &edges) == 0 && edges == 3, "one edge more");
+  some = 3;
+  expect(cudaGraphNodeGetDependentNodes(empty, list, &some) == 0 && some == 1 &&
+             list[0] == begins[0],
+         "dependent nodes");
+  expect(cudaGraphRemoveDependencies(graph, &empty, begins, 1) == 0, "a dependency less");
+  expect(cudaGraphGetEdges(graph, nullptr, nullptr, &edges) == 0 && edges == 2, "one edge less");
+  alignas(8) unsigned char node[256] = {5}; // cudaGraphNodeTypeEmpty
+  void *added = nullptr;
+  int type = 0;
+  expect(cudaGraphAddNode(&added, graph, &empty, 1, node) == 0, "a node by its type");
+  some = 3;
+  expect(cudaGraphNodeGetType(added, &type) == 0 && type == 5 &&
+             cudaGraphNodeGetDependencies(added, list, &some) == 0 && some == 1 && list[0] == empty,
+         "its type and what it is behind");
+
+  void *event = nullptr;
+  float time = -1;
+  expect(cudaEventCreate(&event) == 0 && cudaEventRecord(event, stream) == 0 &&
+             cudaEventElapsedTime_v2(&time, event, event) == 0 && time == 0,
+         "the time between an event and itself");
+  std::size_t stack = 0;
+  expect(cudaThreadSetLimit(0, 2048) == 0 && cudaThreadGetLimit(&stack, 0) == 0 && stack == 2048,
+         "the limit of stacks");
+  int config = 7;
+  expect(cudaThreadSetCacheConfig(1) == 0 && cudaThreadGetCacheConfig(&config) == 0 && config == 0,
+         "the configuration of caches");
+  double real = 0.5;
+  expect(cudaSetDoubleForDevice(&real) == 0 && cudaSetDoubleForHost(&real) == 0 && real == 0.5,
+         "doubles");
 
 #ifdef KERNEL
   for (int i = 0; i < count; ++i)
@@ -172,8 +240,22 @@ int main() {
   expect(cudaThreadSynchronize() == 0, "synchronisation");
   for (int i = 0; i < count; ++i)
     expect(data[i] == 2.0f * static_cast<float>(i), "what the kernel computes");
+  // Attributes are copied from the first to the second, which CUDA 13 has the other way round.
+  const KernelNode call{&twice_stub, {1, 1, 1}, {1, 1, 1}, 0, arguments, nullptr};
+  void *first = nullptr, *second = nullptr;
+  alignas(8) unsigned char cooperative[64] = {1};
+  expect(cudaGraphAddKernelNode(&first, graph, nullptr, 0, &call) == 0 &&
+             cudaGraphAddKernelNode(&second, graph, nullptr, 0, &call) == 0,
+         "nodes of kernels");
+  expect(cudaGraphKernelNodeSetAttribute(first, 2, cooperative) == 0 &&
+             cudaGraphKernelNodeCopyAttributes(first, second) == 0,
+         "attributes of a node");
+  cooperative[0] = 0;
+  expect(cudaGraphKernelNodeGetAttribute(second, 2, cooperative) == 0 && cooperative[0] == 1,
+         "the copied attribute");
 #endif
   expect(cudaThreadSynchronize() == 0, "synchronisation at the end");
+  expect(cudaThreadExit() == 0 && cudaFree(data) != 0, "nothing left at the end");
   std::puts(failures == 0 ? "ok" : "failed");
   return failures != 0;
 }

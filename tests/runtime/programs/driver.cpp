@@ -1,20 +1,8 @@
 // The Driver API: a kernel by NVRTC, launched in each way, its memory, streams, events, contexts
 // and errors. Says "ok" if all is as cuda.h says.
-#include <cuda.h>
+#include "driver.h"
+
 #include <nvrtc.h>
-
-#include <cstdio>
-#include <cstring>
-#include <string>
-#include <vector>
-
-static int failures = 0;
-#define EXPECT(condition)                                                                          \
-  do                                                                                               \
-    if (!(condition))                                                                              \
-      ++failures, std::printf("line %d: %s\n", __LINE__, #condition);                              \
-  while (0)
-#define GOOD(call) EXPECT((call) == CUDA_SUCCESS)
 
 static const char source[] = R"(
 __constant__ int offset = 5;
@@ -416,6 +404,5 @@ int main() {
   textures(compile(source));
   memory();
   linked();
-  std::puts(failures == 0 ? "ok" : "failed");
-  return failures != 0;
+  return finish();
 }
