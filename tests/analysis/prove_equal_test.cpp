@@ -17,8 +17,8 @@ namespace {
 
 /// A kernel that reads f32 %x, %y, %z and writes %o; %f0 to %f9, %d0 to %d4, %r0 to %r4 and %p are
 /// free.
-std::string kernel(std::string_view body, std::string_view declarations = "",
-                   std::string_view parameters = "", std::string_view directives = "") {
+std::string small_kernel(std::string_view body, std::string_view declarations = "",
+                         std::string_view parameters = "", std::string_view directives = "") {
   return fmt::format(
       ".version 8.0\n.target sm_90\n.address_size 64\n{}"
       ".visible .entry k(.param .u64 in, .param .u64 out{}) {} {{\n.reg .b64 %A, %B, %l<5>;\n"
@@ -64,10 +64,10 @@ EqualityAnswer compare_kernels(const std::string &first, const std::string &seco
 }
 
 ProofVerdict as_reals(std::string_view first, std::string_view second) {
-  return compare_kernels(kernel(first), kernel(second), true).verdict;
+  return compare_kernels(small_kernel(first), small_kernel(second), true).verdict;
 }
 ProofVerdict to_the_bit(std::string_view first, std::string_view second) {
-  return compare_kernels(kernel(first), kernel(second), false).verdict;
+  return compare_kernels(small_kernel(first), small_kernel(second), false).verdict;
 }
 
 /// x times a constant, which is made by instructions of other constants, or is there.
@@ -172,32 +172,32 @@ TEST_CASE("real numbers in another order, and functions of them") {
 }
 
 TEST_CASE("what differs before the first instruction is said") {
-  const std::string plain = kernel("mov.f32 %o, %x;");
+  const std::string plain = small_kernel("mov.f32 %o, %x;");
   const auto with_variable = [](const char *initializer) {
-    return kernel("ld.const.f32 %f0, [factors+4]; mul.rn.f32 %o, %x, %f0;",
-                  fmt::format(".const .align 4 .f32 factors[2]{};\n", initializer));
+    return small_kernel("ld.const.f32 %f0, [factors+4]; mul.rn.f32 %o, %x, %f0;",
+                        fmt::format(".const .align 4 .f32 factors[2]{};\n", initializer));
   };
   CHECK(always(plain, plain) == "proved");
-  CHECK(always(plain, kernel("mov.f32 %o, %x;", "", ", .param .u32 n")) ==
+  CHECK(always(plain, small_kernel("mov.f32 %o, %x;", "", ", .param .u32 n")) ==
         "the two do not have the same parameters");
-  CHECK(always(kernel("mov.f32 %o, %x;", "", ", .param .u32 n"),
-               kernel("mov.f32 %o, %x;", "", ", .param .u64 n")) ==
+  CHECK(always(small_kernel("mov.f32 %o, %x;", "", ", .param .u32 n"),
+               small_kernel("mov.f32 %o, %x;", "", ", .param .u64 n")) ==
         "parameter 2 is not the same for both");
-  CHECK(always(plain, kernel("mov.f32 %o, %x;", "", "", ".reqntid 32")) ==
+  CHECK(always(plain, small_kernel("mov.f32 %o, %x;", "", "", ".reqntid 32")) ==
         "`.reqntid` is not the same for both");
-  CHECK(always(kernel("mov.f32 %o, %x;", "", "", ".reqntid 64"),
-               kernel("mov.f32 %o, %x;", "", "", ".reqntid 32")) ==
+  CHECK(always(small_kernel("mov.f32 %o, %x;", "", "", ".reqntid 64"),
+               small_kernel("mov.f32 %o, %x;", "", "", ".reqntid 32")) ==
         "`.reqntid` is not the same for both");
-  CHECK(always(plain, kernel("mov.f32 %o, %x;", "", "", ".maxntid 64")) == "proved");
+  CHECK(always(plain, small_kernel("mov.f32 %o, %x;", "", "", ".maxntid 64")) == "proved");
   CHECK(always(with_variable(" = {0f3F800000, 0f40000000}"),
                with_variable(" = {0f3F800000, 0f40000000}")) == "proved");
   for (const char *const other : {" = {0f3F800000, 0f40400000}", ""})
     CHECK(always(with_variable(" = {0f3F800000, 0f40000000}"), with_variable(other)) ==
           "variable factors is not the same for both");
   const auto with_room = [](unsigned count) {
-    return kernel(fmt::format(".shared .align 4 .b32 room[{}];\nst.shared.f32 [room], %x;\n"
-                              "ld.shared.f32 %o, [room];",
-                              count));
+    return small_kernel(fmt::format(".shared .align 4 .b32 room[{}];\nst.shared.f32 [room], %x;\n"
+                                    "ld.shared.f32 %o, [room];",
+                                    count));
   };
   CHECK(always(with_room(4), with_room(8)) == "their shared variables are not the same");
 }

@@ -3,6 +3,7 @@
 
 #include "analysis/shape_algebra.h"
 
+#include <algorithm>
 #include <doctest/doctest.h>
 
 #include <random>

@@ -20,8 +20,7 @@ std::string staged(const Module &module) {
   facts::Atoms atoms;
   const auto answer = stage::staging_of({module, only(module)}, stage::tile_of("4k"), atoms);
   REQUIRE(answer.sites.size() == 1);
-  const ControlFlowGraph cfg(module, only(module));
-  const auto text = stage::write_staged(module, only(module), cfg, answer.sites[0], atoms);
+  const auto text = stage::write_staged({module, only(module)}, answer.sites[0], atoms);
   REQUIRE(text);
   return *text;
 }
@@ -82,8 +81,7 @@ struct Found {
   }
   /// What is not proved if it is written as `changed` says.
   std::string fault(const stage::Staging &changed) const {
-    const ControlFlowGraph cfg(*module, only(*module));
-    const auto text = stage::write_staged(*module, only(*module), cfg, changed, atoms);
+    const auto text = stage::write_staged({*module, only(*module)}, changed, atoms);
     REQUIRE(text);
     return proof(*module, *text);
   }
