@@ -104,6 +104,13 @@ class Prove(Scratch):
             self.assertEqual((result.returncode, result.stdout), (2, ""), words)
             self.assertIn("no launch of `k` keeps all that is assumed: ", result.stderr)
 
+    def test_what_a_comparison_includes(self):
+        text = PARTS.replace("PARAMETER", ".param .u32 n").replace(
+            "READS", "ld.param.u32 %r2, [n]; setp.eq.u32 %p, %r2, 4; selp.u32 %r1, 1, 0, %p;")
+        for assumed, code in (("n <= 4", 3), ("n < 4", 0), ("n >= 4", 3), ("n > 4", 0), ("n == 4", 3), ("n <= 3", 0)):
+            result = self.prove(text, "--launch", "block=64,grid=1", "--assume", assumed, "--only-given", "--launches", "0")
+            self.assertEqual(result.returncode, code, (assumed, result.stdout))
+
     def test_a_module_without_a_kernel(self):
         result = self.prove(KERNEL[:KERNEL.index(".visible")])
         self.assertEqual((result.returncode, result.stdout), (2, ""))
