@@ -62,8 +62,8 @@ std::optional<SourceLine> source_line(const Module &module, const Instruction &i
 }
 
 /// Why no kernel of the module is rewritten; nothing if they may be.
-std::optional<Reason> module_obstacle(const Module &module, const Decision &decision,
-                                      const RewriteOptions &options) {
+std::optional<Reason> reason_for_all(const Module &module, const Decision &decision,
+                                     const RewriteOptions &options) {
   if (options.shuffle == ShuffleMode::never)
     return Reason::not_selected;
   if (module.debug)
@@ -180,7 +180,7 @@ std::vector<Plan> plan_module(const Module &module, std::string_view file_name,
   report.module = module_number(module.text());
   const auto wanted = wanted_rewrites(options, report.module);
   const std::optional<Reason> obstacle =
-      wanted ? module_obstacle(module, decision, options) : Reason::not_selected;
+      wanted ? reason_for_all(module, decision, options) : Reason::not_selected;
   options.widths = options.widths.value_or(decision.widths);
   std::optional<GenericAddresses> generic;
   if (!obstacle)

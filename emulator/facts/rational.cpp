@@ -26,9 +26,7 @@ bool multiply(std::int64_t a, std::int64_t b, std::int64_t &product) {
   return !__builtin_mul_overflow(a, b, &product) && product != least_of_words;
 }
 
-bool fits(const cpp_int &number) {
-  return number <= std::numeric_limits<std::int64_t>::max() && number > least_of_words;
-}
+bool fits(const cpp_int &number) { return abs(number) <= std::numeric_limits<std::int64_t>::max(); }
 
 } // namespace
 

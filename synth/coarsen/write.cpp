@@ -354,7 +354,7 @@ private:
     if (shared_[one.guard] || copies_ == 1)
       return out_.write("@{}{} {}", negated, name_of(one.guard, 0), way);
     const auto over_copies = [&](const char *opcode) {
-      const std::string result = predicate();
+      std::string result = predicate();
       std::string left = name_of(one.guard, 0);
       for (unsigned k = 1; k < copies_; ++k) {
         if (sharing_.keeper(one.guard, k) != k)

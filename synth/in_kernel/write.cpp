@@ -85,8 +85,9 @@ std::optional<Refusal> in_kernel_obstacle(const KernelContext &context, const In
     return in_kernel_refusal::shape;
   if (needs.max_block && form.block.count() > *needs.max_block)
     return in_kernel_refusal::shape;
-  const auto testable = [&](std::uint32_t parameter, std::uint32_t bytes, std::uint32_t divisor) {
-    return parameter < kernel.parameters.size() && (bytes == 4 || bytes == 8) &&
+  const auto testable = [&parameters = kernel.parameters](
+                            std::uint32_t parameter, std::uint32_t bytes, std::uint32_t divisor) {
+    return parameter < parameters.size() && (bytes == 4 || bytes == 8) &&
            std::has_single_bit(divisor);
   };
   for (const ArgumentAlignment &one : needs.aligned)

@@ -99,7 +99,7 @@ public:
     const Module &module = *result_.candidates[0].module;
     std::vector<std::size_t> beam{0};
     const Function &kernel = *function_in(module);
-    if (synth::module_obstacle(module, kernel) || waiting_obstacle(module, kernel)) {
+    if (module_obstacle(module, kernel) || waiting_obstacle(module, kernel)) {
       result_.candidates[0].chosen = true;
       return std::move(result_);
     }

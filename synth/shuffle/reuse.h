@@ -48,7 +48,10 @@ struct DistanceTest {
 struct LoadedElement {
   std::uint32_t load = 0; ///< instruction index
   unsigned element = 0;   ///< 0 for a scalar
-  auto operator<=>(const LoadedElement &) const = default;
+  bool operator==(const LoadedElement &) const = default;
+  bool operator<(const LoadedElement &other) const {
+    return load != other.load ? load < other.load : element < other.element;
+  }
 };
 
 /// Where one element of a load comes from.
