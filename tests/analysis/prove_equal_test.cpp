@@ -107,9 +107,9 @@ TEST_CASE("constants that are exact are worked out, others are not") {
       {"mov.u32 %r0, 7; cvt.rn.f32.u32 %f0, %r0;\n", "0f40E00000"},
       {"setp.lt.f32 %p, %f1, %f3; selp.f32 %f0, %f1, %f3, %p;\n", "0f3F000000"},
       {"testp.finite.f32 %p, %f3; selp.f32 %f0, %f1, %f3, %p;\n", "0f3F000000"}};
-  for (const auto &[made, bits] : rows) {
-    CAPTURE(made);
-    const std::string worked_out = times(begin + made), known = times_number(bits);
+  for (const auto &row : rows) {
+    CAPTURE(row.first);
+    const std::string worked_out = times(begin + row.first), known = times_number(row.second);
     CHECK(as_reals(worked_out, known) == ProofVerdict::proved);
     CHECK(to_the_bit(worked_out, known) == ProofVerdict::proved);
     CHECK(as_reals(worked_out, times_number("0f40A00000")) != ProofVerdict::proved); // 5

@@ -23,7 +23,7 @@ struct OptionDescription {
 };
 
 /// One command, as the table of options (words.cpp) has it: man pages, completions and the table of
-/// commands in README.md are made only from this.
+/// commands in docs/commands.md are made only from this.
 struct CommandDescription {
   std::string name;
   std::string summary; ///< what it does, in a line

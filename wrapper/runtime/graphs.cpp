@@ -8,8 +8,10 @@
 #include <cstring>
 #include <fmt/core.h>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_set>
+#include <utility>
 
 using namespace ptxasw::wrapper;
 
@@ -811,8 +813,9 @@ cudaError_t cudaGraphAddDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t
   return locked([&] {
     if (!are_edges(graph, from, to, count))
       return cudaErrorInvalidValue;
+    std::set<std::pair<cudaGraphNode_t, cudaGraphNode_t>> edges;
     for (std::size_t i = 0; i < count; ++i)
-      if (is_before(from[i], to[i]))
+      if (is_before(from[i], to[i]) || !edges.emplace(from[i], to[i]).second)
         return cudaErrorInvalidValue;
     for (std::size_t i = 0; i < count; ++i)
       to[i]->before.push_back(from[i]);

@@ -1043,6 +1043,8 @@ void nodes_of_graphs() {
   GOOD(cuGraphGetRootNodes(graph, found, &count));
   EXPECT(count == 2 && found[0] == first && found[1] == second && found[2] == nullptr);
   WRONG(cuGraphGetRootNodes(graph, found, nullptr), CUDA_ERROR_INVALID_VALUE);
+  const CUgraphNode twice[] = {second, second}, thirds[] = {third, third};
+  WRONG(cuGraphAddDependencies(graph, twice, thirds, nullptr, 2), CUDA_ERROR_INVALID_VALUE);
   GOOD(cuGraphAddDependencies(graph, &second, &third, nullptr, 1));
   WRONG(cuGraphAddDependencies(graph, &second, &third, nullptr, 1), CUDA_ERROR_INVALID_VALUE);
   CUgraphEdgeData data[3];
