@@ -188,12 +188,18 @@ read_compile_commands(const std::string &folder) {
   for (const auto &entry : json) {
     if (!entry.is_object() || !entry.contains("file") || !entry["file"].is_string())
       return tl::unexpected(fmt::format("`{}` has an entry without `file`", path));
+    const auto is_text = [](const auto &value) { return value.is_string(); };
+    for (const char *member : {"directory", "command"})
+      if (entry.contains(member) && !is_text(entry[member]))
+        return tl::unexpected(fmt::format("`{}`: `{}` of an entry is no text", path, member));
     CompileCommand command;
     command.directory = fs::absolute(entry.value("directory", folder)).string();
     command.file = (fs::path(command.directory) / entry["file"].get<std::string>()).string();
-    const auto words = entry.contains("arguments") && entry["arguments"].is_array()
-                           ? entry["arguments"].get<std::vector<std::string>>()
-                           : shell_words(entry.value("command", ""));
+    const bool has_words = entry.contains("arguments") && entry["arguments"].is_array();
+    if (has_words && !std::all_of(entry["arguments"].begin(), entry["arguments"].end(), is_text))
+      return tl::unexpected(fmt::format("`{}`: `arguments` of an entry are no texts", path));
+    const auto words = has_words ? entry["arguments"].get<std::vector<std::string>>()
+                                 : shell_words(entry.value("command", ""));
     keep_options(words, command);
     commands.push_back(std::move(command));
   }

@@ -82,6 +82,12 @@ std::string key_of(std::string_view name) {
   return key;
 }
 
+/// A member that is text; empty: there is none.
+std::string text_in(const nlohmann::json &object, const char *member) {
+  const auto found = object.find(member);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
 } // namespace
 
 // A choice is logged when it has been made: once for each shape, GPU and process.
@@ -89,13 +95,13 @@ tl::expected<MeasuredTimes, std::string> MeasuredTimes::parse_log(std::string_vi
   std::map<std::string, std::pair<std::string, double>> newest; // kernel and time, by what it is of
   for (const std::string &line : cut_lines(text)) {
     const auto event = nlohmann::json::parse(line, nullptr, false);
-    if (!event.is_object() || event.value("event", "") != "choice" ||
+    if (!event.is_object() || text_in(event, "event") != "choice" ||
         !event.contains("original_us") || !event["original_us"].is_number())
       continue;
     nlohmann::json of;
     for (const char *member : {"kernel", "hash", "gpu", "block", "threads"})
       of.push_back(event.value(member, nlohmann::json()));
-    newest[of.dump()] = {event.value("kernel", ""), event["original_us"].get<double>()};
+    newest[of.dump()] = {text_in(event, "kernel"), event["original_us"].get<double>()};
   }
   if (newest.empty())
     return tl::unexpected(std::string("it is a log of the launch helper without times: no choice "
