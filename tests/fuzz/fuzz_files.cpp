@@ -1,6 +1,6 @@
-// What people write for commands, or other tools for them: launch files, baselines, settings, times of
-// Nsight Compute and of the launch helper, weights, words of --launch and --assume, what ptxas prints.
-// What is read must be written again as text that reads the same.
+// What people write for commands, or other tools for them: launch files, baselines, settings, times
+// of Nsight Compute and of the launch helper, weights, words of --launch and --assume, what ptxas
+// prints. What is read must be written again as text that reads the same.
 
 #include "analysis/prove/prove.h"
 #include "wrapper/commands/cost_bounds.h"
@@ -26,8 +26,8 @@ void must(bool right) {
 class MemoryFile {
 public:
   explicit MemoryFile(const std::string &text) : descriptor_(memfd_create("input", MFD_CLOEXEC)) {
-    must(descriptor_ >= 0 && write(descriptor_, text.data(), text.size()) ==
-                                 static_cast<ssize_t>(text.size()));
+    must(descriptor_ >= 0 &&
+         write(descriptor_, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
   }
   MemoryFile(const MemoryFile &) = delete;
   MemoryFile &operator=(const MemoryFile &) = delete;
