@@ -32,12 +32,18 @@ std::size_t work_of(std::string_view text) {
 }
 constexpr std::size_t work_of_start = 290, always_allowed = 10'000;
 
-/// What all siblings of a module may take together.
-std::size_t work_allowed(const Module &module, unsigned budget) {
+/// What the module takes alone.
+std::size_t own_work(const Module &module) {
   std::size_t own = work_of_start;
   for (const Function &function : module.functions)
     own += work_of(module.text(function.span));
-  return std::max(always_allowed, (budget - 1) * own);
+  return own;
+}
+
+/// What all siblings of a module may take together. Who allows no more than the module's own time
+/// wants none.
+std::size_t work_allowed(std::size_t own, unsigned budget) {
+  return budget == 1 ? 0 : std::max(always_allowed, (budget - 1) * own);
 }
 
 /// One sibling on its way.
@@ -216,7 +222,7 @@ std::vector<Written> write_all(const Module &module, const SiblingOptions &optio
     result.kernels.push_back(std::move(outcome));
   }
   if (options.budget != 0)
-    leave_out(all, work_allowed(module, options.budget), result);
+    leave_out(all, work_allowed(result.own_work, options.budget), result);
   return all;
 }
 
@@ -277,6 +283,7 @@ StandIn stand_in(const Sibling &sibling) {
 
 SiblingResult add_siblings(const Module &module, const SiblingOptions &options) {
   SiblingResult result;
+  result.own_work = own_work(module);
   std::vector<Written> all = write_all(module, options, result);
   while (!all.empty()) {
     result.text = print(module, all);
@@ -290,8 +297,10 @@ SiblingResult add_siblings(const Module &module, const SiblingOptions &options) 
   result.changed = !all.empty();
   if (all.empty())
     result.text = module.text();
-  for (Written &one : all)
+  for (Written &one : all) {
+    result.added_work += work_of(one.text);
     result.kernels[one.outcome].written.push_back(std::move(one.proposal));
+  }
   return result;
 }
 

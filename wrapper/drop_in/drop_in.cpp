@@ -168,6 +168,8 @@ void add_siblings(InputModule &module, const DropInRun &run) {
     module.siblings += static_cast<unsigned>(kernel.written.size());
     module.left_out.insert(module.left_out.end(), kernel.left_out.begin(), kernel.left_out.end());
   }
+  module.own_work = result->own_work;
+  module.added_work = result->added_work;
   module.rewritten = std::move(result->text);
   module.changed = true;
 }
@@ -265,17 +267,22 @@ int settle_rejection(const DropInRun &run, std::vector<InputModule> &modules,
   return exit_like(original.status);
 }
 
-/// How many siblings there are, and which were too much.
+/// How many siblings there are, what they cost, and which were too much.
 std::string sentence_of_siblings(const std::vector<InputModule> &modules) {
   unsigned siblings = 0;
+  std::size_t own = 0, added = 0;
   std::vector<std::string> left_out;
   for (const InputModule &module : modules) {
     siblings += module.siblings;
+    own += module.own_work;
+    added += module.added_work;
     left_out.insert(left_out.end(), module.left_out.begin(), module.left_out.end());
   }
   std::string sentence;
   if (siblings > 0)
-    sentence = fmt::format("; {} sibling{} added", siblings, siblings == 1 ? "" : "s");
+    sentence = fmt::format(
+        "; {} sibling{} added, with which ptxas takes about {:.1f} times as long", siblings,
+        siblings == 1 ? "" : "s", 1.0 + static_cast<double>(added) / static_cast<double>(own));
   if (!left_out.empty())
     sentence += fmt::format("; beyond --ptxasw-siblings-budget: {}", fmt::join(left_out, ", "));
   return sentence;

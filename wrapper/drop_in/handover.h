@@ -24,8 +24,9 @@ struct InputModule {
   bool changed = false;             ///< true if the two differ
   std::vector<std::uint32_t> lines; ///< of `rewritten`, as in RewriteResult
   ModuleReport report;
-  unsigned siblings = 0;             ///< versions of kernels in the rewritten text
-  std::vector<std::string> left_out; ///< those beyond the budget
+  unsigned siblings = 0;                    ///< versions of kernels in the rewritten text
+  std::vector<std::string> left_out;        ///< those beyond the budget
+  std::size_t own_work = 0, added_work = 0; ///< as in SiblingResult
 };
 
 /// What people call an input: its path, "-" or "command line".
