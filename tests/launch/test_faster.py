@@ -1,9 +1,10 @@
 """`ptxasw faster` with unprepared programs under a fake driver: from the PTX in what they load to versions
 that are launched, and everything that may go wrong on the way.
 
-test_faster.py PTXASW HOST FAKE: ptxasw, the program, and the driver. The assembler is a script that copies,
-as the fake driver loads PTX; the versions, and their proofs, are real."""
+test_faster.py PTXASW HOST FAKE KILLING: ptxasw, the program, the driver, and what kills (killing.cpp). The
+assembler is a script that copies, as the fake driver loads PTX; the versions, and their proofs, are real."""
 
+import itertools
 import os
 import resource
 import shutil
@@ -13,9 +14,10 @@ import sys
 import tempfile
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-PTXASW, HOST, FAKE = [Path(word).resolve() for word in sys.argv[1:4]]
+PTXASW, HOST, FAKE, KILLING = [Path(word).resolve() for word in sys.argv[1:5]]
 NOBODY = 65534
 for name in [n for n in os.environ if n.startswith("PTXASW_") or n == "LD_PRELOAD"]:
     del os.environ[name]
@@ -627,6 +629,52 @@ class Remembering(Case):
             run.wait()
         self.good("faster-module", FASTER_KNOWN="1")
 
+    def killed_at(self, number, cache):
+        """A run in which whoever makes that step in the cache is killed. False: it has fewer."""
+        count = self.dir / f"count{number}"
+        count.write_bytes(bytes(8))
+        run = subprocess.Popen([str(PTXASW), "faster", "--", str(HOST), "faster-module"],
+                               env=self.environment(XDG_CACHE_HOME=str(cache), LD_PRELOAD=str(KILLING), KILL_IN=str(cache),
+                                                    KILL_AT=str(number), KILL_COUNT=str(count), FASTER_KNOWN="1"),
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        reached = lambda: int.from_bytes(count.read_bytes(), "little") >= number
+        while run.poll() is None and not reached():
+            time.sleep(0.01)
+        if reached():  # a version that it waits for may not come any more
+            try:
+                run.wait(0.3)
+            except subprocess.TimeoutExpired:
+                os.killpg(run.pid, signal.SIGKILL)
+        said = run.communicate(timeout=900)[1]
+        if not reached():
+            self.assertEqual(run.returncode, 0, said)
+        return reached()
+
+    def test_killed_at_every_write(self):
+        """Of what a first run writes, each time from nothing; then of what a later one does, in one cache."""
+        def is_good_after(number):
+            cache = self.dir / f"cache{number}"
+            cache.mkdir()
+            killed = self.killed_at(number, cache)
+            self.good("faster-module", FASTER_KNOWN="1", XDG_CACHE_HOME=str(cache))
+            self.assertIn('chosen = "add__ptxasw_', next(cache.glob("ptxasw/faster/*.toml")).read_text())
+            return killed
+
+        with ThreadPoolExecutor(4) as pool:
+            for first in itertools.count(1, 4):
+                killed = list(pool.map(is_good_after, range(first, first + 4)))
+                if not all(killed):
+                    break
+        self.assertGreater(first, 16)
+        (self.cache).mkdir()
+        self.good("faster-module")
+        for number in itertools.count(1):
+            killed = self.killed_at(number, self.cache)
+            self.good("faster-module", FASTER_KNOWN="1")
+            if not killed:
+                break
+        self.assertGreater(number, 4)
+
     def test_no_file_may_be_large(self):
         """What the helper writes does not end the program by SIGXFSZ."""
         for limit in (0, 1024, 4096):
@@ -821,4 +869,4 @@ class Remembering(Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[4:], verbosity=2)
+    unittest.main(argv=sys.argv[:1] + sys.argv[5:], verbosity=2)
