@@ -18,8 +18,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 PTXASW, HOST, FAKE, KILLING = [Path(word).resolve() for word in sys.argv[1:5]]
+RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID")
 NOBODY = 65534
-for name in [n for n in os.environ if n.startswith("PTXASW_") or n == "LD_PRELOAD"]:
+for name in [n for n in os.environ if n.startswith("PTXASW_") or n in ("LD_PRELOAD", "SLURM_NTASKS", *RANKS)]:
     del os.environ[name]
 
 
@@ -818,6 +819,29 @@ class Remembering(Case):
             self.assertEqual(run.returncode, 0, said)
             self.assertIn("1 of 1 kernels run faster versions", said)
         self.assertEqual(len(self.calls()), 1)
+
+    def test_ranks_of_one_program(self):
+        """Each has its own counts and one line; the first has the table, and all have one cache."""
+        runs = [subprocess.Popen([str(PTXASW), "faster", *(["--why"] if rank == 2 else []), "--", str(HOST), "faster-module"],
+                                 env=self.environment(FASTER_KNOWN="1", OMPI_COMM_WORLD_RANK=str(rank)),
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for rank in range(3)]
+        for rank, run in enumerate(runs):
+            said = run.communicate(timeout=900)[1]
+            self.assertEqual(run.returncode, 0, said)
+            self.assertRegex(said, rf"^ptxasw: rank {rank}: 1 of 1 kernels run faster versions: .*\n")
+            self.assertEqual(len(said.splitlines()), 1 if rank == 1 else 2, said)
+        self.assertEqual(len(self.calls()), 1)
+        self.assertEqual(len(self.versions()), 1)
+        self.good("faster-module", FASTER_KNOWN="1")
+
+    def test_whether_there_are_ranks(self):
+        for how, rank in (*(({name: "3"}, "rank 3: ") for name in RANKS[:-1]),
+                          ({"SLURM_PROCID": "3", "SLURM_NTASKS": "4"}, "rank 3: "),
+                          ({"SLURM_PROCID": "0", "SLURM_NTASKS": "1"}, ""), ({"SLURM_PROCID": "0"}, ""),
+                          ({"PMI_RANK": ""}, ""), ({"PMI_RANK": "-1"}, ""), ({"PMI_RANK": "3x"}, ""),
+                          ({"PMI_RANK": "9" * 40}, "")):
+            with self.subTest(**how):
+                self.assertTrue(self.good("", command=["true"], **how).startswith(f"ptxasw: {rank}no kernel was launched"))
 
     def test_nodes_of_a_cluster(self):
         """With one folder on a shared file system; everything else is the node's own."""
