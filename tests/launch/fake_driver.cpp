@@ -20,6 +20,8 @@
 // FAKE_QUEUE_US: launches also take so many microseconds by the clock, one after the other. A
 // launch for which more than 256 would wait waits for room.
 //
+// FAKE_GPU, FAKE_SM: the name of the first GPU, and the compute capability of all (`Fake GPU`, 90).
+//
 // FAKE_NEWER: also exports functions that a driver of the future may have.
 
 #include <algorithm>
@@ -670,7 +672,9 @@ Result cuDevicePrimaryCtxReset(int device) { return end_context(&contexts[device
 Result cuDevicePrimaryCtxReset_v2(int device) { return end_context(&contexts[device]); }
 Result cuGreenCtxDestroy(void *) { return success; }
 Result cuDeviceGetAttribute(int *value, int number, int) {
-  *value = number == 75 ? 9 : number == 76 ? 0 : 2; // compute capability; multiprocessors
+  const char *const given = std::getenv("FAKE_SM");
+  const int sm = given ? std::atoi(given) : 90;
+  *value = number == 75 ? sm / 10 : number == 76 ? sm % 10 : 2; // the last: multiprocessors
   return success;
 }
 Result cuDeviceGetCount(int *count) {
@@ -679,7 +683,12 @@ Result cuDeviceGetCount(int *count) {
 }
 Result cuDeviceGetName(char *name, int length, int device) {
   stay_if_stuck();
-  std::strncpy(name, device == 0 ? "Fake GPU" : "Other GPU", static_cast<std::size_t>(length));
+  const char *const given = std::getenv("FAKE_GPU");
+  std::strncpy(name,
+               device != 0 ? "Other GPU"
+               : given     ? given
+                           : "Fake GPU",
+               static_cast<std::size_t>(length));
   return success;
 }
 

@@ -73,15 +73,28 @@ std::string ptx() {
          kernel_text("generic", "cvta.const.u64 \t%rd0, bias;\n\tld.u32 \t%r3, [%rd0];") +
          kernel_text("anywhere", "ld.const.u32 \t%r3, [bias];\n\tcvt.u64.u32 \t%rd0, %r2;\n"
                                  "\tld.const.u32 \t%r3, [%rd0];") +
-         kernel_text("waits", "bar.sync 0;");
+         kernel_text("waits", "bar.sync 0;") +
+         ".global .texref picture;\n.global .attribute(.managed) .align 4 .b8 everywhere[16];\n"
+         ".extern .global .align 4 .b8 elsewhere[16];\n"
+         ".extern .func (.param .b32 result) vprintf (.param .b64 format, .param .b64 values);\n" +
+         kernel_text("looks_up", "tex.1d.v4.u32.s32 \t{%r3, %r5, %r6, %r7}, [picture, {%r1}];") +
+         kernel_text("manages", "ld.global.u32 \t%r3, [everywhere+4];") +
+         kernel_text("links", "ld.global.u32 \t%r3, [elsewhere+4];") +
+         kernel_text("prints",
+                     "{\n\t.param .b64 format, values;\n\t.param .b32 result;\n"
+                     "\tst.param.b64 \t[format], %rd1;\n\tst.param.b64 \t[values], %rd2;\n"
+                     "\tcall.uni \t(result), vprintf, (format, values);\n"
+                     "\tld.param.b32 \t%r3, [result];\n\t}") +
+         kernel_text("starts", "mov.u64 \t%rd0, add;\n\tcvt.u32.u64 \t%r3, %rd0;");
 }
 
 /// A fat binary with PTX for one architecture and, if it is asked for, machine code for another;
-/// `twice`: the same PTX for sm_90a, say, as well.
+/// `twice`: the same PTX for sm_90a, say, as well. `options`: what it was compiled with.
 class FatBinary {
 public:
   FatBinary(const std::string &text, unsigned ptx_sm, unsigned code_sm = 0, bool twice = false,
-            const std::string &code = "") {
+            const std::string &code = "", const std::string &options = "")
+      : options_(options) {
     bytes_.assign("\x50\xed\x55\xba\x01\x00\x10\x00", 8);
     bytes_.resize(16);
     if (code_sm != 0)
@@ -96,6 +109,11 @@ public:
   const void *data() const { return bytes_.data(); }
   const std::string &bytes() const { return bytes_; }
   const void *wrapper() const { return &wrapper_; }
+  /// From now on the wrapper is that of what a device linker has linked.
+  void link() {
+    wrapper_.version = 2;
+    wrapper_.list = linked_.data();
+  }
 
 private:
   void add(std::uint16_t kind, std::uint32_t sm, const std::string &text, std::uint64_t flags = 0) {
@@ -109,7 +127,17 @@ private:
     put(8, static_cast<std::uint64_t>((text.size() + 8) / 8 * 8));
     put(28, sm);
     put(40, flags);
+    std::string behind;
+    if (!options_.empty()) { // where they are, how long they are, and they
+      const std::array<std::uint32_t, 2> where = {72, static_cast<std::uint32_t>(options_.size())};
+      behind.assign(reinterpret_cast<const char *>(where.data()), sizeof where);
+      behind += options_;
+      behind.resize((behind.size() + 7) / 8 * 8);
+      put(4, static_cast<std::uint32_t>(64 + behind.size()));
+      put(20, std::uint32_t{64});
+    }
     bytes_.append(header.data(), header.size());
+    bytes_ += behind;
     bytes_ += text;
     bytes_.append((text.size() + 8) / 8 * 8 - text.size(), '\0');
   }
@@ -119,7 +147,8 @@ private:
     const void *data;
     const void *list;
   };
-  std::string bytes_;
+  std::string options_, bytes_;
+  std::array<const void *, 1> linked_{};
   Wrapper wrapper_{};
 };
 
@@ -139,17 +168,17 @@ std::uint64_t memory(unsigned n) {
 
 constexpr unsigned elements = 64 * 256;
 
-/// Launches of one kernel on memory of their own; each result is looked at.
+/// Launches of one kernel on memory of their own, in 64 blocks; each result is looked at.
 class Launches {
 public:
-  explicit Launches(Handle function)
-      : function_(function), to_(memory(elements)), from_(memory(elements)) {}
+  explicit Launches(Handle function, unsigned block = 256)
+      : function_(function), to_(memory(elements)), from_(memory(elements)), block_(block) {}
 
   void once(Handle stream = nullptr) {
-    unsigned n = elements;
+    unsigned n = 64 * block_;
     void *list[] = {&to_, &from_, &n};
-    CHECK(symbol<LaunchFunction>("cuLaunchKernel")(function_, 64, 1, 1, 256, 1, 1, 0, stream, list,
-                                                   nullptr) == 0);
+    CHECK(symbol<LaunchFunction>("cuLaunchKernel")(function_, 64, 1, 1, block_, 1, 1, 0, stream,
+                                                   list, nullptr) == 0);
   }
   void once_with_a_buffer() {
     struct {
@@ -187,6 +216,7 @@ public:
 private:
   Handle function_;
   std::uint64_t to_, from_;
+  unsigned block_;
 };
 
 void expect_faster(Handle f) {
@@ -899,8 +929,12 @@ const Scenario seldom("faster-seldom", [] {
 
 /// Kernels that stay as they are: `waits`, or what the environment names.
 const Scenario kept("faster-kept", [] {
-  const char *const code = std::getenv("FASTER_CODE"), *const name = std::getenv("FASTER_KERNEL");
-  const FatBinary image(ptx(), 80, code ? static_cast<unsigned>(std::atoi(code)) : 0);
+  const char *const code = std::getenv("FASTER_CODE"), *const name = std::getenv("FASTER_KERNEL"),
+                    *const options = std::getenv("FASTER_OPTIONS");
+  FatBinary image(ptx(), 80, code ? static_cast<unsigned>(std::atoi(code)) : 0, false, "",
+                  options ? options : "");
+  if (std::getenv("FASTER_DEVICE_LINKED"))
+    image.link();
   Launches launches(function(load_by("cuModuleLoadData", image.wrapper()), name ? name : "waits"));
   const char *const place = std::getenv("PTXASW_LAUNCH_FASTER");
   const auto is_answered = [&] {
@@ -923,6 +957,17 @@ const Scenario some_launches("faster-launches", [] {
   const FatBinary image(ptx(), 90, 90);
   Launches(function(load_by("cuModuleLoadData", image.wrapper()), "add"))
       .versions_of(std::atoi(std::getenv("FASTER_LAUNCHES")));
+});
+
+/// Launches of several shapes: a version wins, the original is faster, and too few.
+const Scenario shapes("faster-shapes", [] {
+  const FatBinary image(ptx(), 90, 90);
+  Handle f = function(load_by("cuModuleLoadData", image.wrapper()), "add");
+  Launches first(f), second(f, 64), third(f, 128);
+  CHECK(!first.until_a_version_runs().empty());
+  first.versions_of(3000);
+  second.versions_of(3000);
+  third.versions_of(14);
 });
 
 /// Kernels of PTX for one number and two architectures.

@@ -55,6 +55,28 @@ TEST_CASE("an interval of 95 % holds the truth in 95 of 100 cases") {
   CHECK(inside < 2000 * 0.98);
 }
 
+TEST_CASE("the interval holds the truth also where the clock is wrong by as much as it may be") {
+  const Comparison exact = compare(std::vector<double>(9, 20.0), std::vector<double>(9, 19.4), 0.5);
+  CHECK(exact.high == doctest::Approx(0.97));
+  CHECK(exact.most == doctest::Approx(0.995));
+  CHECK(compare({20, 20, 20, 20}, {19, 19, 19, 19}).most == doctest::Approx(0.95));
+  CHECK(compare({20, 20, 20}, {10, 10, 10}, 0.5).most > 1e6);
+  // The second looks shorter by the clock's error than it is.
+  std::mt19937 random(9);
+  std::lognormal_distribution<double> noise(0, 0.02);
+  int inside = 0, without = 0;
+  for (int trial = 0; trial < 2000; ++trial) {
+    std::vector<double> first(10), second(10);
+    std::generate(first.begin(), first.end(), [&] { return 20 * noise(random); });
+    std::generate(second.begin(), second.end(), [&] { return 20 * noise(random) - 0.5; });
+    const Comparison found = compare(first, second, 0.5);
+    inside += 1 <= found.most;
+    without += 1 <= found.high;
+  }
+  CHECK(inside > 2000 * 0.96); // one side of 95 %
+  CHECK(without < 2000 * 0.5);
+}
+
 TEST_CASE("what is slower in sum is found, however times vary, and what is faster is not") {
   // Neighbouring launches of which the size is twice, or half, that of others, by chance.
   std::mt19937 random(1);

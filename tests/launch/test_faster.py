@@ -1,9 +1,10 @@
 """`ptxasw faster` with unprepared programs under a fake driver: from the PTX in what they load to versions
 that are launched, and everything that may go wrong on the way.
 
-test_faster.py PTXASW HOST FAKE: ptxasw, the program, and the driver. The assembler is a script that copies,
-as the fake driver loads PTX; the versions, and their proofs, are real."""
+test_faster.py PTXASW HOST FAKE KILLING: ptxasw, the program, the driver, and what kills (killing.cpp). The
+assembler is a script that copies, as the fake driver loads PTX; the versions, and their proofs, are real."""
 
+import itertools
 import os
 import resource
 import shutil
@@ -13,10 +14,13 @@ import sys
 import tempfile
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-PTXASW, HOST, FAKE = [Path(word).resolve() for word in sys.argv[1:4]]
-for name in [n for n in os.environ if n.startswith("PTXASW_") or n == "LD_PRELOAD"]:
+PTXASW, HOST, FAKE, KILLING = [Path(word).resolve() for word in sys.argv[1:5]]
+RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID")
+NOBODY = 65534
+for name in [n for n in os.environ if n.startswith("PTXASW_") or n in ("LD_PRELOAD", "SLURM_NTASKS", *RANKS)]:
     del os.environ[name]
 
 
@@ -54,12 +58,13 @@ done
         return {**os.environ, "XDG_CACHE_HOME": str(self.cache), "LD_LIBRARY_PATH": str(FAKE.parent),
                 "PTXASW_REAL": str(self.ptxas), "TMPDIR": str(self.dir / "tmp"), **extra}
 
-    def faster(self, scenario, *options, command=None, **extra):
+    def faster(self, scenario, *options, command=None, user=None, **extra):
         command = command or ["--", str(HOST), scenario]
         if scenario in ("faster-kept-code", "faster-remembered", "faster-own-ready"):  # versions from the first launch on, however busy we are
             extra.setdefault("PTXASW_LAUNCH_WAIT", "60000")
         return subprocess.run([str(PTXASW), "faster", *options, *command], env=self.environment(**extra), text=True,
-                              timeout=900, stdin=subprocess.DEVNULL, capture_output=True)
+                              timeout=900, stdin=subprocess.DEVNULL, capture_output=True, user=user, group=user,
+                              extra_groups=None if user is None else [])
 
     def good(self, scenario, *options, **extra):
         done = self.faster(scenario, *options, **extra)
@@ -218,6 +223,17 @@ class Running(Case):
         self.assertNotEqual(said.returncode, 0)  # the scenario waits for a version to win
         self.assertIn("no faster version of 1 kernel so far", said.stderr)
 
+    def test_what_was_chosen_for_each_shape_is_said(self):
+        how = {"PTXASW_LAUNCH_ONLY": "retile", "FAKE_BLOCK_US": "64x1x1 50"}  # faster than its versions
+        said = self.good("faster-shapes", "--why", **how).splitlines()
+        kind = said[1].split("  ")[3]
+        self.assertRegex(kind, "^retile [a-z]+ x[248]$")
+        self.assertEqual([line for line in said if line.startswith("  add in ")],
+                         ["  add in blocks of 128x1x1, 2^13 threads: not measured to the end",
+                          "  add in blocks of 256x1x1, 2^14 threads: " + kind,
+                          "  add in blocks of 64x1x1, 2^12 threads: original"])
+        self.assertNotIn("add in ", self.good("faster-shapes", **how))
+
     def test_a_check_goes_on_in_the_next_run(self):
         """What was chosen is held against the original in few launches of each run; and what was slower is tried again later."""
         self.good("faster-module")
@@ -284,11 +300,24 @@ class Staying(Case):
         for kernel, code, why in (*((name, "0", "a `__constant__` variable's address is used in another way than to read it")
                                     for name in ("stores", "mixed", "summed", "generic", "anywhere")),
                                   ("attributed", "0", "`tagged` has an attribute"), ("waits", "0", "barrier"),
+                                  ("looks_up", "0", "`picture` is no plain variable"),
+                                  ("manages", "0", "`everywhere` is managed memory"),
+                                  ("links", "0", "`elsewhere` is defined in another module"),
+                                  ("prints", "0", "it calls `vprintf`, which is outside its module"),
+                                  ("starts", "0", "it names the kernel `add`"),
                                   ("add", "90", "machine code for sm_90 runs, and there is no PTX for it")):
             with self.subTest(kernel=kernel):
                 said = self.good("faster-kept", "--why", FASTER_KERNEL=kernel, FASTER_CODE=code)
                 self.assertIn("ptxasw: no faster version of 1 kernel so far\n", said)
                 self.assertRegex(said, f"  {kernel}: .*{why}")
+
+    def test_what_is_linked_from_several_modules(self):
+        """By the wrapper that the device linker's output has, and by what an image was compiled with."""
+        for how in ({"FASTER_DEVICE_LINKED": "1", "FASTER_UNANSWERED": "1"}, {"FASTER_OPTIONS": "--compile-only"}):
+            with self.subTest(**how):
+                said = self.good("faster-kept", "--why", FASTER_KERNEL="add", **how)
+                self.assertIn("  add: it is linked from several modules (-rdc)\n", said)
+        self.assertEqual(self.calls(), [])
 
     def test_doubt_about_what_runs(self):
         for scenario, kernel, why in (("faster-guessed", "add", "there are several images for sm_90"),
@@ -372,6 +401,13 @@ int main() {
                          if not shutil.which("nvidia-smi") else
                          "ptxasw: no kernel was launched, or not where it can be seen (docs/faster.md)\n")
         self.assertIn("no kernel was launched", self.good("", command=["--", "true"]))
+
+    def test_a_static_program(self):
+        program = self.dir / "static"
+        self.compile('#include <cstdio>\nint main() { std::puts("its own"); return 5; }', "-static", "-o", str(program))
+        done = self.faster("", "--why", command=[str(program)])
+        self.assertEqual((done.returncode, done.stdout), (5, "its own\n"))
+        self.assertEqual(done.stderr, "ptxasw: the program is linked statically, so nothing can be put between it and the driver\n")
 
     def test_a_script_that_starts_the_program(self):
         script = self.dir / "train.sh"
@@ -491,6 +527,69 @@ class Remembering(Case):
         self.good("faster-module")
         self.assertEqual(len(self.versions()), 2)
 
+    def test_another_version_of_ptxasw(self):
+        """Of the same name, size and time. It makes its own, and who finds that under a name of its own does not read it."""
+        place = self.dir / "installed"
+        place.mkdir()
+        mine, _ = [Path(shutil.copy2(file, place)) for file in (PTXASW, PTXASW.parent / "libptxasw_launch.so")]
+        times, whole = mine.stat(), mine.read_bytes()
+        version = subprocess.run([mine, "--version"], text=True, capture_output=True, check=True).stdout.split()[1].encode()
+
+        def run(bytes_of_file, scenario):
+            mine.unlink()  # a worker may still run it
+            mine.write_bytes(bytes_of_file)
+            mine.chmod(0o755)
+            os.utime(mine, ns=(times.st_atime_ns, times.st_mtime_ns))
+            done = subprocess.run([mine, "faster", "--", HOST, scenario], text=True, capture_output=True, timeout=900,
+                                  env=self.environment(FASTER_KNOWN="1"))
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+        run(whole, "faster-module")
+        (first,) = self.versions()
+        made = first.read_bytes()
+        self.assertIn(version, made)
+        run(whole.replace(b"\0" + version + b"\0", b"\0" + version[:-1] + b"~\0"), "faster-brief")
+        self.wait_for(lambda: len(self.versions()) == 2)
+        (second,) = set(self.versions()) - {first}
+        self.assertEqual(len(self.calls()), 2)
+        self.assertIn(version[:-1] + b"~", second.read_bytes())
+        first.write_bytes(second.read_bytes())
+        run(whole, "faster-module")
+        self.assertEqual(len(self.calls()), 3)
+        self.assertEqual(first.read_bytes(), made)
+
+    def test_another_gpu(self):
+        """Of another name, what was chosen does not count; of another architecture, nor does what was made."""
+        self.good("faster-library")
+        self.good("faster-remembered")
+        (known,) = self.kept.glob("*.toml")
+        self.assertNotEqual(self.faster("faster-remembered", FAKE_GPU="Slower GPU").returncode, 0)
+        self.assertEqual(len(self.calls()), 1)
+        self.good("faster-library", FAKE_GPU="Slower GPU", FASTER_KNOWN="1")
+        self.assertIn('gpu = "Fake GPU"', known.read_text())
+        self.assertIn('gpu = "Slower GPU"', known.read_text())
+        self.good("faster-remembered")
+        self.assertNotEqual(self.faster("faster-remembered", FAKE_SM="100").returncode, 0)
+        self.good("faster-library", FAKE_SM="100", FASTER_KNOWN="1")
+        self.assertEqual([word for call in self.calls() for word in call.split() if word.startswith("-arch")],
+                         ["-arch=sm_90", "-arch=sm_100"])
+        self.assertEqual(len(self.versions()), 2)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can be somebody else")
+    def test_a_directory_that_may_only_be_read(self):
+        """What is in it is used."""
+        for path in (self.dir, *self.dir.rglob("*")):
+            os.chown(path, NOBODY, NOBODY)
+        self.good("faster-library", user=NOBODY)
+        self.good("faster-remembered", user=NOBODY)
+        calls = self.calls()
+        before = {path.name: path.read_bytes() for path in self.kept.iterdir()}
+        self.kept.chmod(0o500)
+        for scenario in ("faster-remembered", "faster-library"):
+            self.assertIn("nothing is remembered: cannot write", self.good(scenario, user=NOBODY, FASTER_KNOWN="1"))
+        self.assertEqual(self.calls(), calls)
+        self.assertEqual({path.name: path.read_bytes() for path in self.kept.iterdir()}, before)
+
     def test_a_directory_that_cannot_be_used(self):
         self.cache.write_text("a file")
         said = self.good("faster-module")
@@ -530,6 +629,52 @@ class Remembering(Case):
             os.killpg(run.pid, signal.SIGKILL)
             run.wait()
         self.good("faster-module", FASTER_KNOWN="1")
+
+    def killed_at(self, number, cache):
+        """A run in which whoever makes that step in the cache is killed. False: it has fewer."""
+        count = self.dir / f"count{number}"
+        count.write_bytes(bytes(8))
+        run = subprocess.Popen([str(PTXASW), "faster", "--", str(HOST), "faster-module"],
+                               env=self.environment(XDG_CACHE_HOME=str(cache), LD_PRELOAD=str(KILLING), KILL_IN=str(cache),
+                                                    KILL_AT=str(number), KILL_COUNT=str(count), FASTER_KNOWN="1"),
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        reached = lambda: int.from_bytes(count.read_bytes(), "little") >= number
+        while run.poll() is None and not reached():
+            time.sleep(0.01)
+        if reached():  # a version that it waits for may not come any more
+            try:
+                run.wait(0.3)
+            except subprocess.TimeoutExpired:
+                os.killpg(run.pid, signal.SIGKILL)
+        said = run.communicate(timeout=900)[1]
+        if not reached():
+            self.assertEqual(run.returncode, 0, said)
+        return reached()
+
+    def test_killed_at_every_write(self):
+        """Of what a first run writes, each time from nothing; then of what a later one does, in one cache."""
+        def is_good_after(number):
+            cache = self.dir / f"cache{number}"
+            cache.mkdir()
+            killed = self.killed_at(number, cache)
+            self.good("faster-module", FASTER_KNOWN="1", XDG_CACHE_HOME=str(cache))
+            self.assertIn('chosen = "add__ptxasw_', next(cache.glob("ptxasw/faster/*.toml")).read_text())
+            return killed
+
+        with ThreadPoolExecutor(4) as pool:
+            for first in itertools.count(1, 4):
+                killed = list(pool.map(is_good_after, range(first, first + 4)))
+                if not all(killed):
+                    break
+        self.assertGreater(first, 16)
+        (self.cache).mkdir()
+        self.good("faster-module")
+        for number in itertools.count(1):
+            killed = self.killed_at(number, self.cache)
+            self.good("faster-module", FASTER_KNOWN="1")
+            if not killed:
+                break
+        self.assertGreater(number, 4)
 
     def test_no_file_may_be_large(self):
         """What the helper writes does not end the program by SIGXFSZ."""
@@ -675,6 +820,29 @@ class Remembering(Case):
             self.assertIn("1 of 1 kernels run faster versions", said)
         self.assertEqual(len(self.calls()), 1)
 
+    def test_ranks_of_one_program(self):
+        """Each has its own counts and one line; the first has the table, and all have one cache."""
+        runs = [subprocess.Popen([str(PTXASW), "faster", *(["--why"] if rank == 2 else []), "--", str(HOST), "faster-module"],
+                                 env=self.environment(FASTER_KNOWN="1", OMPI_COMM_WORLD_RANK=str(rank)),
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for rank in range(3)]
+        for rank, run in enumerate(runs):
+            said = run.communicate(timeout=900)[1]
+            self.assertEqual(run.returncode, 0, said)
+            self.assertRegex(said, rf"^ptxasw: rank {rank}: 1 of 1 kernels run faster versions: .*\n")
+            self.assertEqual(len(said.splitlines()), 1 if rank == 1 else 2, said)
+        self.assertEqual(len(self.calls()), 1)
+        self.assertEqual(len(self.versions()), 1)
+        self.good("faster-module", FASTER_KNOWN="1")
+
+    def test_whether_there_are_ranks(self):
+        for how, rank in (*(({name: "3"}, "rank 3: ") for name in RANKS[:-1]),
+                          ({"SLURM_PROCID": "3", "SLURM_NTASKS": "4"}, "rank 3: "),
+                          ({"SLURM_PROCID": "0", "SLURM_NTASKS": "1"}, ""), ({"SLURM_PROCID": "0"}, ""),
+                          ({"PMI_RANK": ""}, ""), ({"PMI_RANK": "-1"}, ""), ({"PMI_RANK": "3x"}, ""),
+                          ({"PMI_RANK": "9" * 40}, "")):
+            with self.subTest(**how):
+                self.assertTrue(self.good("", command=["true"], **how).startswith(f"ptxasw: {rank}no kernel was launched"))
+
     def test_nodes_of_a_cluster(self):
         """With one folder on a shared file system; everything else is the node's own."""
         runs = []
@@ -725,4 +893,4 @@ class Remembering(Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[4:], verbosity=2)
+    unittest.main(argv=sys.argv[:1] + sys.argv[5:], verbosity=2)

@@ -13,6 +13,7 @@
 #include "wrapper/os/files.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
@@ -350,26 +351,47 @@ std::string why_nothing(const Summary &summary, const LaunchFindings &findings,
                      explained ? "" : "; `ptxasw faster --why` says why");
 }
 
+/// The number that a variable of the environment is; nothing if it is none.
+std::optional<unsigned> number_in(const char *variable) {
+  const char *const value = std::getenv(variable);
+  const char *const end = value ? value + std::strlen(value) : nullptr;
+  unsigned number = 0;
+  const auto read = value ? std::from_chars(value, end, number) : std::from_chars_result{};
+  return value && read.ec == std::errc() && read.ptr == end ? std::optional(number) : std::nullopt;
+}
+
+/// Which of the processes of a parallel program this one is, by what the launchers of MPI programs
+/// and Slurm set; nothing if it is none. Slurm also numbers what it starts alone.
+std::optional<unsigned> own_rank() {
+  for (const char *name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK"})
+    if (const auto rank = number_in(name))
+      return rank;
+  return number_in("SLURM_NTASKS").value_or(1) > 1 ? number_in("SLURM_PROCID") : std::nullopt;
+}
+
+/// `rank`: which of several processes says it; all but the first leave out the table, unless the
+/// user wants to know why.
 void say(const Summary &summary, const LaunchFindings &findings, const faster::Served &served,
-         const FasterRequest &request, const std::string &program) {
-  std::string text;
+         const FasterRequest &request, const std::string &program, std::optional<unsigned> rank) {
+  std::string text = rank ? fmt::format("ptxasw: rank {}: ", *rank) : "ptxasw: ";
   const auto compared = findings.outcomes.find("sibling");
   if (request.verify && compared != findings.outcomes.end() && compared->second > 0) {
-    text = fmt::format("ptxasw: {} launches of versions were compared with the originals; none "
-                       "differs\n",
-                       grouped(compared->second));
+    text += fmt::format("{} launches of versions were compared with the originals; none differs\n",
+                        grouped(compared->second));
   } else if (summary.faster.empty()) {
-    text = fmt::format("ptxasw: {}\n", why_nothing(summary, findings, program, request.explain));
+    text += why_nothing(summary, findings, program, request.explain) + "\n";
   } else {
     const std::size_t all = summary.faster.size() + summary.kept.size();
-    text = fmt::format("ptxasw: {} of {} kernels run faster versions: saved {:.{}f} ms of {:.{}f} "
-                       "({:.0f} %).{}\n",
-                       summary.faster.size(), all, summary.saved, summary.before < 100 ? 1 : 0,
-                       summary.before, summary.before < 100 ? 1 : 0,
-                       summary.before > 0 ? 100 * summary.saved / summary.before : 0.0,
-                       served.problem.empty() ? " Next time from the first launch on." : "");
-    text += table_of(summary);
-    if (!request.explain && !summary.kept.empty())
+    text += fmt::format("{} of {} kernels run faster versions: saved {:.{}f} ms of {:.{}f} "
+                        "({:.0f} %).{}\n",
+                        summary.faster.size(), all, summary.saved, summary.before < 100 ? 1 : 0,
+                        summary.before, summary.before < 100 ? 1 : 0,
+                        summary.before > 0 ? 100 * summary.saved / summary.before : 0.0,
+                        served.problem.empty() ? " Next time from the first launch on." : "");
+    const bool has_table = request.explain || rank.value_or(0) == 0;
+    if (has_table)
+      text += table_of(summary);
+    if (has_table && !request.explain && !summary.kept.empty())
       text += fmt::format("  `ptxasw faster --why` says why the other {} stay{}. "
                           "PTXASW_FASTER=off switches it off.\n",
                           summary.kept.size(), summary.kept.size() == 1 ? "s" : "");
@@ -457,7 +479,7 @@ int run(const FasterRequest &request, const Invocation &invocation) {
   if (!request.verify)
     server.remember(profile_of(findings, true));
   const launch::Profile profile = request.verify ? launch::Profile{} : profile_of(findings);
-  say(summarize(findings, scratch.path), findings, served, request, command.front());
+  say(summarize(findings, scratch.path), findings, served, request, command.front(), own_rank());
   if (!request.profile.empty() && !profile.entries.empty())
     if (const auto written = merge_into(request.profile, profile); !written)
       complain(written.error());

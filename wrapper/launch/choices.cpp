@@ -492,8 +492,7 @@ int best_for_graphs(const KernelCode &code, const Choice &choice) {
   std::size_t best = 0;
   for (std::size_t version = 1; version <= choice.siblings.size(); ++version)
     if (!only_reshapes(code.table.siblings[choice.siblings[version - 1]]) &&
-        choice.chooser.samples(version).size() >= of.fewest &&
-        choice.chooser.against_original(version).high < of.win &&
+        choice.chooser.samples(version).size() >= of.fewest && choice.chooser.is_faster(version) &&
         (best == 0 || choice.chooser.time(version) < choice.chooser.time(best)))
       best = version;
   return best == 0 ? 0 : static_cast<int>(choice.siblings[best - 1]) + 1;

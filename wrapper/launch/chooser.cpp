@@ -10,7 +10,8 @@
 // the launches run the leader: the best version that has won once, or that was never slower than
 // the original was at its fastest. A version leaves the race when it is hopeless, or when its
 // confidence interval says that it cannot win; the race ends when all that are left have been
-// measured often enough. Only a version whose whole interval lies below `win` beats the original.
+// measured often enough. Only a version whose whole interval lies below `win` beats the original,
+// and below 1 if it is widened by what the clock may be wrong.
 // Looking again and again, at several versions, finds such an interval by chance sooner or later;
 // so the winner must win a second time, against the original alone and with fresh samples: two
 // versions of equal code rate as equal. Before that, versions join the race that are
@@ -88,6 +89,12 @@ std::size_t Chooser::launches_of_run() const {
     return rules_.shortest_run;
   return std::clamp(static_cast<std::size_t>(rules_.run / original_), rules_.shortest_run,
                     rules_.longest_run);
+}
+
+/// By how much the clock may say the difference of two times of a launch wrong, ms: it is read at
+/// the ends of a run.
+double Chooser::clock_error() const {
+  return rules_.resolution / static_cast<double>(launches_of_run());
 }
 
 /// From now on samples are of the one kind or the other, and those of the other kind are no
@@ -329,8 +336,7 @@ void Chooser::judge() {
       dropped_[version] = true;
       continue;
     }
-    const double resolution = rules_.resolution / static_cast<double>(launches_of_run());
-    const bool wins = found.high < rules_.win && time(0) - time(version) >= resolution;
+    const bool wins = is_faster(version);
     won_[version] = wins;
     if (!enough || (!wins && taken < rules_.most))
       open = true;
@@ -361,8 +367,7 @@ void Chooser::lead(std::size_t won) {
     if (dropped_[version] || all.size() < 2)
       continue;
     const double slowest = *std::max_element(all.begin(), all.end());
-    if (slowest < rules_.win * fastest &&
-        fastest - slowest >= rules_.resolution / static_cast<double>(launches_of_run()) &&
+    if (slowest < rules_.win * fastest && fastest - slowest >= clock_error() &&
         (leader_ == 0 || time(version) < time(leader_))) {
       leader_ = version;
       leads_by_ = 1 - slowest / fastest;
@@ -409,7 +414,12 @@ bool Chooser::confirm(std::size_t version) {
 }
 
 Comparison Chooser::against_original(std::size_t version) const {
-  return compare(samples_[0], samples_[version]);
+  return compare(samples_[0], samples_[version], clock_error());
+}
+
+bool Chooser::is_faster(std::size_t version) const {
+  const Comparison found = against_original(version);
+  return found.high < rules_.win && found.most < 1;
 }
 
 double Chooser::time(std::size_t version) const { return trimmed_mean(samples_[version]); }

@@ -19,7 +19,7 @@ struct ChoiceRules {
   /// as a share of the kernel's time allows, and none in a kernel's first dozen launches.
   bool eager = false;
   double win = 0.98;               ///< a version wins below this share of the original's time
-  double resolution = 0.0005;      ///< of the clock, ms: it must also save this much
+  double resolution = 0.0005;      ///< of the clock, ms: by that it must be faster all the same
   std::size_t fewest = 4;          ///< samples of a version before it is judged
   std::size_t most = 24;           ///< and then the best so far is taken
   double near = 1.2;               ///< this much slower than the winner, or less, is close to it
@@ -104,14 +104,17 @@ public:
   std::size_t best() const { return best_; }
 
   const std::vector<double> &samples(std::size_t version) const { return samples_[version]; }
-  /// A version's times against the original's.
+  /// A version's times against the original's, by a clock that ticks.
   Comparison against_original(std::size_t version) const;
+  /// Returns true if a version's times so far show that it is faster, and that this is worth it.
+  bool is_faster(std::size_t version) const;
   /// A typical time of a version in ms; 0 if it was not measured.
   double time(std::size_t version) const;
 
 private:
   void judge();
   std::size_t launches_of_run() const;
+  double clock_error() const;
   void time_in_runs(bool in_runs);
   bool is_too_slow(std::size_t version) const;
   void lead(std::size_t won);

@@ -57,6 +57,9 @@ KeptImage keep_image(const void *image) {
   auto magic = image_number<std::uint32_t>(bytes);
   if (magic == wrapper_magic) {
     const auto version = image_number<std::uint32_t>(bytes + 4);
+    // FATBINC_LINK_VERSION of CUDA's fatbinary_section.h, "array of prelinked fatbins": what nvcc's
+    // device linker writes. Every program that nvcc links has one; kernels are in it only with
+    // -rdc, as linked machine code (seen with nvcc 13.0).
     if (version == 2)
       return nothing("relocatable", "it is linked from several modules (-rdc)");
     bytes = version == 1 ? image_number<const char *>(bytes + 8) : nullptr;

@@ -127,7 +127,8 @@ double student_t(double degrees) {
          (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * degrees * degrees * degrees);
 }
 
-Comparison compare(const std::vector<double> &first, const std::vector<double> &second) {
+Comparison compare(const std::vector<double> &first, const std::vector<double> &second,
+                   double clock) {
   if (first.empty() || second.empty())
     return {};
   const Trimmed a = trim(logarithms(first)), b = trim(logarithms(second));
@@ -146,6 +147,7 @@ Comparison compare(const std::vector<double> &first, const std::vector<double> &
   }
   result.low = std::exp(b.mean - a.mean - reach);
   result.high = std::exp(b.mean - a.mean + reach);
+  result.most = result.high + clock / std::exp(a.mean);
   return result;
 }
 

@@ -17,6 +17,7 @@ struct Comparison {
   double ratio = 1;    ///< the second's typical time by the first's
   double low = 0;      ///< the ratio lies between these
   double high = 1e300; ///< with a confidence of 95 %
+  double most = 1e300; ///< the same as `high` if the clock is as wrong as it may be
 };
 
 /// The mean of what is left when a fifth is cut off at each end; 0 for no samples.
@@ -25,8 +26,11 @@ double trimmed_mean(std::vector<double> samples);
 /// Compares two sets of positive times by trimmed means of their logarithms (Yuen's test: K. K.
 /// Yuen, "The two-sample trimmed t for unequal population variances", Biometrika 61, 1974), which
 /// a few launches that waited for something else do not disturb. Fewer than four samples on one
-/// side bound nothing.
-Comparison compare(const std::vector<double> &first, const std::vector<double> &second);
+/// side bound nothing. `clock`: by how much a clock that ticks may say the difference of the two
+/// typical times wrong, in the unit of the times: however many are taken, such an error stays, so
+/// it is no part of their variance, and widens the interval as it is.
+Comparison compare(const std::vector<double> &first, const std::vector<double> &second,
+                   double clock = 0);
 
 /// Whether one thing takes longer than another in sum, by pairs of times that are asked about as
 /// long as one likes. Begins anew whenever the sums of the pairs so far are equal, so that how long
