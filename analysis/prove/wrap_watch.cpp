@@ -31,7 +31,7 @@ bool fits(Wide value, unsigned width) {
 
 } // namespace
 
-std::vector<bool> index_instructions(const Module &module, const Function &kernel) {
+std::vector<bool> index_instructions(const Module &module, const Function &kernel, bool masks) {
   std::vector<bool> is_access(kernel.instructions.size(), false);
   std::vector<bool> matters(kernel.registers.size(), false), result(is_access);
   bool changed = true, memory_matters = false;
@@ -58,7 +58,8 @@ std::vector<bool> index_instructions(const Module &module, const Function &kerne
       result[i] = is_index;
       if (instruction.guard != no_register)
         add(instruction.guard);
-      if (is_access[i] ? memory_matters : !writes || is_index)
+      const bool is_mask = !masks && module.opcode(instruction).has(Modifier::warp);
+      if (is_access[i] ? memory_matters : (!writes && !is_mask) || is_index)
         for_each_register(module, instruction, [&](RegisterId reg, RegisterUse use) {
           if (use == RegisterUse::read)
             add(reg);
@@ -70,7 +71,7 @@ std::vector<bool> index_instructions(const Module &module, const Function &kerne
 
 WrapWatch::WrapWatch(const WarpProgram &program, std::uint32_t kernel)
     : kernel_(kernel),
-      of_index_(index_instructions(program.module(), *program.function(kernel).function)) {}
+      of_index_(index_instructions(program.module(), *program.function(kernel).function, false)) {}
 
 void WrapWatch::before(const WarpStep &step) {
   const WarpInstruction &in = *step.instruction;

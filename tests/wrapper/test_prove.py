@@ -139,6 +139,14 @@ class Prove(Scratch):
         self.assertEqual(seen.returncode, 1)
         self.assertIn("race", seen.stderr)
 
+    def test_a_mask_of_lanes_is_no_index(self):
+        """15 << 28 names lanes 28 to 31; as a number it would not be one that no-wrap allows."""
+        tiles = KERNEL.replace("bar.sync 0;", "mov.u32 %r8, %laneid; and.b32 %r8, %r8, 28; mov.u32 %r9, 15; shl.b32 %r8, %r9, %r8; "
+                               "bar.warp.sync %r8;")
+        tiles = tiles.replace("%r<9>", "%r<10>")
+        code, kernel = self.json(tiles, "--launch", "block=64,grid=1", "--assume", "no-wrap", "--witness", ".")
+        self.assertEqual((code, kernel["race_free"]["verdict"]), (1, "refuted"))
+
     def test_what_is_given_of_parameters_is_read_by_parts(self):
         whole, array = ".param .u64 n", ".param .align 8 .b8 n[16]"
         upper = "ld.param.u32 %r1, [n+4];"
