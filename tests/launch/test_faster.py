@@ -227,7 +227,7 @@ class Running(Case):
         how = {"PTXASW_LAUNCH_ONLY": "retile", "FAKE_BLOCK_US": "64x1x1 50"}  # faster than its versions
         said = self.good("faster-shapes", "--why", **how).splitlines()
         kind = said[1].split("  ")[3]
-        self.assertRegex(kind, "^retile [a-z]+ x[248]$")
+        self.assertRegex(kind, r"^retile apart x\d+( in \d+)?$")
         self.assertEqual([line for line in said if line.startswith("  add in ")],
                          ["  add in blocks of 128x1x1, 2^13 threads: not measured to the end",
                           "  add in blocks of 256x1x1, 2^14 threads: " + kind,
