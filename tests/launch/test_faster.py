@@ -652,7 +652,10 @@ class Remembering(Case):
         return reached()
 
     def test_killed_at_every_write(self):
-        """Of what a first run writes, each time from nothing; then of what a later one does, in one cache."""
+        """Of what a first run writes, each time from nothing; then of what a later one does, in one cache. PTXASW_KILL_STRIDE:
+        at each so-manieth step only."""
+        stride = int(os.environ.get("PTXASW_KILL_STRIDE", "1"))
+
         def is_good_after(number):
             cache = self.dir / f"cache{number}"
             cache.mkdir()
@@ -662,14 +665,14 @@ class Remembering(Case):
             return killed
 
         with ThreadPoolExecutor(4) as pool:
-            for first in itertools.count(1, 4):
-                killed = list(pool.map(is_good_after, range(first, first + 4)))
+            for first in itertools.count(1, 4 * stride):
+                killed = list(pool.map(is_good_after, range(first, first + 4 * stride, stride)))
                 if not all(killed):
                     break
         self.assertGreater(first, 16)
         (self.cache).mkdir()
         self.good("faster-module")
-        for number in itertools.count(1):
+        for number in itertools.count(1, stride):
             killed = self.killed_at(number, self.cache)
             self.good("faster-module", FASTER_KNOWN="1")
             if not killed:
