@@ -499,7 +499,10 @@ L: ld.global.f32 %f1, [%rd1];
         self.assertNotIn("a.cu:2:", self.lint("-p", "build", "a.cu").stdout)
         build([])
         self.assertIn("does not compile `a.cu`", self.lint("-p", "build", "a.cu", code=2).stderr)
-        for bad, said in (("{", "is no list of commands"), ("[1]", "without `file`"), ([{"file": 3}], "without `file`")):
+        for bad, said in (("{", "is no list of commands"), ("[1]", "without `file`"), ([{"file": 3}], "without `file`"),
+                          ([entry | {"directory": 3}], "`directory` of an entry is no text"),
+                          ([entry | {"command": 3}], "`command` of an entry is no text"),
+                          ([entry | {"arguments": ["nvcc", 3]}], "`arguments` of an entry are no texts")):
             build(bad)
             self.assertIn(said, self.lint("-p", "build", "a.cu", code=2).stderr)
         self.assertIn("cannot read `none/compile_commands.json`", self.lint("-p", "none", code=2).stderr)
