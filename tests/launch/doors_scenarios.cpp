@@ -152,9 +152,10 @@ const Scenario attributes("attributes", [] {
   };
   CHECK(sibling(attribute_priority, 3));
   CHECK(sibling(attribute_cooperative, 0));
+  CHECK(sibling(attribute_programmatic_serialization, 1));
   CHECK(!sibling(attribute_cooperative, 1));
   CHECK(!sibling(4, 2));     // a cluster
-  CHECK(!sibling(6, 1));     // programmatic dependent launch
+  CHECK(!sibling(7, 1));     // an event when all blocks allow it
   CHECK(!sibling(13, 1));    // a node that the device updates
   CHECK(!sibling(99, 0));    // unknown
   with.attributes = nullptr; // the fake does not mind

@@ -80,6 +80,7 @@ static_assert(attribute_ignore == CU_LAUNCH_ATTRIBUTE_IGNORE);
 static_assert(attribute_access_policy == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW);
 static_assert(attribute_cooperative == CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
 static_assert(attribute_synchronization_policy == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY);
+static_assert(attribute_programmatic_serialization == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
 static_assert(attribute_priority == CU_LAUNCH_ATTRIBUTE_PRIORITY);
 static_assert(attribute_memory_domain_map == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP);
 static_assert(attribute_memory_domain == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN);

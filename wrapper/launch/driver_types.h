@@ -64,6 +64,7 @@ enum : int {
   attribute_access_policy = 1,
   attribute_cooperative = 2,
   attribute_synchronization_policy = 3,
+  attribute_programmatic_serialization = 6,
   attribute_priority = 8,
   attribute_memory_domain_map = 9,
   attribute_memory_domain = 10,

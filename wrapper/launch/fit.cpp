@@ -339,6 +339,7 @@ bool harmless_attributes(const LaunchConfig &config) {
     case attribute_ignore:
     case attribute_access_policy:
     case attribute_synchronization_policy:
+    case attribute_programmatic_serialization: // when a grid may begin, which a version may as well
     case attribute_priority:
     case attribute_memory_domain_map:
     case attribute_memory_domain:
