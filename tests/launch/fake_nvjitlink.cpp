@@ -1,5 +1,6 @@
-// An nvJitLink whose machine code is its first input, and all others behind it. What is looked up
-// has other names than what programs are linked with, as in the real one.
+// An nvJitLink whose machine code is its first input, and all others behind it. LTO-IR is PTX
+// behind a word; of it there is PTX where the options say so. What is looked up has other names
+// than what programs are linked with, as in the real one.
 
 #include "tests/launch/fake_code.h"
 
@@ -10,25 +11,43 @@ namespace {
 
 struct Inputs {
   std::string text;
+  bool lto = false, ptx = false;
 };
 
-int create(Inputs **link) {
-  static Inputs *last = nullptr; // the next one is where the last one was
-  *link = last ? last : new Inputs;
-  (*link)->text.clear();
-  last = *link;
+Inputs *ended = nullptr; ///< the next one is where the last one was
+int created = 0;
+
+int create(Inputs **link, unsigned count, const char **options) {
+  *link = ended ? ended : new Inputs;
+  ended = nullptr;
+  ++created;
+  **link = {};
+  for (unsigned i = 0; i < count; ++i) {
+    (*link)->lto |= std::strcmp(options[i], "-lto") == 0;
+    (*link)->ptx |= std::strcmp(options[i], "-ptx") == 0;
+  }
   return 0;
 }
 int add(Inputs *link, const char *data, std::size_t size) {
-  link->text.append(data, ::strnlen(data, size));
+  constexpr char lto[] = "LTO-IR ";
+  const bool is_lto = std::strncmp(data, lto, std::strlen(lto)) == 0;
+  if (is_lto && !link->lto)
+    return 1;
+  const std::size_t from = is_lto ? std::strlen(lto) : 0;
+  link->text.append(data + from, ::strnlen(data + from, size - from));
+  return 0;
+}
+int destroy(Inputs **link) {
+  ended = *link;
+  *link = nullptr;
   return 0;
 }
 
 } // namespace
 
 #define FAKE_LINKER(prefix, suffix)                                                                \
-  int prefix##nvJitLinkCreate##suffix(Inputs **link, unsigned, const char **) {                    \
-    return create(link);                                                                           \
+  int prefix##nvJitLinkCreate##suffix(Inputs **link, unsigned count, const char **options) {       \
+    return create(link, count, options);                                                           \
   }                                                                                                \
   int prefix##nvJitLinkAddData##suffix(Inputs *link, int, const char *data, std::size_t size,      \
                                        const char *) {                                             \
@@ -49,12 +68,18 @@ int add(Inputs *link, const char *data, std::size_t size) {
     std::memcpy(code, file.data(), file.size());                                                   \
     return 0;                                                                                      \
   }                                                                                                \
-  int prefix##nvJitLinkDestroy##suffix(Inputs **link) {                                            \
-    *link = nullptr;                                                                               \
+  int prefix##nvJitLinkGetLinkedPtxSize##suffix(Inputs *link, std::size_t *size) {                 \
+    *size = link->text.size() + 1;                                                                 \
+    return link->lto && link->ptx ? 0 : 3;                                                         \
+  }                                                                                                \
+  int prefix##nvJitLinkGetLinkedPtx##suffix(Inputs *link, char *ptx) {                             \
+    std::memcpy(ptx, link->text.c_str(), link->text.size() + 1);                                   \
     return 0;                                                                                      \
-  }
+  }                                                                                                \
+  int prefix##nvJitLinkDestroy##suffix(Inputs **link) { return destroy(link); }
 
 extern "C" {
+int fake_links_created() { return created; }
 FAKE_LINKER(, )
 FAKE_LINKER(__, _12_4)
 FAKE_LINKER(__, _13_0)

@@ -351,12 +351,13 @@ public:
     CHECK(of<int(void *, void *)>("nvJitLinkGetLinkedCubin")(link_, code.data()) == 0);
     return code;
   }
-  static constexpr int ptx_input = 2, other_input = 3;
+  static constexpr int object_input = 5, ptx_input = 2, lto_input = 3;
 
-private:
   template <typename Function> Function *of(const char *name) {
     return reinterpret_cast<Function *>(::dlsym(library_, name));
   }
+
+private:
   void *library_ = nullptr, *link_ = nullptr;
 };
 
@@ -376,12 +377,31 @@ const Scenario linked_file("faster-linked-file", [] {
   expect_faster(function(load_by("cuModuleLoadData", linker.code().data()), "add"));
 });
 
+/// Of LTO-IR, in two parts. The environment says how often something is linked.
+const Scenario linked_lto("faster-linked-lto", [] {
+  Linker linker({"-arch=sm_90", "-lto"});
+  linker.add("LTO-IR " + ptx(), Linker::lto_input);
+  linker.add("LTO-IR \n", Linker::lto_input);
+  const std::string code = linker.code();
+  CHECK(linker.of<int()>("fake_links_created")() == std::atoi(std::getenv("FASTER_LINKED")));
+  expect_faster(function(load_by("cuModuleLoadData", code.c_str()), "add"));
+});
+
 /// Code of which nvJitLink says too little: what the environment names.
 const Scenario linked_of_several("faster-linked-unknown", [] {
   const std::string what = std::getenv("FASTER_LINKED");
-  Linker linker({what == "options" ? "-maxrregcount=32" : "-arch=sm_90"});
-  linker.add(ptx(), what == "other" ? Linker::other_input : Linker::ptx_input);
-  if (what == "several")
+  const bool lto = what.starts_with("lto");
+  std::vector<const char *> options = {what == "options" ? "-maxrregcount=32" : "-arch=sm_90"};
+  if (lto)
+    options.push_back("-lto");
+  if (what == "lto-unfused")
+    options.push_back("-fma=0");
+  Linker linker(options);
+  if (lto && what != "lto-ptx")
+    linker.add("LTO-IR " + ptx(), Linker::lto_input);
+  else
+    linker.add(ptx(), what == "other" ? Linker::object_input : Linker::ptx_input);
+  if (what == "several" || what == "lto-several")
     linker.add("\n");
   Launches launches(function(load_by("cuModuleLoadData", linker.code().c_str()), "add"));
   for (int i = 0; i < 100; ++i) {

@@ -95,6 +95,10 @@ class Running(Case):
             with self.subTest(scenario=scenario, by=by):  # nothing is known of the code from another scenario
                 self.good(scenario, FASTER_LINKED=by, XDG_CACHE_HOME=str(self.dir / (scenario + by)))
 
+    def test_nvjitlink_is_asked_once_for_what_it_made(self):
+        self.good("faster-linked-lto", FASTER_LINKED="2")
+        self.good("faster-linked-lto", FASTER_LINKED="1", FASTER_KNOWN="1")
+
     def test_variables_graphs_modules_and_threads(self):
         for scenario in ("faster-variable", "faster-constant", "faster-graph", "faster-reload", "faster-unload", "faster-threads",
                          "faster-fork", "faster-contexts", "faster-released", "faster-stream", "faster-stuck"):
@@ -327,8 +331,9 @@ class Staying(Case):
                 self.assertRegex(self.good(scenario, "--why", FASTER_KNOWN="1"), f"  {kernel}: .*{why}")
 
     def test_what_nvjitlink_made_of_more_than_ptx(self):
-        for what, why in (("several", "nvJitLink linked it from several inputs"), ("other", "of something else than PTX"),
-                          ("options", "the program told nvJitLink how to compile it")):
+        several, options = "nvJitLink linked it from several inputs", "the program told nvJitLink how to compile it"
+        for what, why in (("several", several), ("other", "of something else than PTX"), ("options", options), ("lto-ptx", options),
+                          ("lto-several", several), ("lto-unfused", options)):
             with self.subTest(what=what):
                 self.assertRegex(self.good("faster-linked-unknown", "--why", FASTER_LINKED=what), f"  add: .*{why}")
         self.assertEqual(list(self.kept.glob("*.compiled")), [])
@@ -360,6 +365,29 @@ assert library.nvJitLinkAddData(link, 2, b"rubbish", ctypes.c_size_t(7), b"k") !
         self.good("", command=["--", sys.executable, str(script)])
         (known,) = self.kept.glob("*.compiled")
         self.assertIn(b".visible .entry by_name()", known.read_bytes())
+        known.unlink()
+        script = self.dir / "lto.py"  # as Numba does it, whose compiler gives LTO-IR
+        script.write_text(f"""
+import ctypes
+compiler, library = ctypes.CDLL("{library.parent}/libnvrtc.so"), ctypes.CDLL("{library}")
+source = b'extern "C" __device__ int twice(int x) {{ return 2 * x; }} extern "C" __global__ void by_lto(int *p) {{ *p = twice(*p); }}'
+program, link, size = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_size_t()
+assert compiler.nvrtcCreateProgram(ctypes.byref(program), source, b"a.cu", 0, None, None) == 0
+assert compiler.nvrtcCompileProgram(program, 3, (ctypes.c_char_p * 3)(b"-arch=sm_90", b"-dlto", b"-rdc=true")) == 0
+assert compiler.nvrtcGetLTOIRSize(program, ctypes.byref(size)) == 0
+part = ctypes.create_string_buffer(size.value)
+assert compiler.nvrtcGetLTOIR(program, part) == 0
+assert library.nvJitLinkCreate(ctypes.byref(link), 2, (ctypes.c_char_p * 2)(b"-arch=sm_90", b"-lto")) == 0
+assert library.nvJitLinkAddData(link, 3, part, size, b"k") == 0
+assert library.nvJitLinkComplete(link) == 0
+assert library.nvJitLinkGetLinkedCubinSize(link, ctypes.byref(size)) == 0
+code = ctypes.create_string_buffer(size.value)
+assert library.nvJitLinkGetLinkedCubin(link, code) == 0
+assert library.nvJitLinkDestroy(ctypes.byref(link)) == 0
+""")
+        self.good("", command=["--", sys.executable, str(script)])
+        (known,) = self.kept.glob("*.compiled")
+        self.assertRegex(known.read_bytes(), rb"\.visible \.entry by_lto\(")
         known.unlink()
         self.compile("""#include <cstring>
 #include <nvJitLink.h>

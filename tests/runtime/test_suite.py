@@ -23,7 +23,8 @@ sys.dont_write_bytecode = True
 from bench import build, table  # noqa: E402
 
 PROGRAMS = {"activation": "2000", "axpy": "2000", "blocks": "48", "heat": "48", "image": "48", "lattice": "32", "matmul": "32",
-            "nbody": "128", "reduction": "4096", "small": "32", "spmv": "24", "wave": "16"}
+            "nbody": "128", "overlap": "2048", "reduction": "4096", "small": "32", "spmv": "24", "surface": "48",
+            "tone": "2048", "wave": "16"}
 
 
 class Suite(Scratch):

@@ -37,6 +37,8 @@ ELSEWHERE = {
     "kernelgen/": GPU,
     "kernelgen-bench/programs/build": MINUTES,
     "kernelgen-bench/programs/faster": GPU,
+    "kernelgen-bench/programs/whole": GPU,
+    "kernelgen-bench/programs/ways": GPU,
     "/tmp/programs/run": GPU,
     "ptxasw faster": GPU + "; tests/launch has a driver without one",
     "ptxasw tune --profile": GPU + "; tests/launch has a driver without one",

@@ -1,6 +1,9 @@
-// nvJitLink makes machine code of PTX (Numba, cuda.core), LTO-IR, or several such things together,
+// nvJitLink makes machine code of PTX (cuda.core), LTO-IR (Numba), or several such things together,
 // and the program loads that as any other. Of one PTX alone it is the assembler as a library: then
-// that PTX is what the machine code was made of. Of several inputs nobody has the PTX.
+// that PTX is what the machine code was made of. Of LTO-IR alone, in one part or several, it makes
+// PTX and of that machine code; asked once more, with the same words and `-ptx`, it gives that PTX
+// (some milliseconds in the thread that links, once for each code). Of other mixtures nobody has
+// the PTX.
 //
 // A program that looks functions up names them as they are (`nvJitLinkAddData`), or with the
 // version of the header. One that is linked has the latter alone: the header's functions are
@@ -25,6 +28,7 @@
 #include <map>
 #include <string>
 #include <sys/stat.h>
+#include <vector>
 
 namespace ptxasw::wrapper::launch {
 namespace {
@@ -34,18 +38,21 @@ using AddData = int(void *, int, const void *, std::size_t, const char *);
 using AddFile = int(void *, int, const char *);
 using GetSize = int(void *, std::size_t *);
 using GetCode = int(void *, void *);
+using CompleteLink = int(void *);
 using DestroyLink = int(void **);
 
-constexpr int linker_internal_error = 6;                   // NVJITLINK_ERROR_INTERNAL
-constexpr int input_ptx = 2, input_any = 10;               // nvJitLinkInputType
-constexpr std::size_t most_linked = std::size_t{16} << 20; ///< bytes of PTX, and of machine code
+constexpr int linker_internal_error = 6;                    // NVJITLINK_ERROR_INTERNAL
+constexpr int input_ptx = 2, input_lto = 3, input_any = 10; // nvJitLinkInputType
+constexpr std::size_t most_linked = std::size_t{16} << 20;  ///< bytes of PTX, and of machine code
 
 /// What has been said of a handle.
 struct Link {
   void *library = nullptr; ///< a handle of the library that made it
   std::size_t inputs = 0;
-  std::string ptx;         ///< of the only input; empty: it was something else
-  bool other_code = false; ///< an option may have changed what the assembler makes of it
+  std::string ptx;                ///< of the only input; empty: it was something else
+  bool other_code = false;        ///< an option may have changed what the assembler makes of it
+  std::vector<std::string> words; ///< where one of them is `-lto`: all that it was made with
+  std::vector<std::string> parts; ///< LTO-IR, where words are kept
 };
 
 /// With the lock of the handles held.
@@ -97,14 +104,20 @@ bool notes_links() { return asks_for_versions() && at_work(); }
 
 /// Returns true if the assembler makes the same of PTX with such a word as without. What is said of
 /// numbers is for LTO-IR (nvJitLink 13.0: the same bytes).
-bool is_harmless(const char *word) {
+bool is_harmless(std::string_view word) {
   constexpr std::string_view words[] = {
       "-arch=",      "-time",     "-verbose",        "-lineinfo",
       "-O3",         "-no-cache", "-ftz=",           "-prec-div=",
       "-prec-sqrt=", "-fma=",     "-split-compile=", "-optimize-unused-variables"};
   return std::any_of(std::begin(words), std::end(words), [&](std::string_view one) {
-    return one.back() == '=' ? std::string_view(word).starts_with(one) : word == one;
+    return one.back() == '=' ? word.starts_with(one) : word == one;
   });
+}
+
+/// The same of a word with which it makes machine code of LTO-IR. Without fused products the
+/// assembler may be told so, too.
+bool is_harmless_with_lto(std::string_view word) {
+  return word == "-lto" || (is_harmless(word) && word != "-fma=0");
 }
 
 int create_link(const char *name, const void *caller, void **link, std::uint32_t count,
@@ -117,7 +130,13 @@ int create_link(const char *name, const void *caller, void **link, std::uint32_t
     return result;
   Link made;
   made.library = library_of(reinterpret_cast<void *>(function));
-  made.other_code = options && !std::all_of(options, options + count, is_harmless);
+  if (options && notes_links())
+    made.words.assign(options, options + count);
+  if (std::find(made.words.begin(), made.words.end(), "-lto") == made.words.end())
+    made.words.clear();
+  made.other_code =
+      options && !std::all_of(options, options + count,
+                              made.words.empty() ? is_harmless : is_harmless_with_lto);
   lock_handles();
   std::swap(links()[*link], made);
   unlock_handles();
@@ -126,9 +145,16 @@ int create_link(const char *name, const void *caller, void **link, std::uint32_t
   return result;
 }
 
-/// Notes an input: its PTX, or nothing.
-void note_input(void *link, std::string ptx) {
-  with_link(link, [&](Link &known) { known.ptx = ++known.inputs == 1 ? std::move(ptx) : ""; });
+/// Notes an input: its PTX, its LTO-IR, or neither.
+void note_input(void *link, std::string ptx, std::string_view part = {}) {
+  with_link(link, [&](Link &known) {
+    known.ptx = ++known.inputs == 1 ? std::move(ptx) : "";
+    std::size_t kept = part.size();
+    for (const std::string &other : known.parts)
+      kept += other.size();
+    if (!part.empty() && !known.words.empty() && kept <= most_linked)
+      known.parts.emplace_back(part);
+  });
 }
 
 /// The PTX of an input of that kind; empty if it is something else.
@@ -145,8 +171,10 @@ int add_data(const char *name, const void *caller, void *link, int kind, const v
   if (!function)
     return linker_internal_error;
   const int result = function(link, kind, data, size, label);
-  if (result == 0 && notes_links())
-    note_input(link, data ? ptx_of_input(kind, {static_cast<const char *>(data), size}) : "");
+  if (result == 0 && notes_links()) {
+    const std::string_view bytes(static_cast<const char *>(data), data ? size : 0);
+    note_input(link, ptx_of_input(kind, bytes), kind == input_lto ? bytes : std::string_view());
+  }
   return result;
 }
 
@@ -172,16 +200,61 @@ int add_file(const char *name, const void *caller, void *link, int kind, const c
   return result;
 }
 
-/// Notes what some machine code was made of.
-void note_linked(const Link &link, std::string_view code) {
-  if (link.inputs > 1)
+/// The library's function that is called so where another one is called `name`.
+template <typename Function>
+Function *beside(const Link &link, std::string name, std::string_view what) {
+  constexpr std::string_view code = "GetLinkedCubin";
+  name.replace(name.find(code), code.size(), what);
+  return link.library ? reinterpret_cast<Function *>(real_dlsym(link.library, name.c_str()))
+                      : nullptr;
+}
+
+/// The PTX of which such machine code is made; empty if it is not to be had. With a LookupGuard.
+std::string linked_ptx(const Link &link, const char *name) {
+  auto *const create = beside<CreateLink>(link, name, "Create");
+  auto *const add = beside<AddData>(link, name, "AddData");
+  auto *const complete = beside<CompleteLink>(link, name, "Complete");
+  auto *const get_size = beside<GetSize>(link, name, "GetLinkedPtxSize");
+  auto *const get = beside<GetCode>(link, name, "GetLinkedPtx");
+  auto *const destroy = beside<DestroyLink>(link, name, "Destroy");
+  std::vector<const char *> words;
+  for (const std::string &word : link.words)
+    words.push_back(word.c_str());
+  words.push_back("-ptx");
+  void *again = nullptr;
+  if (!create || !add || !complete || !get_size || !get || !destroy ||
+      create(&again, static_cast<std::uint32_t>(words.size()), words.data()) != 0)
+    return "";
+  bool fine = std::all_of(link.parts.begin(), link.parts.end(), [&](const std::string &part) {
+    return add(again, input_lto, part.data(), part.size(), "") == 0;
+  });
+  std::size_t size = 0;
+  fine = fine && complete(again) == 0 && get_size(again, &size) == 0 && size <= most_linked;
+  std::string ptx(fine ? size : 0, '\0');
+  fine = fine && get(again, ptx.data()) == 0 && begins_ptx(ptx.data(), ptx.size());
+  destroy(&again);
+  ptx.resize(fine ? ::strnlen(ptx.data(), ptx.size()) : 0);
+  return ptx;
+}
+
+/// Notes what some machine code was made of, which a function of that name gave.
+void note_linked(const Link &link, std::string_view code, const char *name) {
+  const bool of_parts = link.inputs == link.parts.size();
+  if (link.inputs > 1 && !of_parts)
     remember_without_ptx(code, "relocatable", "nvJitLink linked it from several inputs");
-  else if (link.ptx.empty())
+  else if (link.ptx.empty() && !of_parts)
     remember_without_ptx(code, "no-ptx", "nvJitLink made it of something else than PTX");
-  else if (link.other_code)
+  else if (link.other_code || (!of_parts && !link.words.empty()))
     remember_without_ptx(code, "options", "the program told nvJitLink how to compile it");
-  else
+  else if (!of_parts)
     remember_compiled(code, link.ptx);
+  else if (compiled_code(code.data()).ptx.empty()) { // no earlier run knows it
+    std::string ptx = linked_ptx(link, name);
+    if (ptx.empty())
+      remember_without_ptx(code, "no-ptx", "nvJitLink does not give the PTX that it made");
+    else
+      remember_compiled(code, std::move(ptx));
+  }
 }
 
 int get_code(const char *name, const void *caller, void *link, void *code) {
@@ -193,15 +266,11 @@ int get_code(const char *name, const void *caller, void *link, void *code) {
     return result;
   Link seen;
   with_link(link, [&](const Link &known) { seen = known; });
-  const std::string size_name =
-      std::string(name).insert(std::strstr(name, "Cubin") - name + 5, "Size");
   const LookupGuard guard;
   std::size_t size = 0;
-  auto *const get_size =
-      seen.library ? reinterpret_cast<GetSize *>(real_dlsym(seen.library, size_name.c_str()))
-                   : nullptr;
+  auto *const get_size = beside<GetSize>(seen, name, "GetLinkedCubinSize");
   if (get_size && get_size(link, &size) == 0 && size <= most_linked && seen.inputs != 0)
-    note_linked(seen, {static_cast<const char *>(code), size});
+    note_linked(seen, {static_cast<const char *>(code), size}, name);
   return result;
 }
 
