@@ -28,6 +28,13 @@ public:
   /// The registers that are of use at a position: live_before(), and the shared ones that at()
   /// reads. Sorted.
   std::vector<RegisterId> needed(std::uint32_t position) const;
+  /// Of those, the ones that copies do not share and at() does not give.
+  std::vector<RegisterId> kept(std::uint32_t position) const;
+  /// What an instruction computes that may be done again; no_register for others.
+  RegisterId result_of(std::uint32_t i) const {
+    const auto own = candidate_of_.find(i);
+    return own == candidate_of_.end() ? no_register : results_[own->second];
+  }
 
 private:
   using Set = std::vector<bool>; ///< of candidates
@@ -56,6 +63,7 @@ protected:
         plan_(std::move(plan)), rooms_(rooms_of(module_, kernel_)),
         dynamic_(dynamic_rooms_of(module_, kernel_)), calls_(calls_of(context)),
         passing_(passing_variables(module_, kernel_)), names_(kernel_),
+        alone_at_once_(can_be_alone_at_once()), idle_(find_idle()),
         has_own_(kernel_.registers.size(), false) {
     for (unsigned k = 0; k < copies_; ++k)
       together_.push_back(renaming(k, false));
@@ -65,11 +73,28 @@ protected:
   std::string name_of(RegisterId reg, unsigned k) const {
     return shared_[reg] ? names_.shared(reg) : names_.copy(sharing_.keeper(reg, k), reg);
   }
+  /// Is one code there for all copies that go on alone? They use the same registers one after the
+  /// other, filled where each one's turn comes. Otherwise each has a code, with its own registers.
+  bool alone_at_once() const { return alone_at_once_; }
+  /// How many codes there are, and which one is a copy's.
+  unsigned lone_codes() const { return alone_at_once_ ? 1 : copies_; }
+  unsigned lone_code(unsigned k) const { return alone_at_once_ ? 0 : k; }
   /// What a copy has in place of the kernel's names, in lockstep or alone.
   Renaming renaming(unsigned k, bool alone) const;
   /// A register's value in another one of the same type.
   static std::string move(const std::string &to, const std::string &from, ScalarType type);
 
+  /// Returns true if lockstep does without an instruction's result for copy k; for all of them.
+  bool is_idle(std::uint32_t instruction, unsigned k) const {
+    const RegisterId reg = recomputation_.result_of(instruction);
+    return reg != no_register && idle_[k][reg];
+  }
+  bool is_idle(std::uint32_t instruction) const {
+    for (unsigned k = 0; k < copies_; ++k)
+      if (!is_idle(instruction, k))
+        return false;
+    return true;
+  }
   /// What stands in lockstep for an instruction of a copy, and of those after it if it is done for
   /// several.
   struct Lines {
@@ -90,6 +115,8 @@ protected:
       for (unsigned k = 0; group.kind == CallGroup::Kind::assertion && k < copies_; ++k)
         visit(group, k);
   }
+  /// A register by whose values copies' addresses differ as much as by their own.
+  RegisterId differing(std::uint32_t access) const;
   /// How far apart two copies' addresses are.
   std::string difference(const WideTest &test) const;
 
@@ -106,12 +133,22 @@ protected:
   const Calls &calls_;
   const std::vector<Symbol> passing_; ///< variables for arguments and results
   const CoarsenNames names_;
+  const bool alone_at_once_;
+  /// By copy and register of the kernel: lockstep does not compute it, as nothing reads it there,
+  /// and a copy that goes on alone does so again. (Otherwise the assembler finds that both are the
+  /// same, and keeps it for all copies.)
+  const std::vector<std::vector<bool>> idle_;
   std::vector<bool> has_own_;      ///< by register: a copy that goes on alone has a stand-in
   std::vector<Renaming> together_; ///< by copy
 
 private:
   std::string access(const Instance &instance, std::int64_t displacement,
                      const std::vector<std::string> &values) const;
+  bool can_be_alone_at_once() const;
+  std::vector<std::vector<bool>> find_idle() const;
+  bool reads_together(std::uint32_t i, unsigned k, RegisterId reg,
+                      const std::vector<std::vector<bool>> &idle) const;
+  const MergedLoad *merged(std::uint32_t load, unsigned k) const;
 };
 
 } // namespace ptxasw::synth

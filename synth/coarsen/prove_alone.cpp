@@ -3,6 +3,8 @@
 
 #include "synth/coarsen/prove_alone.h"
 
+#include <algorithm>
+
 namespace ptxasw::synth {
 
 // The first `count` copies go on from `theirs` one after the other, beginning at `end`.
@@ -10,16 +12,27 @@ void CopiesAlone::one_by_one(ReplayEnd end, ReplayState state, Position theirs, 
                              const Known &known, const ReplayState &always) {
   const auto live = texts_.recomputation_.needed(theirs);
   const auto again = texts_.recomputation_.at(theirs);
+  const auto kept = texts_.recomputation_.kept(theirs);
   const auto written =
       written_in(texts_.module_, texts_.kernel_,
                  reachable_from(texts_.module_, texts_.kernel_, {theirs}), texts_.first_);
   for (unsigned k = 0; k < count; ++k) {
     texts_.require(!end.exit, end.position, "a copy is not finished");
+    for (const RegisterId reg : kept)
+      texts_.require(!texts_.idle_[k][reg], end.position, "a register was not computed");
     for (const RegisterId reg : live)
-      texts_.require(
-          !texts_.sharing_.by_some()[reg] ||
-              (texts_.own_[reg] == no_register ? !written[reg] : is_taken_over(state, reg, k)),
-          end.position, "a register that the copies share is not kept");
+      if (!texts_.sharing_.by_some()[reg]) // of this copy alone, and computed again if not kept
+        texts_.require(!texts_.alone_at_once() ||
+                           std::find(kept.begin(), kept.end(), reg) == kept.end() ||
+                           is_taken_over(state, reg, k),
+                       end.position, "a copy's register is not taken over");
+      else if (texts_.own_[reg] == no_register) // another copy may still want it
+        texts_.require(!written[reg] && (!texts_.alone_at_once() || texts_.sharing_.by_all()[reg]),
+                       end.position, "a register that the copies share is not kept");
+      else
+        texts_.require(is_taken_over(state, reg, k), end.position,
+                       "a register that the copies share is not kept");
+    texts_.require(texts_.alone_has_place(state, k), end.position, "not the copy's place");
     // What gives registers of this copy the values that they have already.
     Position mine = end.position;
     for (const Position position : again)
@@ -28,11 +41,12 @@ void CopiesAlone::one_by_one(ReplayEnd end, ReplayState state, Position theirs, 
     texts_.require(!end.exit, end.position, "a copy is not finished");
     const auto next = state.find(texts_.next_);
     texts_.require(next != state.end(), end.position, "what comes after a copy is not known");
-    one_copy(end.position, theirs, k, texts_.alone_[k], nullptr, seen_[k], after_[k]);
-    texts_.require(after_[k].has_value(), end.position, "a copy never ends");
+    const unsigned code = texts_.lone_code(k);
+    one_copy(end.position, theirs, k, texts_.alone_[k], nullptr, seen_[code], after_[code]);
+    texts_.require(after_[code].has_value(), end.position, "a copy never ends");
     ReplayState later = always;
     later[texts_.next_] = next->second;
-    end = texts_.replay(*after_[k], later, known);
+    end = texts_.replay(*after_[code], later, known);
     state = std::move(later);
   }
   texts_.require(end.exit, end.position, "more is done than the copies do");

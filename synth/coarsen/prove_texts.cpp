@@ -115,7 +115,8 @@ void CoarsenTexts::assign_roles() {
   for (RegisterId reg = 0; reg < kernel_.registers.size(); ++reg) {
     for (unsigned k = 0; k < copies_; ++k)
       fast_[k].push_back(find(name_of(reg, k), reg, shared_[reg] ? Kind::shared : Kind::copy));
-    own_.push_back(sharing_.by_some()[reg] ? find(names_.own(reg), reg, Kind::own) : no_register);
+    const bool may_have_own = alone_at_once_ || sharing_.by_some()[reg];
+    own_.push_back(may_have_own ? find(names_.own(reg), reg, Kind::own) : no_register);
     has_own_[reg] = own_[reg] != no_register;
   }
   for (unsigned k = 0; k < copies_; ++k)
@@ -168,6 +169,18 @@ CoarsenTexts::Position CoarsenTexts::require_branch(Position theirs, Position mi
               b.guard_negated == a.guard_negated,
           mine, "not the branch that the kernel has there");
   return *target;
+}
+
+bool CoarsenTexts::alone_has_place(const ReplayState &state, unsigned k) const {
+  const auto is = [&](const std::string &name, const std::string &copys) {
+    const auto here = state.find(named(name)), there = state.find(named(copys));
+    return here != state.end() && there != state.end() && here->second == there->second;
+  };
+  return !alone_at_once_ ||
+         ((form_.copies == 1 ||
+           is(CoarsenNames::lone_index, CoarsenNames::index(form_, form_.row_of(k)))) &&
+          (form_.along_x == 1 ||
+           is(CoarsenNames::lone_point, CoarsenNames::point(form_.column_of(k)))));
 }
 
 ReplayEnd CoarsenTexts::replay(Position mine, ReplayState &state, const Known &known) const {

@@ -86,11 +86,14 @@ public:
   /// it gives, a copy has for itself.
   Position require_call(Position mine, const CallGroup &group, unsigned k,
                         const Renaming &names) const;
+  /// Returns true if what stands in place of a copy's index is its own, where all use one code.
+  bool alone_has_place(const ReplayState &state, unsigned k) const;
   /// Added code; where it ends.
   ReplayEnd replay(Position mine, ReplayState &state, const Known &known) const;
 
-  using Coarsening::calls_, Coarsening::first_, Coarsening::kernel_, Coarsening::module_,
-      Coarsening::recomputation_, Coarsening::sharing_;
+  using Coarsening::alone_at_once, Coarsening::calls_, Coarsening::first_, Coarsening::idle_,
+      Coarsening::kernel_, Coarsening::lone_code, Coarsening::module_, Coarsening::recomputation_,
+      Coarsening::sharing_;
   const Function &sibling_;
   ExprPool pool_;
   std::vector<ReplayRole> roles_;

@@ -182,9 +182,10 @@ public:
     for (std::size_t point = 0; point < points_.size(); ++point)
       for (unsigned k = 0; k < copies_at(point); ++k)
         leave_lockstep(point, k);
-    for (unsigned k = 0; k < copies_; ++k)
-      alone(k);
-    go_on();
+    for (unsigned code = 0; code < lone_codes(); ++code)
+      alone(code);
+    for (unsigned code = 0; code < lone_codes(); ++code)
+      go_on(code);
     return header() + out_.body();
   }
 
@@ -214,6 +215,10 @@ private:
     if (!plan_.tests.empty())
       out_.declare(CoarsenNames::distance, ScalarType::b64);
     out_.declare(CoarsenNames::next, ScalarType::b32);
+    if (alone_at_once() && form_.copies > 1)
+      out_.declare(CoarsenNames::lone_index, ScalarType::b32);
+    if (alone_at_once() && form_.along_x > 1)
+      out_.declare(CoarsenNames::lone_point, ScalarType::b32);
     places_.declare_begins(dynamic_.size());
     for (std::size_t room = 0; room < rooms_.size(); ++room)
       for (unsigned k = 0; k < copies_; ++k)
@@ -230,15 +235,28 @@ private:
       out_.declare(CoarsenNames::said, ScalarType::b64);
   }
 
-  /// Shared registers that one copy, alone, may write while another one waits for what they held.
+  /// Shared registers that one copy, alone, may write while another one waits for what they held;
+  /// where one code is there for all copies, all that it uses and they do not share.
   void find_own() {
     std::set<RegisterId> own;
     for (const Point &point : points_) {
-      const auto written =
-          written_in(module_, kernel_, reachable_from(module_, kernel_, {point.position}), first_);
-      for (const RegisterId reg : live_at(point))
+      const auto reached = reachable_from(module_, kernel_, {point.position});
+      const auto written = written_in(module_, kernel_, reached, first_);
+      const auto add = [&](RegisterId reg) {
+        if (alone_at_once() && !shared_[reg])
+          own.insert(reg);
+      };
+      for (std::uint32_t i = 0; i < count(); ++i)
+        if (reached[i])
+          for_each_register(module_, instruction(i),
+                            [&](RegisterId reg, RegisterUse) { add(reg); });
+      for (const std::uint32_t i : recomputation_.at(point.position))
+        add(recomputation_.result_of(i));
+      for (const RegisterId reg : live_at(point)) {
+        add(reg);
         if (sharing_.by_some()[reg] && written[reg])
           own.insert(reg);
+      }
     }
     for (const RegisterId reg : own) {
       out_.declare(names_.own(reg), kernel_.registers[reg].type);
@@ -433,11 +451,15 @@ private:
     bool operator==(const Point &) const = default;
   };
 
-  // What places are called: where copy k leaves lockstep, where it goes on alone, what follows its
-  // end; where lockstep is at an instruction, and where a detour of its branch begins.
+  // What places are called: where copy k leaves lockstep, where registers are computed again, where
+  // it goes on alone, what follows its end; where lockstep is at an instruction, and where a detour
+  // of its branch begins.
   static std::string label_of(const Point &point, unsigned k) {
     return point.outside ? fmt::format("$retile_first_{}", k)
                          : fmt::format("$retile_apart_{}_{}", point.position, k);
+  }
+  static std::string again_at(const Point &point) {
+    return fmt::format("$retile_again_{}{}", point.outside ? "first_" : "", point.position);
   }
   static std::string alone_at(unsigned k, std::uint32_t i) {
     return fmt::format("$retile_alone_{}_{}", k, i);
@@ -468,65 +490,88 @@ private:
     out_.place(label_of(from, k));
     if (from.outside && form_.row_of(k) > 0) // the first block is always inside
       if_outside(form_.row_of(k), "ret");
+    const std::vector<std::uint32_t> again = recomputation_.at(from.position);
     for (const RegisterId reg : live_at(from))
-      if (has_own_[reg])
+      if (has_own_[reg] && std::none_of(again.begin(), again.end(), [&](std::uint32_t i) {
+            return recomputation_.result_of(i) == reg;
+          }))
         out_.write("{}", move(names_.own(reg), name_of(reg, k), kernel_.registers[reg].type));
-    const Renaming names = renaming(k, true);
-    for (const std::uint32_t i : recomputation_.at(from.position))
-      out_.clone(module_, instruction(i), names);
+    if (alone_at_once() && form_.copies > 1)
+      out_.write("mov.u32 {}, {}", CoarsenNames::lone_index,
+                 CoarsenNames::index(form_, form_.row_of(k)));
+    if (alone_at_once() && form_.along_x > 1)
+      out_.write("mov.u32 {}, {}", CoarsenNames::lone_point,
+                 CoarsenNames::point(form_.column_of(k)));
     out_.write("mov.u32 {}, {}", CoarsenNames::next, number_of(index, k + 1));
-    out_.write("bra {}", alone_at(k, from.position));
+    if (alone_at_once() && k > 0)
+      return out_.write("bra {}", again_at(from));
+    if (alone_at_once())
+      out_.place(again_at(from));
+    const Renaming names = renaming(k, true);
+    for (const std::uint32_t i : again)
+      out_.clone(module_, instruction(i), names);
+    out_.write("bra {}", alone_at(lone_code(k), from.position));
   }
 
-  /// What copy k may have to do by itself.
-  void alone(unsigned k) {
+  /// Returns true if a copy that has a code may go on alone from a point.
+  bool may_come(std::size_t point, unsigned code) const {
+    return alone_at_once() || code < copies_at(point);
+  }
+
+  /// What a copy may have to do by itself.
+  void alone(unsigned code) {
     const std::vector<bool> is_target = targets();
     std::vector<std::uint32_t> from;
     for (std::size_t point = 0; point < points_.size(); ++point)
-      if (k < copies_at(point))
+      if (may_come(point, code))
         from.push_back(points_[point].position);
     const std::vector<bool> reached = reachable_from(module_, kernel_, from);
-    const Renaming names = renaming(k, true);
+    const Renaming names = renaming(code, true);
     for (std::uint32_t i = 0; i < count(); ++i) {
       if (!reached[i])
         continue;
       if (is_target[i] || std::find(from.begin(), from.end(), i) != from.end())
-        out_.place(alone_at(k, i));
+        out_.place(alone_at(code, i));
       pragmas(i);
-      by_itself(i, k, names, [&](std::optional<std::uint32_t> target) {
-        return target ? alone_at(k, *target) : after(k);
+      by_itself(i, code, names, [&](std::optional<std::uint32_t> target) {
+        return target ? alone_at(code, *target) : after(code);
       });
     }
     if (reached[count()]) {
       if (is_target[count()])
-        out_.place(alone_at(k, count()));
-      out_.write("bra {}", after(k));
+        out_.place(alone_at(code, count()));
+      out_.write("bra {}", after(code));
     }
   }
 
-  /// Behind each copy's end: the next copy of the point that was left, or the thread's end.
-  void go_on() {
-    for (unsigned k = 0; k < copies_; ++k) {
-      out_.place(after(k));
-      std::vector<std::size_t> more;
-      bool is_last = k + 1 == copies_;
-      for (std::size_t point = 0; point < points_.size(); ++point)
-        if (k + 1 < copies_at(point))
-          more.push_back(point);
-        else
-          is_last = is_last || k + 1 == copies_at(point);
-      for (const std::size_t point : more) {
-        if (!is_last && point == more.back()) { // nothing else is left
-          out_.write("bra {}", label_of(points_[point], k + 1));
-          break;
+  /// Behind a copy's end: the next copy of the point that was left, or the thread's end.
+  void go_on(unsigned code) {
+    std::vector<std::pair<std::uint64_t, std::string>> ways; // by what %next holds
+    for (std::size_t point = 0; point < points_.size(); ++point)
+      for (unsigned k = 0; k < copies_at(point); ++k)
+        if (lone_code(k) == code) {
+          const std::uint64_t number = number_of(point, k + 1);
+          ways.emplace_back(number, number == 0 ? "ret" : "bra " + label_of(points_[point], k + 1));
         }
-        const std::string is_next = predicate();
-        out_.write("setp.eq.u32 {}, {}, {}", is_next, CoarsenNames::next, number_of(point, k + 1));
-        out_.write("@{} bra {}", is_next, label_of(points_[point], k + 1));
-      }
-      if (is_last)
-        out_.write("ret");
-    }
+    std::sort(ways.begin(), ways.end());
+    ways.erase(std::unique(ways.begin(), ways.end()), ways.end());
+    if (ways.empty())
+      return;
+    out_.place(after(code));
+    choose(after(code), ways.begin(), ways.end());
+  }
+
+  /// Goes one of the ways, by halves.
+  template <typename Way> void choose(const std::string &label, Way begin, Way end) {
+    if (end - begin == 1)
+      return out_.write("{}", begin->second);
+    const Way middle = begin + (end - begin) / 2;
+    const std::string upper = fmt::format("{}_{}", label, middle->first), is_upper = predicate();
+    out_.write("setp.ge.u32 {}, {}, {}", is_upper, CoarsenNames::next, middle->first);
+    out_.write("@{} bra {}", is_upper, upper);
+    choose(label, begin, middle);
+    out_.place(upper);
+    choose(label, middle, end);
   }
 
   const Proposal &proposal_;
