@@ -20,8 +20,8 @@
 // assembler moves what they have in common to before the loop that they leave, and keeps it for
 // each copy. What a copy can compute again from what all copies share, lockstep does not compute
 // for it (recompute.cpp). Where a kernel has memory of its own, or lanes do something together,
-// each copy has such a part of the kernel, and stays in the registers it has; only a shared register
-// that it would write while another copy waits for the old value is taken over.
+// each copy has such a part of the kernel, and stays in the registers it has; only a shared
+// register that it would write while another copy waits for the old value is taken over.
 //
 // Where barriers follow and threads may part, copies that part do not go alone to their ends: they
 // go on a detour to where their ways meet (emulator/facts/meeting.h), each by itself, and are
