@@ -47,6 +47,8 @@
 // different blocks that is, move past each other.
 
 #include "synth/coarsen/coarsening.h"
+
+#include "grammar/roles.h"
 #include "synth/same_launch.h"
 
 #include <algorithm>
