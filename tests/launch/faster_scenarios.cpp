@@ -227,9 +227,15 @@ void expect_faster(Handle f) {
   CHECK(launches.versions_of(50) == 50);
 }
 
+/// The kernel that the environment names, or `add`.
+const char *kernel_name() {
+  const char *const name = std::getenv("FASTER_KERNEL");
+  return name ? name : "add";
+}
+
 const Scenario wrapped("faster-module", [] {
   const FatBinary image(ptx(), 90, 90);
-  expect_faster(function(load_by("cuModuleLoadData", image.wrapper()), "add"));
+  expect_faster(function(load_by("cuModuleLoadData", image.wrapper()), kernel_name()));
 });
 
 const Scenario bare("faster-fat-binary", [] {
@@ -262,6 +268,30 @@ const Scenario asked_early("faster-early", [] {
 const Scenario lives("faster-lives", [] {
   for (int i = 0; i < 60000 && !std::filesystem::exists(std::getenv("FASTER_LIVES")); ++i)
     ::usleep(1000);
+});
+
+const Scenario dear("faster-dear", [] {
+  // While versions of one kernel are being made, or of two where that is done at once, another is
+  // launched often; and then a third one, whose launches take more.
+  const FatBinary image(ptx(), 90, 90);
+  Handle module = load_by("cuModuleLoadData", image.wrapper());
+  const std::filesystem::path place = std::getenv("FASTER_PLACE");
+  const auto wait_for = [&](const char *name) {
+    for (int i = 0; i < 60000 && !std::filesystem::exists(place / name); ++i)
+      ::usleep(1000);
+    CHECK(std::filesystem::exists(place / name));
+  };
+  Launches(function(module, "add")).versions_of(16);
+  wait_for("add");
+  if (::sysconf(_SC_NPROCESSORS_ONLN) > 2) {
+    Launches(function(module, "scaled")).versions_of(16);
+    wait_for("scaled");
+  }
+  Launches(function(module, "biased"), 64).versions_of(40);
+  Launches(function(module, "indexed")).versions_of(20);
+  std::ofstream(place / "go").put('\n');
+  wait_for("biased");
+  wait_for("indexed");
 });
 
 const Scenario full_queue("faster-full-queue", [] {

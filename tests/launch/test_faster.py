@@ -141,6 +141,38 @@ class Running(Case):
         self.assertNotIn("still being assembled", said)
         self.assertEqual(list((self.dir / "tmp").glob("ptxasw-faster-*")), [])
 
+    def notes_kernels(self, commands):
+        """The assembler writes the names of kernels down, in the order in which versions are made, in a directory with a file for
+        each."""
+        place = self.dir / "made"
+        place.mkdir(exist_ok=True)
+        self.assembler(f"""name=$(sed -n 's/.*\\.entry \\([a-z]*\\)__ptxasw.*/\\1/p' "$in" | head -n 1)
+echo "$name" >> {place}/order
+touch "{place}/$name"
+wait_for() {{ while [ ! -e "{place}/$1" ]; do sleep 0.02; done; }}
+{commands}
+cp "$in" "$out\"""")
+        return place
+
+    def test_versions_of_what_takes_most_time_are_made_first(self):
+        place = self.notes_kernels('case "$name" in add) wait_for go ;; scaled) wait_for biased ;; esac')
+        self.good("faster-dear", FASTER_PLACE=str(place), FAKE_BLOCK_US="64x1x1 10")
+        order = (place / "order").read_text().split()
+        self.assertEqual([name for name in order if name != "scaled"], ["add", "indexed", "biased"])
+
+    def test_what_took_time_in_an_earlier_run_is_made_first(self):
+        """By another assembler, before it is launched; its file has others before it."""
+        fat, app = self.dir / "fat", self.dir / "app"
+        subprocess.run([str(HOST), "faster-fat-file"], env=self.environment(FASTER_FAT_FILE=str(fat)), check=True)
+        subprocess.run(["objcopy", "--add-section", f".nv_fatbin={fat}", str(HOST), str(app)], check=True)
+        self.good("faster-module", FASTER_KERNEL="biased")
+        place = self.notes_kernels("")
+        self.assembler(self.ptxas.read_text() + f"[ $(wc -l < {place}/order) -lt 3 ] || touch {place}/go")
+        self.good("", command=["--", str(app), "faster-lives"], FASTER_LIVES=str(place / "go"))
+        order = (place / "order").read_text().split()
+        self.assertIn("biased", order[:2])  # two may be made at once
+        self.assertGreater(len(order), 2)
+
     def test_a_queue_that_is_always_full_is_let_run_empty_once(self):
         self.good("faster-full-queue", FAKE_QUEUE_US="1000")
 

@@ -6,7 +6,9 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <fmt/core.h>
 
@@ -64,6 +66,19 @@ std::string question_id(std::string_view image, unsigned sm, std::string_view ke
 
 std::string question_text(std::string_view image, unsigned sm, std::string_view kernel) {
   return fmt::format("{}\n{}\n{}\n", image, sm, kernel);
+}
+
+std::string often_text(const HowOften &often) {
+  return fmt::format("{} {:.3f}\n", often.launches, often.each_us);
+}
+
+HowOften parse_often(const std::string &text) {
+  HowOften often;
+  char *end = nullptr;
+  often.launches = std::strtoull(text.c_str(), &end, 10);
+  const double each = std::strtod(end, nullptr);
+  often.each_us = each > 0 && std::isfinite(each) ? each : 0;
+  return often;
 }
 
 std::string remembered_name(std::string_view kernel, unsigned sm) {

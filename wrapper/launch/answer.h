@@ -44,6 +44,17 @@ tl::expected<Answer, std::string> decode_answer(std::string_view bytes);
 std::string question_id(std::string_view image, unsigned sm, std::string_view kernel);
 std::string question_text(std::string_view image, unsigned sm, std::string_view kernel);
 
+/// How much a kernel has been launched: for the file with which the helper says of a question that
+/// it is launched often.
+struct HowOften {
+  std::uint64_t launches = 0;
+  double each_us = 0; ///< what a launch takes; 0: not known
+};
+std::string often_text(const HowOften &often);
+/// Reads that; what is not understood is not known.
+HowOften parse_often(const std::string &text);
+inline constexpr char often_suffix[] = ".often"; ///< of that file, behind the question's id
+
 /// The ending of a file with which the helper says what a process is: the compute capability of
 /// its GPU and, on the next line, the path of its program.
 inline constexpr char program_suffix[] = ".program";
