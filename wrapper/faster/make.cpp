@@ -197,6 +197,7 @@ launch::Answer make_answer(const Question &question, const std::string &image,
   launch::Answer answer;
   answer.table = std::move(made->table);
   answer.variables = std::move(made->variables);
+  answer.work = std::move(made->work);
   answer.words = std::move(made->words);
   if (made->text.empty())
     return answer;

@@ -51,9 +51,11 @@ double moved_by(const Module &module, const Instruction &instruction,
                 const std::vector<bool> &differs) {
   const Opcode &opcode = module.opcode(instruction);
   const auto operands = module.operands(instruction);
+  if (opcode.text.starts_with("cp.async"))
+    return 16 * lanes; // at most
   const bool loads = opcode.op == Op::ld || opcode.op == Op::ldu;
   if ((!loads && opcode.op != Op::st && opcode.op != Op::atom && opcode.op != Op::red) ||
-      (opcode.space != StateSpace::global && opcode.space != StateSpace::none) ||
+      (opcode.space != StateSpace::global && opcode.space != StateSpace::generic) ||
       operands.size() < 2)
     return 0;
   const Operand &value = loads ? operands[0] : operands[1];

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <utility>
 #include <vector>
 
 namespace ptxasw::wrapper::launch {
@@ -22,13 +23,24 @@ struct AnswerVariable {
   bool operator==(const AnswerVariable &) const = default;
 };
 
+/// How much a kernel and its versions compute, by their texts.
+struct AnswerWork {
+  /// Cycles of a multiprocessor's pipes for each byte that is moved to or from global memory; 0:
+  /// not known.
+  double cycles_per_byte = 0;
+  /// Of versions, by name, how many times as much a thread computes as the threads of the kernel
+  /// whose work it does. Of those that are not named it is as much, as far as is known.
+  std::vector<std::pair<std::string, double>> times = {};
+};
+
 struct Answer {
   std::string reason; ///< the name of why there are no versions; empty: there are
   std::string words;  ///< the same, for people; or why all versions are the kernel's own code
   /// The kernel's own parameters, and behind them the addresses of `variables`, 64 bits each.
   SiblingTable table;
   std::vector<AnswerVariable> variables;
-  std::string image;   ///< machine code with the versions of the table
+  std::string image; ///< machine code with the versions of the table
+  AnswerWork work;
   std::string choices; ///< a profile: what was measured before; may be empty
 };
 

@@ -156,9 +156,11 @@ std::uint32_t starving(const Redirection &r, std::uint32_t bits, int device) {
 /// Of the siblings of the table, as far as they are loaded.
 std::vector<Prior> priors(const Redirection &r, int device) {
   std::vector<Prior> result;
+  const WorkOfText &work = r.kernel.work;
   for (std::size_t i = 0; i < r.table().siblings.size(); ++i)
     result.push_back(prior_of(r.launch, r.table().siblings[i], r.kernel.limits,
-                              r.kernel.siblings[i].limits, multiprocessors(device)));
+                              r.kernel.siblings[i].limits, multiprocessors(device),
+                              {work.cycles_per_byte, i < work.times.size() ? work.times[i] : 1}));
   return result;
 }
 

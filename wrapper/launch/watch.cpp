@@ -314,6 +314,17 @@ bool make_own_ready(const Kernel &kernel) {
   return load_code(kernel.own, kernel.in_library);
 }
 
+WorkOfText work_of(const AnswerWork &work, const SiblingTable &table) {
+  WorkOfText result{work.cycles_per_byte, {}};
+  for (const Sibling &sibling : table.siblings) {
+    const auto found = std::find_if(work.times.begin(), work.times.end(), [&](const auto &one) {
+      return one.first == entry_of(sibling, table);
+    });
+    result.times.push_back(found == work.times.end() ? 1 : found->second);
+  }
+  return result;
+}
+
 /// Loads the versions of an answer. Null, with the reason in `watched`, if they may not be used.
 const Kernel *load(Handle function, const Home &home, Watched &watched, Answer &&answer) {
   const auto refuse = [&](const char *reason, const char *words) {
@@ -353,6 +364,7 @@ const Kernel *load(Handle function, const Home &home, Watched &watched, Answer &
                   "its versions need more local memory than it, or the driver does not load them");
   }
   kernel->watched = &watched;
+  kernel->work = work_of(answer.work, code.table);
   kernel->context = addresses.empty() ? nullptr : beside.context;
   kernel->device = beside.device;
   kernel->ready[0].store(beside.context, std::memory_order_relaxed);
