@@ -301,7 +301,7 @@ const Scenario feared("faster-feared", [] {
   // A hundred launches do not pay for that if the kernel does nothing but compute.
   std::string work = "mov.u32 \t%r3, 1;";
   if (std::getenv("FASTER_COMPUTES"))
-    for (int i = 0; i < 40; ++i)
+    for (int i = 0; i < 80; ++i)
       work += "\n\tmad.lo.s32 \t%r3, %r3, %r6, %r6;";
   const std::string text =
       "//\n.version 8.0\n.target sm_90\n.address_size 64\n" + kernel_text("add", work);

@@ -96,6 +96,8 @@ TEST_CASE("what computes more is feared where a kernel is bound by computing") {
   larger.extent = {64, 0, 0};
   CHECK(of_texts(larger, of({1, 4096, 1}, {32, 1, 1}), computes).fear >= 1);
   CHECK(of_texts(larger, of({2, 4096, 1}, {32, 1, 1}), computes).fear < 0.2);
+  // A little more is nothing.
+  CHECK(of_texts(joins, plane, {0.2, 1.4}).fear < 0.2);
   // What is left over of a grid is nobody's work.
   CHECK(of_texts(joined(1, 4), of({16, 5, 1}, {32, 1, 1}), computes).fear < 0.2);
 }

@@ -3,9 +3,9 @@
 // for a kernel and for its versions, so that texts are compared only if they have as many loops: a
 // version that does several rounds in one has more, of which one does what is left over.
 //
-// Of ways that part, the dearest is taken: a version that runs copies of the kernel together has
-// ways on which they run one by one, and both do the same work. What all lanes of a warp load from
-// one address is moved once.
+// Of ways that part those count on which all results are stored and loops are run, and of these the
+// cheapest: a version that runs copies of the kernel together has ways on which they run one by
+// one, and both do the same work. What all lanes of a warp load from one address is moved once.
 
 #include "wrapper/faster/work.h"
 
@@ -14,6 +14,7 @@
 #include "grammar/roles.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace ptxasw::wrapper::faster {
@@ -67,6 +68,14 @@ double moved_by(const Module &module, const Instruction &instruction,
   return words * bit_width(opcode.type) / 8 * (is_one_place ? 1 : lanes);
 }
 
+/// Returns true if one way stores more than another, or as much and passes no loop by, or as much
+/// as that for less.
+bool is_better(const TextWork &one, const TextWork &other) {
+  return one.stored != other.stored       ? one.stored > other.stored
+         : one.in_loops != other.in_loops ? one.in_loops > other.in_loops
+                                          : one.cycles < other.cycles;
+}
+
 } // namespace
 
 std::optional<TextWork> work_of(const Module &module, const Function &function) {
@@ -79,9 +88,10 @@ std::optional<TextWork> work_of(const Module &module, const Function &function) 
   for (const BlockId id : graph.reverse_postorder()) {
     const BasicBlock &block = graph.blocks()[id];
     TextWork &work = until[id];
+    bool is_first = true;
     for (const BlockId before : block.predecessors)
       if (graph.reachable(before) && graph.order_of(before) < graph.order_of(id) &&
-          until[before].cycles > work.cycles)
+          (std::exchange(is_first, false) || is_better(until[before], work)))
         work = until[before];
     double times = 1;
     for (LoopId loop = graph.loop_of(id); loop != no_index; loop = graph.loops()[loop].parent)
@@ -92,12 +102,16 @@ std::optional<TextWork> work_of(const Module &module, const Function &function) 
       const Opcode &opcode = module.opcode(instruction);
       if (opcode.op == Op::call || !instruction.well_formed)
         return std::nullopt;
+      const double moved = times * moved_by(module, instruction, differs);
       cycles += analysis::cost::cycles_of(opcode);
-      work.bytes += times * moved_by(module, instruction, differs);
+      work.bytes += moved;
+      work.stored += is_one_of(opcode.op, {Op::st, Op::atom, Op::red}) ? moved : 0;
     }
-    work.cycles += times * std::max({cycles.issue, cycles.integer, cycles.wide, cycles.special,
-                                     cycles.shared});
-    if (work.cycles > most.cycles)
+    const double busy = times * std::max({cycles.issue, cycles.integer, cycles.wide, cycles.special,
+                                          cycles.shared});
+    work.cycles += busy;
+    work.in_loops += graph.loop_of(id) == no_index ? 0 : busy;
+    if (block.successors.empty() && (most.cycles == 0 || is_better(work, most)))
       most = work;
   }
   most.loops = graph.loops().size();

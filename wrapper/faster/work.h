@@ -9,11 +9,13 @@
 
 namespace ptxasw::wrapper::faster {
 
-/// What one thread takes on the way through a text that takes most, each loop going round so many
-/// times.
+/// What one thread takes on the way through a text that stores most, or of several such ways on the
+/// cheapest that goes through loops, each of which goes round so many times.
 struct TextWork {
   double cycles = 0;     ///< of a multiprocessor's pipes, for its warp
   double bytes = 0;      ///< that its warp moves to and from global memory
+  double stored = 0;     ///< of these, to there
+  double in_loops = 0;   ///< of the cycles
   std::size_t loops = 0; ///< in the text
 };
 

@@ -376,8 +376,8 @@ void Chooser::lead(std::size_t won) {
 }
 
 /// When a version has won, those that come after it or after one that takes little longer race
-/// against it; once, and not many. They are expected to take as long, unless more of their lanes are
-/// idle. False if there are none.
+/// against it; once, and not many. They are expected to take as long, unless more of their lanes
+/// are idle. False if there are none.
 bool Chooser::admit_others(std::size_t winner) {
   if (candidate_ != 0 || admitted_)
     return false;

@@ -65,9 +65,9 @@ constexpr double by_most = 0.18, by_half = 0.09, by_quarter = -0.10, by_spills =
 constexpr double not_counted = -0.18, another_shape = -0.10, more_multiprocessors = 0.5;
 
 /// A kernel that computes for so many cycles for each byte is not slowed down by memory: a
-/// multiprocessor gets up to 20 bytes in a cycle on an H200, and fewer on most other GPUs. What
-/// then computes so many times as much takes as many times as long.
-constexpr double bound_by_compute = 1 / 20.0, more_work = 1.2;
+/// multiprocessor gets up to 20 bytes in a cycle on an H200, and fewer on most other GPUs, so that
+/// memory takes at most half the time. What then computes so many times as much takes longer.
+constexpr double bound_by_compute = 1 / 10.0, more_work = 1.5;
 
 /// Threads that a multiprocessor holds by their registers: 65,536 of them for at most 2,048
 /// threads, on nearly all that CUDA 13 knows. A block's warps get them eight at a time per thread.
