@@ -74,6 +74,13 @@ TEST_CASE("a winner is tried in other blocks") {
     CHECK(none.best() == 0);
     CHECK(none.samples(3).empty());
   }
+  // Not where lanes of a kernel that computes are idle.
+  std::vector<Prior> idle = priors;
+  idle[3].work = 2;
+  Chooser wasteful(5, {}, idle);
+  run(wasteful, {1, 0.9, 0.7, 0.6, 0.1}, 2000);
+  CHECK(wasteful.best() == 2);
+  CHECK(wasteful.samples(3).empty());
   // The next process goes on with them.
   Chooser first(5, {}, priors);
   int launches = 0;

@@ -171,11 +171,13 @@ constexpr unsigned elements = 64 * 256;
 /// Launches of one kernel on memory of their own, in 64 blocks; each result is looked at.
 class Launches {
 public:
-  explicit Launches(Handle function, unsigned block = 256)
-      : function_(function), to_(memory(elements)), from_(memory(elements)), block_(block) {}
+  /// `n`: of elements, as the kernel is told; 0: as many as threads.
+  explicit Launches(Handle function, unsigned block = 256, unsigned n = 0)
+      : function_(function), to_(memory(elements)), from_(memory(elements)), block_(block),
+        n_(n == 0 ? 64 * block : n) {}
 
   void once(Handle stream = nullptr) {
-    unsigned n = 64 * block_;
+    unsigned n = n_;
     void *list[] = {&to_, &from_, &n};
     CHECK(symbol<LaunchFunction>("cuLaunchKernel")(function_, 64, 1, 1, block_, 1, 1, 0, stream,
                                                    list, nullptr) == 0);
@@ -216,7 +218,7 @@ public:
 private:
   Handle function_;
   std::uint64_t to_, from_;
-  unsigned block_;
+  unsigned block_, n_;
 };
 
 void expect_faster(Handle f) {
@@ -227,9 +229,15 @@ void expect_faster(Handle f) {
   CHECK(launches.versions_of(50) == 50);
 }
 
+/// The kernel that the environment names, or `add`.
+const char *kernel_name() {
+  const char *const name = std::getenv("FASTER_KERNEL");
+  return name ? name : "add";
+}
+
 const Scenario wrapped("faster-module", [] {
   const FatBinary image(ptx(), 90, 90);
-  expect_faster(function(load_by("cuModuleLoadData", image.wrapper()), "add"));
+  expect_faster(function(load_by("cuModuleLoadData", image.wrapper()), kernel_name()));
 });
 
 const Scenario bare("faster-fat-binary", [] {
@@ -262,6 +270,46 @@ const Scenario asked_early("faster-early", [] {
 const Scenario lives("faster-lives", [] {
   for (int i = 0; i < 60000 && !std::filesystem::exists(std::getenv("FASTER_LIVES")); ++i)
     ::usleep(1000);
+});
+
+const Scenario dear("faster-dear", [] {
+  // While versions of one kernel are being made, or of two where that is done at once, another is
+  // launched often; and then a third one, whose launches take more.
+  const FatBinary image(ptx(), 90, 90);
+  Handle module = load_by("cuModuleLoadData", image.wrapper());
+  const std::filesystem::path place = std::getenv("FASTER_PLACE");
+  const auto wait_for = [&](const char *name) {
+    for (int i = 0; i < 60000 && !std::filesystem::exists(place / name); ++i)
+      ::usleep(1000);
+    CHECK(std::filesystem::exists(place / name));
+  };
+  Launches(function(module, "add")).versions_of(16);
+  wait_for("add");
+  if (::sysconf(_SC_NPROCESSORS_ONLN) > 2) {
+    Launches(function(module, "scaled")).versions_of(16);
+    wait_for("scaled");
+  }
+  Launches(function(module, "biased"), 64).versions_of(40);
+  Launches(function(module, "indexed")).versions_of(20);
+  std::ofstream(place / "go").put('\n');
+  wait_for("biased");
+  wait_for("indexed");
+});
+
+const Scenario feared("faster-feared", [] {
+  // In blocks of 32 threads most lanes of a warp are idle in what gives four elements to a thread.
+  // A hundred launches do not pay for that if the kernel does nothing but compute.
+  std::string work = "mov.u32 \t%r3, 1;";
+  if (std::getenv("FASTER_COMPUTES"))
+    for (int i = 0; i < 80; ++i)
+      work += "\n\tmad.lo.s32 \t%r3, %r3, %r6, %r6;";
+  const std::string text =
+      "//\n.version 8.0\n.target sm_90\n.address_size 64\n" + kernel_text("add", work);
+  const FatBinary image(text, 90, 90);
+  Launches launches(function(load_by("cuModuleLoadData", image.wrapper()), "add"), 32);
+  const int versions = launches.versions_of(100);
+  if (const char *const tried = std::getenv("FASTER_TRIED"))
+    CHECK((versions != 0) == (*tried == '1'));
 });
 
 const Scenario full_queue("faster-full-queue", [] {
@@ -988,6 +1036,51 @@ const Scenario shapes("faster-shapes", [] {
   first.versions_of(3000);
   second.versions_of(3000);
   third.versions_of(14);
+});
+
+/// Of one grid the version is faster for little work, which a number among the arguments says; in
+/// other blocks it is not.
+const Scenario tree("faster-tree", [] {
+  const FatBinary image(ptx(), 90, 90);
+  Handle f = function(load_by("cuModuleLoadData", image.wrapper()), "add");
+  const auto set = [](double own, double version) {
+    const auto set_time = symbol<void(const char *, double)>("fake_set_kernel_time");
+    set_time("add", own);
+    set_time("add__ptxasw_retile_apart_x4", version);
+  };
+  Launches little(f, 256, 100), much(f, 256, 16384), small(f, 64), few(f, 128);
+  CHECK(!little.until_a_version_runs().empty());
+  for (int i = 0; i < 4; ++i) {
+    set(100, 60);
+    little.versions_of(1500);
+    set(1000, 1500);
+    much.versions_of(1500);
+  }
+  set(50, 80);
+  small.versions_of(3000);
+  few.versions_of(14);
+});
+
+/// A second size of a kernel.
+const Scenario sizes("faster-sizes", [] {
+  const FatBinary image(ptx(), 90, 90);
+  Handle f = function(load_by("cuModuleLoadData", image.wrapper()), "add");
+  const auto set_time = symbol<void(const char *, double)>("fake_set_kernel_time");
+  const std::string known = std::getenv("FASTER_WINNER");
+  CHECK(!Launches(f).until_a_version_runs().empty());
+  // What promises least is the fastest.
+  set_time(known.c_str(), 30);
+  Launches(f).versions_of(6000);
+  history();
+  Launches second(f, 128);
+  std::string first;
+  for (int i = 0; i < 3000 && first.empty(); ++i) {
+    second.once();
+    const std::string said = history();
+    if (has(said, "__ptxasw_"))
+      first = said;
+  }
+  CHECK(has(first, "launch " + known + " "));
 });
 
 /// Kernels of PTX for one number and two architectures.

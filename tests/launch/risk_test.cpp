@@ -69,6 +69,39 @@ TEST_CASE("the fewer threads at once, the worse") {
   CHECK(prior_of(plane, joined(1, 4), {}, {}, 0).fear == all);
 }
 
+TEST_CASE("what computes more is feared where a kernel is bound by computing") {
+  const TextsOfBoth computes{0.2, 1}, moves{0.02, 1}, twice{0.2, 2}, twice_moved{0.02, 2};
+  const auto of_texts = [](const Sibling &sibling, const Launch &launch, const TextsOfBoth &texts) {
+    return prior_of(launch, sibling, takes(32), takes(32), 132, texts);
+  };
+  const Launch thin = of({16384, 1, 1}, {32, 1, 1}), rows = of({16384, 1, 1}, {32, 4, 1});
+  Sibling wide = joined(1, 1, 4); // 8 threads of a block of 32
+  wide.name = "k__ptxasw_wide_x4";
+  CHECK(of_texts(wide, thin, moves).promise > 0);
+  CHECK(of_texts(wide, thin, moves).fear < 0.2);
+  CHECK(of_texts(wide, thin, computes).promise < -1);
+  CHECK(of_texts(wide, thin, computes).fear >= 3);
+  CHECK(of_texts(wide, thin, {}).fear < 0.2); // nothing is known
+  // No lane is idle.
+  CHECK(of_texts(wide, rows, computes).fear < 0.2);
+  CHECK(of_texts(wide, rows, computes).promise > 0);
+  // A halo that is computed twice, by the text.
+  const Sibling joins = joined(1, 4);
+  CHECK(of_texts(joins, plane, computes).fear < 0.2);
+  CHECK(of_texts(joins, plane, twice).fear >= 1);
+  CHECK(of_texts(joins, plane, twice).promise < -0.6);
+  CHECK(of_texts(joins, plane, twice_moved).fear < 0.2);
+  // Threads to spare: 33 in blocks of 64.
+  Sibling larger;
+  larger.extent = {64, 0, 0};
+  CHECK(of_texts(larger, of({1, 4096, 1}, {32, 1, 1}), computes).fear >= 1);
+  CHECK(of_texts(larger, of({2, 4096, 1}, {32, 1, 1}), computes).fear < 0.2);
+  // A little more is nothing.
+  CHECK(of_texts(joins, plane, {0.2, 1.4}).fear < 0.2);
+  // What is left over of a grid is nobody's work.
+  CHECK(of_texts(joined(1, 4), of({16, 5, 1}, {32, 1, 1}), computes).fear < 0.2);
+}
+
 TEST_CASE("what won most often promises most") {
   const auto named = [](const char *kind, Sibling sibling) {
     sibling.name = std::string("k__ptxasw_") + kind;

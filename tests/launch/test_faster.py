@@ -1,11 +1,12 @@
 """`ptxasw faster` with unprepared programs under a fake driver: from the PTX in what they load to versions
 that are launched, and everything that may go wrong on the way.
 
-test_faster.py PTXASW HOST FAKE KILLING: ptxasw, the program, the driver, and what kills (killing.cpp). The
-assembler is a script that copies, as the fake driver loads PTX; the versions, and their proofs, are real."""
+test_faster.py PTXASW HOST FAKE KILLING STRIDE: ptxasw, the program, the driver, what kills (killing.cpp), and at which steps:
+one in so many. The assembler is a script that copies, as the fake driver loads PTX; the versions, and their proofs, are real."""
 
 import itertools
 import os
+import re
 import resource
 import shutil
 import signal
@@ -18,10 +19,20 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 PTXASW, HOST, FAKE, KILLING = [Path(word).resolve() for word in sys.argv[1:5]]
+STRIDE = int(sys.argv[5])
 RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID")
 NOBODY = 65534
 for name in [n for n in os.environ if n.startswith("PTXASW_") or n in ("LD_PRELOAD", "SLURM_NTASKS", *RANKS)]:
     del os.environ[name]
+
+
+def long_hash(data):
+    """As in wrapper/launch/answer.cpp."""
+    a, b = 0xcbf29ce484222325, 0x84222325cbf29ce4
+    for byte in data:
+        a = (a ^ byte) * 0x100000001b3 % 2**64
+        b = (b ^ byte) * 0x10000000233 % 2**64
+    return f"{a:016x}{b:016x}"
 
 
 class Case(unittest.TestCase):
@@ -145,6 +156,48 @@ class Running(Case):
         self.assertNotIn("still being assembled", said)
         self.assertEqual(list((self.dir / "tmp").glob("ptxasw-faster-*")), [])
 
+    def notes_kernels(self, commands):
+        """The assembler writes the names of kernels down, in the order in which versions are made, in a directory with a file for
+        each."""
+        place = self.dir / "made"
+        place.mkdir(exist_ok=True)
+        self.assembler(f"""name=$(sed -n 's/.*\\.entry \\([a-z]*\\)__ptxasw.*/\\1/p' "$in" | head -n 1)
+echo "$name" >> {place}/order
+touch "{place}/$name"
+wait_for() {{ while [ ! -e "{place}/$1" ]; do sleep 0.02; done; }}
+{commands}
+cp "$in" "$out\"""")
+        return place
+
+    def test_versions_of_what_takes_most_time_are_made_first(self):
+        place = self.notes_kernels('case "$name" in add) wait_for go ;; scaled) wait_for biased ;; esac')
+        self.good("faster-dear", FASTER_PLACE=str(place), FAKE_BLOCK_US="64x1x1 10")
+        order = (place / "order").read_text().split()
+        self.assertEqual([name for name in order if name != "scaled"], ["add", "indexed", "biased"])
+
+    def test_what_took_time_in_an_earlier_run_is_made_first(self):
+        """By another assembler, before it is launched; its file has others before it."""
+        fat, app = self.dir / "fat", self.dir / "app"
+        subprocess.run([str(HOST), "faster-fat-file"], env=self.environment(FASTER_FAT_FILE=str(fat)), check=True)
+        subprocess.run(["objcopy", "--add-section", f".nv_fatbin={fat}", str(HOST), str(app)], check=True)
+        self.good("faster-module", FASTER_KERNEL="biased")
+        place = self.notes_kernels("")
+        self.assembler(self.ptxas.read_text() + f"[ $(wc -l < {place}/order) -lt 3 ] || touch {place}/go")
+        self.good("", command=["--", str(app), "faster-lives"], FASTER_LIVES=str(place / "go"))
+        order = (place / "order").read_text().split()
+        self.assertIn("biased", order[:2])  # two may be made at once
+        self.assertGreater(len(order), 2)
+
+    def test_what_computes_more_is_not_tried_in_a_short_program(self):
+        for computes in ("", "1"):
+            with self.subTest(computes=computes):
+                how = {"PTXASW_LAUNCH_ONLY": "=add__ptxasw_wide_x4", "XDG_CACHE_HOME": str(self.dir / ("cache" + computes)),
+                       **({"FASTER_COMPUTES": computes} if computes else {})}
+                self.good("faster-feared", **how)
+                self.wait_for(lambda: list((self.dir / ("cache" + computes)).glob("ptxasw/faster/*.versions")))
+                for _ in range(2):  # 400 launches would pay for it
+                    self.good("faster-feared", FASTER_TRIED="0" if computes else "1", PTXASW_LAUNCH_WAIT="60000", **how)
+
     def test_a_queue_that_is_always_full_is_let_run_empty_once(self):
         self.good("faster-full-queue", FAKE_QUEUE_US="1000")
 
@@ -229,14 +282,33 @@ class Running(Case):
 
     def test_what_was_chosen_for_each_shape_is_said(self):
         how = {"PTXASW_LAUNCH_ONLY": "retile", "FAKE_BLOCK_US": "64x1x1 50"}  # faster than its versions
-        said = self.good("faster-shapes", "--why", **how).splitlines()
+        said = self.without_times(self.good("faster-shapes", "--why", **how)).splitlines()
         kind = said[1].split("  ")[3]
         self.assertRegex(kind, r"^retile apart x\d+( in \d+)?$")
-        self.assertEqual([line for line in said if line.startswith("  add in ")],
-                         ["  add in blocks of 128x1x1, 2^13 threads: not measured to the end",
-                          "  add in blocks of 256x1x1, 2^14 threads: " + kind,
-                          "  add in blocks of 64x1x1, 2^12 threads: original"])
-        self.assertNotIn("add in ", self.good("faster-shapes", **how))
+        self.assertEqual(said[2:6], ["  add, by the launch", "    |- block 64x1x1: original (T ms)",
+                                     "    |- block 128x1x1: not measured to the end",
+                                     f"    `- block 256x1x1: {kind}, 1.6x (T -> T ms)"])
+        self.assertNotIn("by the launch", self.good("faster-shapes", **how))
+
+    def test_what_was_chosen_is_a_tree(self):
+        said = self.good("faster-tree", "--why", PTXASW_LAUNCH_ONLY="=add__ptxasw_retile_apart_x4")
+        self.assertEqual(self.without_times(said).split("\n", 2)[2], """\
+  add, by the launch
+    |- block 64x1x1: original (T ms)
+    |- block 128x1x1: not measured to the end
+    `- block 256x1x1
+       |- before argument 3 was seen to matter: retile apart x4, 1.6x (T -> T ms)
+       |- argument 3 from 64 to 127: retile apart x4, 1.6x (T -> T ms)
+       `- argument 3 from 16,384 to 32,767: original (T ms)
+""")
+
+    def without_times(self, said):
+        return re.sub(r"\d\.\d+ (->|ms)", r"T \1", re.sub(r"(\d\.\d)\dx", r"\1x", said))
+
+    def test_a_second_size_begins_with_what_won_in_the_first(self):
+        for winner in ("retile_apart_x2", "retile_apart_x8"):
+            self.good("faster-sizes", PTXASW_LAUNCH_ONLY="=" + ",".join(f"add__ptxasw_retile_apart_x{n}" for n in (2, 4, 8)), FASTER_WINNER="add__ptxasw_" + winner,
+                      XDG_CACHE_HOME=str(self.dir / winner))
 
     def test_a_check_goes_on_in_the_next_run(self):
         """What was chosen is held against the original in few launches of each run; and what was slower is tried again later."""
@@ -320,7 +392,7 @@ class Staying(Case):
         for how in ({"FASTER_DEVICE_LINKED": "1", "FASTER_UNANSWERED": "1"}, {"FASTER_OPTIONS": "--compile-only"}):
             with self.subTest(**how):
                 said = self.good("faster-kept", "--why", FASTER_KERNEL="add", **how)
-                self.assertIn("  add: it is linked from several modules (-rdc)\n", said)
+                self.assertIn("  add: relocatable: it is linked from several modules (-rdc)\n", said)
         self.assertEqual(self.calls(), [])
 
     def test_doubt_about_what_runs(self):
@@ -677,13 +749,19 @@ class Remembering(Case):
         said = run.communicate(timeout=900)[1]
         if not reached():
             self.assertEqual(run.returncode, 0, said)
+        for path in cache.glob("ptxasw/faster/*"):
+            self.assertTrue(self.is_whole(path), path)
         return reached()
 
-    def test_killed_at_every_write(self):
-        """Of what a first run writes, each time from nothing; then of what a later one does, in one cache. PTXASW_KILL_STRIDE:
-        at each so-manieth step only."""
-        stride = int(os.environ.get("PTXASW_KILL_STRIDE", "1"))
+    def is_whole(self, path):
+        """What is under its name in the cache was written to its end."""
+        whole = path.read_bytes()
+        if path.suffix == ".versions":  # the last part is a checksum of all before it, behind its length
+            return whole[-40:] == (32).to_bytes(8, "little") + long_hash(whole[:-40]).encode()
+        return path.suffix != ".toml" or whole.endswith(b"\n") and re.search(rb"\nchosen_us = [\d.]+\n", whole[whole.rfind(b"[[choice]]"):]) is not None
 
+    def test_killed_at_every_write(self):
+        """Of what a first run writes, each time from nothing; then of what a later one does, in one cache."""
         def is_good_after(number):
             cache = self.dir / f"cache{number}"
             cache.mkdir()
@@ -693,14 +771,14 @@ class Remembering(Case):
             return killed
 
         with ThreadPoolExecutor(4) as pool:
-            for first in itertools.count(1, 4 * stride):
-                killed = list(pool.map(is_good_after, range(first, first + 4 * stride, stride)))
+            for first in itertools.count(1, 4 * STRIDE):
+                killed = list(pool.map(is_good_after, range(first, first + 4 * STRIDE, STRIDE)))
                 if not all(killed):
                     break
         self.assertGreater(first, 16)
         (self.cache).mkdir()
         self.good("faster-module")
-        for number in itertools.count(1, stride):
+        for number in itertools.count(1, STRIDE):
             killed = self.killed_at(number, self.cache)
             self.good("faster-module", FASTER_KNOWN="1")
             if not killed:
@@ -924,4 +1002,4 @@ class Remembering(Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[5:], verbosity=2)
+    unittest.main(argv=sys.argv[:1] + sys.argv[6:], verbosity=2)

@@ -4,6 +4,7 @@
 #include "wrapper/faster/server.h"
 
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/faster_tree.h"
 #include "wrapper/commands/launch_findings.h"
 #include "wrapper/commands/preload.h"
 #include "wrapper/commands/words.h"
@@ -53,8 +54,8 @@ struct Summary {
   std::vector<std::pair<std::string, std::string>> kept; ///< the others, and why
   double saved = 0, before = 0;                          ///< ms
   std::set<std::string> reasons;                         ///< of `kept`, by their stable names
-  /// What was chosen for launches of one kind, by kernel; a line each.
-  std::map<std::string, std::vector<std::string>> choices;
+  /// What was chosen for launches of one kind, by kernel.
+  std::map<std::string, std::vector<ChosenLaunches>> choices;
 };
 
 /// The times of a choice, of one launch in microseconds; false if they are not known.
@@ -79,18 +80,23 @@ std::string kind_of(const std::string &version) {
   return kind;
 }
 
-/// What was chosen for which launches, in one line.
-std::string choice_text(const Json &choice) {
-  const Json &block = choice.at("block");
-  std::string text = fmt::format("in blocks of {}x{}x{}, 2^{} threads", block.at(0).get<unsigned>(),
-                                 block.at(1).get<unsigned>(), block.at(2).get<unsigned>(),
-                                 choice.at("threads").get<unsigned>());
-  for (const Json &number : numbers_of(choice))
-    text += fmt::format(", argument {} of {} bits", number.at(0).get<unsigned>() + 1,
-                        number.at(1).get<unsigned>());
-  return text + (choice.at("decided").get<bool>()
-                     ? ": " + kind_of(choice.at("chosen").get<std::string>())
-                     : ": not measured to the end");
+/// What was chosen for launches of one kind.
+ChosenLaunches chosen_launches(const Json &choice) {
+  ChosenLaunches launches;
+  launches.gpu = choice.at("gpu").get<std::string>();
+  launches.block = choice.at("block").get<std::array<std::uint32_t, 3>>();
+  launches.threads = choice.at("threads").get<std::uint32_t>();
+  launches.numbers = numbers_of(choice).get<std::vector<std::array<std::uint32_t, 2>>>();
+  launches.versions = choice.at("among").size();
+  if (!choice.at("decided").get<bool>())
+    return launches;
+  launches.chosen = kind_of(choice.at("chosen").get<std::string>());
+  double before = 0, after = 0;
+  if (times_of(choice, before, after)) {
+    launches.before = before / 1000;
+    launches.after = after / 1000;
+  }
+  return launches;
 }
 
 /// Why there are no versions of a kernel, if an answer says so that came too late for the program.
@@ -98,7 +104,8 @@ std::string late_reason(const std::filesystem::path &answers, const std::string 
   const auto bytes =
       id.empty() ? std::nullopt : read_regular_file((answers / (id + ".answer")).string());
   const auto answer = bytes ? launch::decode_answer(*bytes) : tl::unexpected(std::string());
-  return answer ? answer->words : "";
+  return answer && !answer->reason.empty() ? fmt::format("{}: {}", answer->reason, answer->words)
+                                           : "";
 }
 
 /// `answers`: the directory of the run.
@@ -110,7 +117,7 @@ Summary summarize(const LaunchFindings &findings, const std::filesystem::path &a
     const auto kernel = choice.at("kernel").get<std::string>();
     const auto chosen = choice.at("chosen").get<std::string>();
     double before = 0, after = 0;
-    summary.choices[kernel].push_back(choice_text(choice));
+    summary.choices[kernel].push_back(chosen_launches(choice));
     if (!choice.at("decided").get<bool>()) {
       kept.try_emplace(kernel, "its versions are not measured to the end; the next run goes on");
       continue;
@@ -145,7 +152,7 @@ Summary summarize(const LaunchFindings &findings, const std::filesystem::path &a
     const auto launches = kernel.at("launches").get<std::uint64_t>();
     if (!reason.empty()) {
       summary.reasons.insert(reason);
-      kept.emplace(name, words);
+      kept.emplace(name, fmt::format("{}: {}", reason, words));
     } else {
       summary.reasons.insert("waiting");
       kept.emplace(name,
@@ -400,9 +407,8 @@ void say(const Summary &summary, const LaunchFindings &findings, const faster::S
     for (const auto &[name, why] : summary.kept)
       text += fmt::format("  {}: {}\n", demangled(name), why);
     for (const auto &[name, choices] : summary.choices)
-      for (const std::string &choice : choices)
-        if (choices.size() > 1) // otherwise all is said
-          text += fmt::format("  {} {}\n", demangled(name), choice);
+      if (choices.size() > 1) // otherwise all is said
+        text += choice_tree(choices, fmt::format("  {}, by the launch", demangled(name)), "    ");
   }
   if (served.unfinished > 0)
     text += fmt::format("  versions of {} kernel{} are still being assembled, for the next run\n",

@@ -32,6 +32,7 @@
 #include "grammar/module.h"
 #include "synth/family.h"
 #include "synth/resize/reshape.h"
+#include "wrapper/faster/work.h"
 
 #include <algorithm>
 #include <cstring>
@@ -432,6 +433,7 @@ tl::expected<BesideText, Kept> with_code(const Module &whole, const Function &fu
   made.target = (*written)->target;
   made.table = tables[0];
   made.variables = extraction.variables();
+  made.work = compare_work(work_of(whole, function), **written, made.table);
   return made;
 }
 
@@ -469,7 +471,12 @@ tl::expected<BesideText, Kept> beside(const std::string &ptx, const std::string 
   if (shapes.empty())
     return made;
   if (!made)
-    made = BesideText{"", "", empty_table(**whole, *function), {}, made.error().words};
+    made = BesideText{"",
+                      "",
+                      empty_table(**whole, *function),
+                      {},
+                      compare_work(work_of(**whole, *function), **whole, {}),
+                      made.error().words};
   std::vector<Sibling> &all = made->table.siblings;
   const std::vector<Sibling> both = in_other_blocks(all, shapes_of_versions(shapes), most_reshaped);
   all.insert(all.end(), shapes.begin(), shapes.end());

@@ -31,6 +31,7 @@ struct BesideText {
   /// `variables`.
   SiblingTable table;
   std::vector<launch::AnswerVariable> variables;
+  launch::AnswerWork work;
   std::string words; ///< why none has code of its own, for people; empty: some have
 };
 

@@ -158,11 +158,15 @@ std::optional<Question> parse_question(std::string_view text, const std::string 
   return question;
 }
 
+std::string remembered_name(const Question &question) {
+  return launch::remembered_name(question.kernel, question.sm);
+}
+
 std::string key_of(const Question &question, const Assembler &assembler) {
   return launch::long_hash(fmt::format("{}\n{}\n{}\n{}\n{}\n{}", PTXASW_VERSION, assembler.identity,
                                        is_set("CUDA_FORCE_PTX_JIT") || is_set("CUDA_FORCE_JIT"),
                                        question.image, question.sm, question.kernel)) +
-         "-" + launch::remembered_name(question.kernel, question.sm);
+         "-" + remembered_name(question);
 }
 
 std::vector<std::string> kernels_of(const std::string &image, unsigned sm) {
@@ -193,6 +197,7 @@ launch::Answer make_answer(const Question &question, const std::string &image,
   launch::Answer answer;
   answer.table = std::move(made->table);
   answer.variables = std::move(made->variables);
+  answer.work = std::move(made->work);
   answer.words = std::move(made->words);
   if (made->text.empty())
     return answer;

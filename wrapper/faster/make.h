@@ -26,6 +26,8 @@ std::optional<Question> parse_question(std::string_view text, const std::string 
 /// The key under which its answer is kept: everything that the answer depends on, and behind a `-`
 /// what launch::remembered_name() says.
 std::string key_of(const Question &question, const Assembler &assembler);
+/// What stands behind it.
+std::string remembered_name(const Question &question);
 
 /// The kernels of an image, of which a GPU could be asked: none if there is no PTX for it that
 /// could be used. A comment that looks like a kernel counts as one.

@@ -14,6 +14,11 @@
 // (early.cpp), if it is known what its GPU is: from earlier runs, or from the helper once the
 // program loads code. What is asked for goes before them, and they end with the program.
 //
+// Of what waits to be made, the versions of the kernel that has taken most time so far come first.
+// That is known when a worker becomes free: the helper says how often a kernel has been launched
+// and how long a launch takes. What it has not timed an earlier run may have, with another
+// assembler or another image.
+//
 // A signal for the process group reaches the program by itself; one for this process alone is
 // passed on. Which it was, a third process tells, the sentinel, which is of the group and keeps
 // every signal pending: the kernel signals the youngest of a group first, so whatever this process
@@ -68,10 +73,11 @@ constexpr int signals[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, S
 struct Job {
   Question question;
   std::string key;
-  bool wanted = false;   ///< its kernel is launched often
-  bool answered = false; ///< or nothing will come
-  bool waits = false;    ///< for another process, which makes the same
-  bool runs = false;     ///< a worker makes it
+  bool wanted = false;                      ///< its kernel is launched often
+  bool answered = false;                    ///< or nothing will come
+  bool waits = false;                       ///< for another process, which makes the same
+  bool runs = false;                        ///< a worker makes it
+  std::optional<double> remembered_us = {}; ///< what a launch took in earlier runs; 0: not known
 };
 
 /// A directory that goes when it is no longer needed.
@@ -422,7 +428,7 @@ private:
       const std::string kind = one->path().extension(), id = one->path().stem();
       if (kind == ".question" && asked_.insert(id).second)
         take_question(id);
-      if (kind == ".often")
+      if (kind == launch::often_suffix)
         often.push_back(id); // its question may come later in this order
       if (kind == launch::compiled_suffix)
         take_compiled(id);
@@ -556,15 +562,42 @@ private:
       end_early(1);
   }
 
-  /// Starts the first of a queue that is still to be made. False: there is none.
+  /// What a kernel has taken so far, microseconds, about. Of one that was not launched often, what
+  /// a launch took in earlier runs.
+  double taken_by(Job &job) {
+    constexpr double not_timed = 10; // a launch of which nothing is known
+    const auto text = read_regular_file(path(job.question.id, launch::often_suffix + 1));
+    const launch::HowOften often = text ? launch::parse_often(*text) : launch::HowOften{};
+    if (often.each_us == 0 && !job.remembered_us)
+      job.remembered_us = store_.remembered_us(remembered_name(job.question));
+    const double each = often.each_us > 0 ? often.each_us : job.remembered_us.value_or(0);
+    return text ? static_cast<double>(often.launches) * (each > 0 ? each : not_timed) : each;
+  }
+
+  /// Orders a queue so that what has taken most time comes first; what has taken as long stays as
+  /// it is.
+  void order(std::deque<std::string> &queue) {
+    std::map<std::string, double> taken;
+    for (const std::string &id : queue)
+      if (!taken.contains(id))
+        taken[id] = taken_by(jobs_.at(id));
+    std::stable_sort(queue.begin(), queue.end(), [&](const std::string &a, const std::string &b) {
+      return taken.at(a) > taken.at(b);
+    });
+  }
+
+  /// Starts the dearest of a queue that is still to be made. False: there is none.
   bool start_worker(std::deque<std::string> &queue) {
+    std::erase_if(queue, [&](const std::string &one) {
+      const Job &job = jobs_.at(one);
+      return job.answered || job.runs || job.waits;
+    });
     if (queue.empty())
       return false;
+    order(queue);
     const std::string id = queue.front();
     queue.pop_front();
     Job &job = jobs_.at(id);
-    if (job.answered || job.runs || job.waits)
-      return true;
     const auto image = read_regular_file(path(job.question.image, "image"));
     if (!image) {
       job.answered = true;
@@ -620,9 +653,10 @@ private:
           return job.wanted && !job.answered;
         }));
     std::vector<std::pair<const Job *, std::string>> rest;
-    const std::set<std::string> waiting(queue_.begin(), queue_.end());
-    for (const std::string &id : waiting)
-      if (!jobs_.at(id).answered && !jobs_.at(id).runs)
+    std::set<std::string> seen;
+    order(queue_);
+    for (const std::string &id : queue_)
+      if (!jobs_.at(id).answered && !jobs_.at(id).runs && seen.insert(id).second)
         if (auto image = read_regular_file(path(jobs_.at(id).question.image, "image")))
           rest.emplace_back(&jobs_.at(id), std::move(*image));
     if (!rest.empty() && ::fork() == 0)

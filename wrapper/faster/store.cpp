@@ -152,6 +152,28 @@ std::string Store::remembered() const {
   return text;
 }
 
+double Store::remembered_us(const std::string &name) {
+  if (!choices_) {
+    choices_.emplace();
+    std::error_code error;
+    if (!directory_.empty())
+      for (fs::directory_iterator one(directory_, error), end; !error && one != end;
+           one.increment(error))
+        if (const std::string stem = one->path().stem();
+            one->path().extension() == ".toml" && stem.find('-') != std::string::npos)
+          choices_->emplace(stem.substr(stem.find('-') + 1), one->path().string());
+  }
+  double longest = 0;
+  const auto [first, last] = choices_->equal_range(name);
+  for (auto one = first; one != last; ++one)
+    for (const launch::ProfileEntry &entry : read_choices(one->second).entries) {
+      longest = std::max(longest, entry.original_us);
+      for (const double sample : entry.open.empty() ? std::vector<double>() : entry.open[0])
+        longest = std::max(longest, sample);
+    }
+  return longest;
+}
+
 bool Store::keep_compiled(const std::string &name, const std::string &bytes) {
   if (!problem_.empty() || !launch::size_in_compiled_name(name) || !launch::decode_compiled(bytes))
     return false;

@@ -8,6 +8,7 @@
 #include "wrapper/launch/profile.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -30,6 +31,9 @@ public:
   bool keep(const std::string &key, const launch::Answer &answer);
   /// What stands behind the `-` in the keys of all answers with versions, a line each.
   std::string remembered() const;
+  /// How long a launch took of the kernels of which an answer's key has that behind its `-`, the
+  /// longest one, microseconds; 0: nothing is known.
+  double remembered_us(const std::string &name);
   /// Keeps a file with the PTX of machine code (launch/answer.h), of that name and with these
   /// bytes. False: it is none, or nothing can be written. Room is made by make_room() afterwards.
   bool keep_compiled(const std::string &name, const std::string &bytes);
@@ -55,6 +59,8 @@ private:
 
   std::string directory_, problem_;
   std::uint64_t limit_;
+  /// Files with choices by what stands behind the `-`, once they were looked for.
+  std::optional<std::multimap<std::string, std::string>> choices_;
   int right_ = -1;
 };
 

@@ -4,9 +4,12 @@
 
 #include "wrapper/launch/answer.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <fmt/core.h>
 
@@ -14,7 +17,7 @@ namespace ptxasw::wrapper::launch {
 namespace {
 
 constexpr std::string_view magic{"PTXASWF\0", 8};
-constexpr std::size_t part_count = 7, most_variables = 253;
+constexpr std::size_t part_count = 8, most_variables = 253;
 constexpr std::size_t hash_digits = 32; ///< of long_hash()
 
 void add(std::string &bytes, std::string_view part) {
@@ -47,6 +50,31 @@ bool has_addresses(const Answer &answer) {
   return true;
 }
 
+std::string encode(const AnswerWork &work) {
+  std::string text = fmt::format("{:.6g}\n", work.cycles_per_byte);
+  for (const auto &[name, times] : work.times)
+    text += fmt::format("{:.6g} {}\n", times, name);
+  return text;
+}
+
+/// Reads that. What is no positive number says nothing.
+AnswerWork decode_work(std::string_view lines) {
+  AnswerWork work;
+  for (bool is_first = true; !lines.empty(); is_first = false) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+    double number = 0;
+    const auto read = std::from_chars(line.data(), line.data() + line.size(), number);
+    const auto end = static_cast<std::size_t>(read.ptr - line.data());
+    const bool is_number = read.ec == std::errc() && std::isfinite(number) && number > 0;
+    if (is_first)
+      work.cycles_per_byte = is_number ? number : 0;
+    else if (is_number && end + 1 < line.size() && line[end] == ' ')
+      work.times.emplace_back(line.substr(end + 1), number);
+  }
+  return work;
+}
+
 } // namespace
 
 std::string long_hash(std::string_view text) {
@@ -64,6 +92,19 @@ std::string question_id(std::string_view image, unsigned sm, std::string_view ke
 
 std::string question_text(std::string_view image, unsigned sm, std::string_view kernel) {
   return fmt::format("{}\n{}\n{}\n", image, sm, kernel);
+}
+
+std::string often_text(const HowOften &often) {
+  return fmt::format("{} {:.3f}\n", often.launches, often.each_us);
+}
+
+HowOften parse_often(const std::string &text) {
+  HowOften often;
+  char *end = nullptr;
+  often.launches = std::strtoull(text.c_str(), &end, 10);
+  const double each = std::strtod(end, nullptr);
+  often.each_us = each > 0 && std::isfinite(each) ? each : 0;
+  return often;
 }
 
 std::string remembered_name(std::string_view kernel, unsigned sm) {
@@ -99,11 +140,12 @@ std::string encode(const Answer &answer) {
   for (const auto &[name, size] : answer.variables)
     variables += fmt::format("{} {}\n", size, name);
   const std::string table = answer.reason.empty() ? encode(answer.table) : "";
+  const std::string work = encode(answer.work);
   std::string bytes(magic);
   for (const std::string_view part :
        {std::string_view(PTXASW_VERSION), std::string_view(answer.reason),
         std::string_view(answer.words), std::string_view(table), std::string_view(variables),
-        std::string_view(answer.image), std::string_view(answer.choices)})
+        std::string_view(answer.image), std::string_view(answer.choices), std::string_view(work)})
     add(bytes, part);
   const std::string sum = long_hash(bytes);
   add(bytes, sum);
@@ -155,6 +197,7 @@ tl::expected<Answer, std::string> decode_answer(std::string_view bytes) {
     lines.remove_prefix(end + 1);
   }
   answer.image = parts[5];
+  answer.work = decode_work(parts[7]);
   if (!has_addresses(answer))
     return broken("its table has no parameters for its variables");
   return answer;

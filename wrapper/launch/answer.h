@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <utility>
 #include <vector>
 
 namespace ptxasw::wrapper::launch {
@@ -22,13 +23,24 @@ struct AnswerVariable {
   bool operator==(const AnswerVariable &) const = default;
 };
 
+/// How much a kernel and its versions compute, by their texts.
+struct AnswerWork {
+  /// Cycles of a multiprocessor's pipes for each byte that is moved to or from global memory; 0:
+  /// not known.
+  double cycles_per_byte = 0;
+  /// Of versions, by name, how many times as much a thread computes as the threads of the kernel
+  /// whose work it does. Of those that are not named it is as much, as far as is known.
+  std::vector<std::pair<std::string, double>> times = {};
+};
+
 struct Answer {
   std::string reason; ///< the name of why there are no versions; empty: there are
   std::string words;  ///< the same, for people; or why all versions are the kernel's own code
   /// The kernel's own parameters, and behind them the addresses of `variables`, 64 bits each.
   SiblingTable table;
   std::vector<AnswerVariable> variables;
-  std::string image;   ///< machine code with the versions of the table
+  std::string image; ///< machine code with the versions of the table
+  AnswerWork work;
   std::string choices; ///< a profile: what was measured before; may be empty
 };
 
@@ -43,6 +55,17 @@ tl::expected<Answer, std::string> decode_answer(std::string_view bytes);
 /// name, and the text of its file. `image`: the long_hash() of what is kept, whose file it names.
 std::string question_id(std::string_view image, unsigned sm, std::string_view kernel);
 std::string question_text(std::string_view image, unsigned sm, std::string_view kernel);
+
+/// How much a kernel has been launched: for the file with which the helper says of a question that
+/// it is launched often.
+struct HowOften {
+  std::uint64_t launches = 0;
+  double each_us = 0; ///< what a launch takes; 0: not known
+};
+std::string often_text(const HowOften &often);
+/// Reads that; what is not understood is not known.
+HowOften parse_often(const std::string &text);
+inline constexpr char often_suffix[] = ".often"; ///< of that file, behind the question's id
 
 /// The ending of a file with which the helper says what a process is: the compute capability of
 /// its GPU and, on the next line, the path of its program.

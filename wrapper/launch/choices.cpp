@@ -134,8 +134,9 @@ Prior prior_with(const KernelCode &code, const Choice &choice, unsigned sibling,
   if (shapes == 0)
     return prior;
   constexpr double any = 0.1;
-  const double promise = sum / shapes;
-  return {std::max(any, std::exp(-promise) - 1), promise};
+  prior.promise = sum / shapes;
+  prior.fear = std::max(any, std::exp(-prior.promise) - 1);
+  return prior;
 }
 
 /// Which version of a choice a sibling is; 0 if it is none, and for no name.

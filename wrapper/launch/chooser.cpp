@@ -376,14 +376,16 @@ void Chooser::lead(std::size_t won) {
 }
 
 /// When a version has won, those that come after it or after one that takes little longer race
-/// against it; once, and not many. They are expected to take as long. False if there are none.
+/// against it; once, and not many. They are expected to take as long, unless more of their lanes
+/// are idle. False if there are none.
 bool Chooser::admit_others(std::size_t winner) {
   if (candidate_ != 0 || admitted_)
     return false;
   std::vector<std::pair<double, std::size_t>> others; // expected times
   for (std::size_t version = 1; version < samples_.size(); ++version) {
     const std::size_t other = priors_[version].after;
-    const double expected = known(other);
+    const double expected =
+        known(other) * std::max(1.0, priors_[version].work / priors_[other].work);
     if (other != 0 && expected > 0 && expected <= rules_.near * time(winner))
       others.emplace_back(expected, version);
   }

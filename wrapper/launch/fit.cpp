@@ -363,6 +363,24 @@ std::uint64_t threads_of_block(const Launch &launch, const Sibling &sibling) {
   return threads(block_of(kernel_launch(launch, sibling), sibling));
 }
 
+double warps_of(const Launch &launch, const Sibling &sibling) {
+  constexpr std::uint64_t lanes = 32;
+  const auto warps = [](const Extents &block) {
+    return static_cast<double>((threads(block) + lanes - 1) / lanes);
+  };
+  const KernelLaunch kernel = kernel_launch(launch, sibling);
+  double mine = warps(block_of(kernel, sibling)), own = warps(launch.block);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    // What is left over of a grid that is divided is not computed.
+    mine *= static_cast<double>(given_extent(sibling, axis) != 0
+                                    ? grid_along(kernel, sibling, axis)
+                                    : std::uint64_t{along(kernel.grid, axis)}) *
+            sibling.block[axis];
+    own *= along(launch.grid, axis);
+  }
+  return own > 0 ? mine / own : 1;
+}
+
 bool SiblingLaunch::prepare(const Launch &launch, const Arguments &arguments,
                             const SiblingTable &table, const Sibling &sibling) {
   const KernelLaunch kernel = kernel_launch(launch, sibling);

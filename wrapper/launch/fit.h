@@ -78,6 +78,11 @@ std::uint64_t bits_of(const Arguments &arguments, const SiblingTable &table,
 std::uint64_t blocks_of(const Launch &launch, const Sibling &sibling);
 std::uint64_t threads_of_block(const Launch &launch, const Sibling &sibling);
 
+/// How many times as many warps a sibling's launch has for the same work, if each of its threads
+/// takes as long as those of the kernel together whose work it does: more than once where lanes are
+/// idle.
+double warps_of(const Launch &launch, const Sibling &sibling);
+
 /// In words for people, with the numbers of this launch; after fit() said no.
 std::string explain(Outcome outcome, const Launch &launch, const Arguments &arguments,
                     const SiblingTable &table, const Sibling &sibling, const SiblingLimits &limits);

@@ -21,6 +21,12 @@ struct LoadedSibling {
 
 struct Watched;
 
+/// How much a kernel and its siblings compute, by their texts.
+struct WorkOfText {
+  double cycles_per_byte = 0; ///< as AnswerWork; 0: not known
+  std::vector<double> times;  ///< by sibling of the table; empty: not known
+};
+
 /// A kernel in a module that is loaded: with siblings, or waiting for some.
 struct Kernel {
   KernelCode &code;
@@ -44,6 +50,7 @@ struct Kernel {
   /// The next launch is the original's: its first one may make the driver wait for what runs, and
   /// nothing did when this was set.
   mutable std::atomic<bool> own_first{false};
+  WorkOfText work = {}; ///< of each sibling, if that is known
 };
 
 /// Where a function comes from.

@@ -227,6 +227,32 @@ void collect_checks(KernelCode &code, Choice &choice) {
       [](const Pending &) {});
 }
 
+void TimeTaken::add(const Pending &one) {
+  const std::lock_guard lock(mutex);
+  pending.push_back(one);
+  is_timing.store(true, std::memory_order_relaxed);
+}
+
+bool TimeTaken::collect() {
+  const std::lock_guard lock(mutex);
+  const std::uint64_t before = launches;
+  take_ended(
+      pending,
+      [&](const Pending &, double took) {
+        milliseconds += took;
+        ++launches;
+      },
+      [](const Pending &) {});
+  is_timing.store(!pending.empty(), std::memory_order_relaxed);
+  return launches != before;
+}
+
+double TimeTaken::each_us() {
+  constexpr double us = 1000;
+  const std::lock_guard lock(mutex);
+  return launches == 0 ? 0 : milliseconds * us / static_cast<double>(launches);
+}
+
 bool make_room(KernelCode &code, Choice &choice) {
   using Milliseconds = std::chrono::duration<double, std::milli>;
   using Clock = std::chrono::steady_clock;

@@ -5,6 +5,10 @@
 #include "wrapper/launch/choices.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
 
 namespace ptxasw::wrapper::launch {
 
@@ -49,5 +53,21 @@ void collect_checks(KernelCode &code, Choice &choice);
 /// way, or have been launched since. False if there is no room for another one because that took
 /// too long: the GPU may be waiting for the program.
 bool make_room(KernelCode &code, Choice &choice);
+
+/// What launches of a kernel take of which there is no choice: one is timed now and then.
+struct TimeTaken {
+  std::mutex mutex; ///< of what follows
+  std::vector<Pending> pending;
+  double milliseconds = 0; ///< of all that were timed
+  std::uint64_t launches = 0;
+  std::atomic<bool> is_timing{false}; ///< some are pending
+
+  /// Notes a launch whose end has been recorded.
+  void add(const Pending &pending);
+  /// Takes those that have ended; true if there were any.
+  bool collect();
+  /// Of one launch, microseconds; 0: not known.
+  double each_us();
+};
 
 } // namespace ptxasw::wrapper::launch

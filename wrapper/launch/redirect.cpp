@@ -156,9 +156,11 @@ std::uint32_t starving(const Redirection &r, std::uint32_t bits, int device) {
 /// Of the siblings of the table, as far as they are loaded.
 std::vector<Prior> priors(const Redirection &r, int device) {
   std::vector<Prior> result;
+  const WorkOfText &work = r.kernel.work;
   for (std::size_t i = 0; i < r.table().siblings.size(); ++i)
     result.push_back(prior_of(r.launch, r.table().siblings[i], r.kernel.limits,
-                              r.kernel.siblings[i].limits, multiprocessors(device)));
+                              r.kernel.siblings[i].limits, multiprocessors(device),
+                              {work.cycles_per_byte, i < work.times.size() ? work.times[i] : 1}));
   return result;
 }
 
@@ -503,8 +505,23 @@ bool rests(const Kernel &kernel, const Launch &launch, Outcome &why) {
   return true;
 }
 
-/// A launch of a kernel whose versions have been asked for.
+/// A launch of a kernel whose versions have been asked for. A few are timed: versions of what takes
+/// most time are made first.
 Result awaiting(const Launch &launch, Watched &watched) {
+  if (is_to_be_timed(watched)) {
+    const RelaxedCapture relaxed;
+    Pending pending;
+    if (!is_captured(launch) && take_events(pending) &&
+        driver().event_record[launch.per_thread](pending.start, launch.stream) == success) {
+      const Result result = original(launch, Outcome::no_siblings);
+      if (result == success && record_end(pending, launch.stream, launch.per_thread))
+        watched.taken.add(pending);
+      else
+        give_events(pending);
+      return result;
+    }
+    give_events(pending);
+  }
   const std::int64_t begin = microseconds_now();
   const Result result = original(launch, Outcome::no_siblings);
   note_awaiting_launch(watched, microseconds_now() - begin);

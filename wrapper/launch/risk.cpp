@@ -3,7 +3,10 @@
 //
 // What is feared: what spills took up to eight times as long as its kernel; what leaves a
 // multiprocessor a quarter of its threads twice; neighbouring blocks along x, in a grid of several
-// axes, one and a half times, as rows and their halo go.
+// axes, one and a half times, as rows and their halo go. What computes more than a kernel that is
+// bound by computing takes longer by as much, and promises nothing, so that no trial is made of it
+// before launches have paid for it: threads that compute something twice, and warps of which lanes
+// are idle.
 //
 // What is promised: the mean of the logarithms of what each kind of sibling gained, none counted
 // for more than a half, as a sum of what the kind does and of what is left of the threads
@@ -16,6 +19,7 @@
 #include "wrapper/launch/risk.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ptxasw::wrapper::launch {
 namespace {
@@ -60,6 +64,11 @@ constexpr double by_most = 0.18, by_half = 0.09, by_quarter = -0.10, by_spills =
 /// are no worse for memory; unless they give work to multiprocessors that have none.
 constexpr double not_counted = -0.18, another_shape = -0.10, more_multiprocessors = 0.5;
 
+/// A kernel that computes for so many cycles for each byte is not slowed down by memory: a
+/// multiprocessor gets up to 20 bytes in a cycle on an H200, and fewer on most other GPUs, so that
+/// memory takes at most half the time. What then computes so many times as much takes longer.
+constexpr double bound_by_compute = 1 / 10.0, more_work = 1.5;
+
 /// Threads that a multiprocessor holds by their registers: 65,536 of them for at most 2,048
 /// threads, on nearly all that CUDA 13 knows. A block's warps get them eight at a time per thread.
 std::uint64_t threads_at_once(unsigned registers, std::uint64_t block) {
@@ -99,7 +108,7 @@ double gain_of(const Sibling &sibling, bool has_one_axis, bool at_once) {
 } // namespace
 
 Prior prior_of(const Launch &launch, const Sibling &sibling, const SiblingLimits &own,
-               const SiblingLimits &limits, unsigned multiprocessors) {
+               const SiblingLimits &limits, unsigned multiprocessors, const TextsOfBoth &texts) {
   const bool has_one_axis =
       launch.grid.y == 1 && launch.grid.z == 1 && launch.block.y == 1 && launch.block.z == 1;
   const bool is_spilling = limits.local > own.local + harmless_spills;
@@ -121,6 +130,12 @@ Prior prior_of(const Launch &launch, const Sibling &sibling, const SiblingLimits
     prior.fear += few_threads;
   else if (left < 0.4)
     prior.fear += fewer_threads;
+  if (const double work = texts.times * warps_of(launch, sibling);
+      texts.cycles_per_byte >= bound_by_compute && work >= more_work) {
+    prior.work = work;
+    prior.fear += work - 1;
+    prior.promise = std::min(prior.promise, -std::log(work));
+  }
   return prior;
 }
 

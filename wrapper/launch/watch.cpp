@@ -40,7 +40,6 @@
 namespace ptxasw::wrapper::launch {
 namespace {
 
-constexpr std::uint64_t often = 12; ///< launches; the tuner tries nothing before
 constexpr std::uint32_t first_pause = 250, longest_pause = 64000; ///< microseconds
 constexpr std::size_t all_images = std::size_t{64} << 20;         ///< bytes that are kept
 
@@ -315,6 +314,17 @@ bool make_own_ready(const Kernel &kernel) {
   return load_code(kernel.own, kernel.in_library);
 }
 
+WorkOfText work_of(const AnswerWork &work, const SiblingTable &table) {
+  WorkOfText result{work.cycles_per_byte, {}};
+  for (const Sibling &sibling : table.siblings) {
+    const auto found = std::find_if(work.times.begin(), work.times.end(), [&](const auto &one) {
+      return one.first == entry_of(sibling, table);
+    });
+    result.times.push_back(found == work.times.end() ? 1 : found->second);
+  }
+  return result;
+}
+
 /// Loads the versions of an answer. Null, with the reason in `watched`, if they may not be used.
 const Kernel *load(Handle function, const Home &home, Watched &watched, Answer &&answer) {
   const auto refuse = [&](const char *reason, const char *words) {
@@ -354,6 +364,7 @@ const Kernel *load(Handle function, const Home &home, Watched &watched, Answer &
                   "its versions need more local memory than it, or the driver does not load them");
   }
   kernel->watched = &watched;
+  kernel->work = work_of(answer.work, code.table);
   kernel->context = addresses.empty() ? nullptr : beside.context;
   kernel->device = beside.device;
   kernel->ready[0].store(beside.context, std::memory_order_relaxed);
@@ -440,6 +451,29 @@ bool is_at_home(Handle stream, bool per_thread) {
          capturing == capture_none;
 }
 
+/// Tells `ptxasw faster` that a kernel is launched often, and what that takes, so that it makes the
+/// versions of the dearest kernel first: at once, then when it has been launched four times as
+/// often, and when it is first known how long a launch takes.
+void tell_how_often(Watched &watched) {
+  constexpr std::uint64_t between_looks = 4, times = 4;
+  const std::uint64_t launches = watched.launches.load(std::memory_order_relaxed);
+  bool is_news = false;
+  if (watched.taken.is_timing.load(std::memory_order_relaxed) && launches % between_looks == 0) {
+    const RelaxedCapture relaxed;
+    const bool is_known = watched.taken.each_us() > 0;
+    is_news = watched.taken.collect() && !is_known;
+  }
+  std::uint64_t next = watched.next_told.load(std::memory_order_relaxed);
+  if (!is_news && launches < next)
+    return;
+  if (!watched.next_told.compare_exchange_strong(next, times * std::max(launches, launched_often),
+                                                 std::memory_order_relaxed))
+    return; // another thread tells
+  watched.wanted.store(true, std::memory_order_relaxed);
+  (void)replace_whole(path_of(watched.id, often_suffix + 1),
+                      often_text({launches, watched.taken.each_us()}));
+}
+
 /// Asks for versions of a kernel that has been launched often. Null: it has no home. With the lock
 /// held.
 const Kernel *ask_now(Handle function, Watched &counted) {
@@ -460,6 +494,15 @@ std::int64_t microseconds_now() {
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);
   return std::int64_t{time.tv_sec} * 1000000 + time.tv_nsec / 1000;
+}
+
+bool is_to_be_timed(Watched &watched) {
+  constexpr std::uint64_t times = 4;
+  const std::uint64_t launches = watched.launches.load(std::memory_order_relaxed);
+  std::uint64_t next = watched.next_timed.load(std::memory_order_relaxed);
+  return launches >= next && !watched.answered.load(std::memory_order_relaxed) &&
+         watched.next_timed.compare_exchange_strong(next, times * launches,
+                                                    std::memory_order_relaxed);
 }
 
 void note_awaiting_launch(Watched &watched, std::int64_t microseconds) {
@@ -576,13 +619,12 @@ const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
   Watched &watched = *waiting.watched;
   const bool asked = !watched.id.empty();
   const bool eager = configuration().mode == Mode::tune;
-  const bool is_often =
-      watched.remembered || watched.launches.load(std::memory_order_relaxed) >= (eager ? 2 : often);
+  const bool is_often = watched.remembered || watched.launches.load(std::memory_order_relaxed) >=
+                                                  (eager ? 2 : launched_often);
   if (!asked && !is_often && !watched.early && !watched.wanted.load(std::memory_order_relaxed))
     return &waiting;
-  if (asked && is_often && !watched.wanted.load(std::memory_order_relaxed) &&
-      !watched.wanted.exchange(true, std::memory_order_relaxed))
-    (void)replace_whole(path_of(watched.id, "often"), "");
+  if (asked && is_often)
+    tell_how_often(watched);
   // Of a kernel that is launched this often, one launch in so many looks at the clock.
   constexpr std::uint64_t very_often = 1000, between_looks = 16;
   if (const std::uint64_t launches = watched.launches.load(std::memory_order_relaxed);
@@ -613,8 +655,8 @@ const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
   Watched &question = *found->watched;
   if (question.id.empty())
     return found; // which image is its own cannot be asked now
-  if (eager && !question.wanted.exchange(true, std::memory_order_relaxed))
-    (void)replace_whole(path_of(question.id, "often"), "");
+  if (eager && !question.wanted.load(std::memory_order_relaxed))
+    tell_how_often(question);
   const bool waits = question.remembered || question.early || eager;
   if (!is_answered(&question) && !(waits && wait_a_little(is_answered, &question)))
     return found;

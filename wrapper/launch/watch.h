@@ -3,6 +3,7 @@
 // Kernels for which `ptxasw faster` is asked for versions, and the versions that came.
 
 #include "wrapper/launch/kernels.h"
+#include "wrapper/launch/measure.h"
 
 #include <atomic>
 #include <cstdint>
@@ -11,6 +12,9 @@
 #include <string>
 
 namespace ptxasw::wrapper::launch {
+
+/// Launches that are worth asking for versions; the tuner tries nothing before.
+inline constexpr std::uint64_t launched_often = 12;
 
 /// A kernel that the program launches, as `ptxasw faster` knows it: by its image, its name and the
 /// architecture.
@@ -23,6 +27,10 @@ struct Watched {
   std::atomic<std::uint32_t> pause{0};    ///< microseconds between two looks
   /// It is launched often. While there is no question, that goes for any kernel of the name.
   std::atomic<bool> wanted{false};
+  TimeTaken taken; ///< by its launches while it awaits versions
+  /// The launch from which on the next one is timed, and the one at which `ptxasw faster` is told
+  /// again how much time it has taken.
+  std::atomic<std::uint64_t> next_timed{launched_often}, next_told{0};
   bool remembered = false; ///< an earlier run had versions of a kernel of this name
   bool early = false;      ///< they are being made before anybody asked
   /// Since it was asked about: how many more launches have waited for room in the driver's queue
@@ -59,6 +67,8 @@ const Kernel *watch(Handle function, const Home &home);
 const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
                              const Kernel &waiting);
 
+/// Returns true if that launch is to be timed.
+bool is_to_be_timed(Watched &watched);
 /// The time of the driver's launch of a kernel that awaits versions, microseconds.
 void note_awaiting_launch(Watched &watched, std::int64_t microseconds);
 /// The clock of these.

@@ -1,0 +1,211 @@
+// At each node the launches are divided by what leaves fewest different choices in the parts, which
+// is the first of these in the order of the list below. Neighbouring sizes with one choice are one
+// part. Where nothing tells two launches apart any more, each is a leaf.
+
+#include "wrapper/commands/faster_tree.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <set>
+
+namespace ptxasw::wrapper {
+namespace {
+
+using Launches = std::vector<const ChosenLaunches *>;
+
+/// Something by which launches are told apart: its value for a launch, for ordering, and words for
+/// launches with values from one to another.
+struct TreeFeature {
+  virtual ~TreeFeature() = default;
+  virtual std::vector<std::uint64_t> value(const ChosenLaunches &launch) const = 0;
+  virtual std::string words(const ChosenLaunches &least, const ChosenLaunches &most) const = 0;
+  virtual bool is_size() const { return false; }
+};
+
+std::string with_commas(std::uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t at = digits.size(); at > 3;)
+    digits.insert(at -= 3, ",");
+  return digits;
+}
+
+struct GpuFeature : TreeFeature {
+  std::vector<std::uint64_t> value(const ChosenLaunches &launch) const override {
+    return {launch.gpu.begin(), launch.gpu.end()};
+  }
+  std::string words(const ChosenLaunches &least, const ChosenLaunches &) const override {
+    return "on " + least.gpu;
+  }
+};
+
+struct BlockFeature : TreeFeature {
+  std::vector<std::uint64_t> value(const ChosenLaunches &launch) const override {
+    return {launch.block[2], launch.block[1], launch.block[0]};
+  }
+  std::string words(const ChosenLaunches &least, const ChosenLaunches &) const override {
+    return fmt::format("block {}x{}x{}", least.block[0], least.block[1], least.block[2]);
+  }
+};
+
+struct GridFeature : TreeFeature {
+  std::vector<std::uint64_t> value(const ChosenLaunches &launch) const override {
+    return {launch.threads};
+  }
+  std::string words(const ChosenLaunches &least, const ChosenLaunches &most) const override {
+    return fmt::format("grid of {} to {} threads", with_commas(std::uint64_t{1} << least.threads),
+                       with_commas((std::uint64_t{2} << most.threads) - 1));
+  }
+  bool is_size() const override { return true; }
+};
+
+struct NumberFeature : TreeFeature {
+  explicit NumberFeature(std::uint32_t which) : parameter(which) {}
+  std::uint32_t bits(const ChosenLaunches &launch) const {
+    for (const auto &[which, size] : launch.numbers)
+      if (which == parameter)
+        return size;
+    return 0;
+  }
+  std::vector<std::uint64_t> value(const ChosenLaunches &launch) const override {
+    const bool is_known = std::any_of(launch.numbers.begin(), launch.numbers.end(),
+                                      [&](const auto &number) { return number[0] == parameter; });
+    return {is_known ? 1u : 0u, bits(launch)};
+  }
+  std::string words(const ChosenLaunches &least, const ChosenLaunches &most) const override {
+    if (value(least)[0] == 0)
+      return fmt::format("before argument {} was seen to matter", parameter + 1);
+    const auto power = [](std::uint32_t size) {
+      return size >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << size) - 1;
+    };
+    const std::uint32_t low = bits(least), high = bits(most);
+    return fmt::format("argument {} from {} to {}", parameter + 1,
+                       with_commas(low == 0 ? 0 : power(low - 1) + 1), with_commas(power(high)));
+  }
+  bool is_size() const override { return true; }
+
+  std::uint32_t parameter;
+};
+
+struct VersionsFeature : TreeFeature {
+  std::vector<std::uint64_t> value(const ChosenLaunches &launch) const override {
+    return {launch.versions};
+  }
+  std::string words(const ChosenLaunches &least, const ChosenLaunches &) const override {
+    return fmt::format("{} version{} may take it", least.versions, least.versions == 1 ? "" : "s");
+  }
+};
+
+std::size_t different(const Launches &launches) {
+  std::set<std::string> chosen;
+  for (const ChosenLaunches *const one : launches)
+    chosen.insert(one->chosen);
+  return chosen.size();
+}
+
+/// The parts into which a feature divides launches, in ascending order.
+std::vector<Launches> divide(const Launches &launches, const TreeFeature &feature) {
+  std::map<std::vector<std::uint64_t>, Launches> by_value;
+  for (const ChosenLaunches *const one : launches)
+    by_value[feature.value(*one)].push_back(one);
+  std::vector<Launches> parts;
+  std::vector<std::uint64_t> before;
+  for (auto &[value, part] : by_value) {
+    const bool is_next = !parts.empty() && feature.is_size() && value.size() == before.size() &&
+                         std::equal(value.begin(), value.end() - 1, before.begin()) &&
+                         value.back() == before.back() + 1;
+    if (is_next && different(parts.back()) == 1 && different(part) == 1 &&
+        parts.back().front()->chosen == part.front()->chosen)
+      parts.back().insert(parts.back().end(), part.begin(), part.end());
+    else
+      parts.push_back(std::move(part));
+    before = value;
+  }
+  return parts;
+}
+
+/// With as many digits as tell two times apart.
+std::string time_text(double ms) {
+  return fmt::format("{:.{}f}", ms, ms < 0.1 ? 4 : ms < 10 ? 3 : 1);
+}
+
+/// What was chosen for launches that have one choice.
+std::string leaf(const Launches &launches) {
+  const ChosenLaunches &first = *launches.front();
+  if (first.chosen.empty())
+    return "not measured to the end";
+  double least = 0, most = 0;
+  for (const ChosenLaunches *const one : launches) {
+    const double gain = one->after > 0 ? one->before / one->after : 0;
+    least = least == 0 ? gain : std::min(least, gain);
+    most = std::max(most, gain);
+  }
+  const bool gains = first.before != first.after;
+  std::string text = first.chosen;
+  if (launches.size() == 1 && first.before > 0)
+    return text + (gains ? fmt::format(", {:.2f}x ({} -> {} ms)", most, time_text(first.before),
+                                       time_text(first.after))
+                         : fmt::format(" ({} ms)", time_text(first.before)));
+  if (gains && least > 0)
+    text += fmt::format(", {:.2f}x to {:.2f}x", least, most);
+  return text;
+}
+
+void grow(const Launches &launches, const std::vector<const TreeFeature *> &features,
+          const std::string &margin, std::string &text) {
+  if (different(launches) == 1) {
+    text += ": " + leaf(launches) + "\n";
+    return;
+  }
+  const TreeFeature *best = nullptr;
+  std::vector<Launches> parts;
+  std::size_t fewest = 0;
+  for (const TreeFeature *const feature : features) {
+    std::vector<Launches> found = divide(launches, *feature);
+    std::size_t left = 0;
+    for (const Launches &part : found)
+      left += different(part);
+    if (found.size() > 1 && (!best || left < fewest)) {
+      best = feature;
+      parts = std::move(found);
+      fewest = left;
+    }
+  }
+  text += "\n";
+  if (!best)
+    for (const ChosenLaunches *const one : launches)
+      parts.push_back({one});
+  for (const Launches &part : parts) {
+    const bool is_last = &part == &parts.back();
+    text += margin + (is_last ? "`- " : "|- ") +
+            (best ? best->words(*part.front(), *part.back()) : "one of these");
+    grow(part, features, margin + (is_last ? "   " : "|  "), text);
+  }
+}
+
+} // namespace
+
+std::string choice_tree(const std::vector<ChosenLaunches> &all, const std::string &title,
+                        const std::string &margin) {
+  Launches launches;
+  std::set<std::uint32_t> parameters;
+  for (const ChosenLaunches &one : all) {
+    launches.push_back(&one);
+    for (const auto &number : one.numbers)
+      parameters.insert(number[0]);
+  }
+  const GpuFeature gpu;
+  const BlockFeature block;
+  const GridFeature grid;
+  const VersionsFeature versions;
+  const std::vector<NumberFeature> numbers(parameters.begin(), parameters.end());
+  std::vector<const TreeFeature *> features = {&gpu, &block, &grid};
+  for (const NumberFeature &number : numbers)
+    features.push_back(&number);
+  features.push_back(&versions);
+  std::string text = title;
+  grow(launches, features, margin, text);
+  return text;
+}
+
+} // namespace ptxasw::wrapper
