@@ -208,7 +208,7 @@ RegisterId Coarsening::differing(std::uint32_t access) const {
         instruction(i).guard != no_register || terms.size() != 3 ||
         !std::all_of(terms.begin(), terms.end(), is_register))
       return base;
-    for (const auto [own, other] : {std::pair(1, 2), std::pair(2, 1)})
+    for (const auto &[own, other] : {std::pair(1, 2), std::pair(2, 1)})
       if (shared_[terms[other].reg] && terms[own].reg != base &&
           std::find(written.begin(), written.end(), terms[own].reg) == written.end())
         return terms[own].reg;

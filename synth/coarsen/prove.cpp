@@ -34,11 +34,11 @@
 // What is of use where lockstep was left is moved there when each copy's turn comes; nothing else
 // writes the registers of those that wait. A kernel with memory of its own, or whose lanes do
 // something together, has a code for each copy, which runs on the registers that this copy has in
-// lockstep. In both, a shared register that is still of use where lockstep was left, to this copy or
-// to one that waits, is either written nowhere from there on, or has a stand-in as well. The copy
-// may also run instructions again that give its registers what they hold (recompute.cpp). Lockstep
-// leaves out what is computed for that alone: no line of it may read such a register, and none may
-// be of use where it is left but by being computed again.
+// lockstep. In both, a shared register that is still of use where lockstep was left, to this copy
+// or to one that waits, is either written nowhere from there on, or has a stand-in as well. The
+// copy may also run instructions again that give its registers what they hold (recompute.cpp).
+// Lockstep leaves out what is computed for that alone: no line of it may read such a register, and
+// none may be of use where it is left but by being computed again.
 //
 // Barriers and shared memory, of blocks that stay whole. A step together at a barrier is one
 // barrier of the sibling's, and stands for one of each copy; alone, each copy has its own. The

@@ -37,8 +37,17 @@ void CopiesAlone::one_by_one(ReplayEnd end, ReplayState state, Position theirs, 
     Position mine = end.position;
     for (const Position position : again)
       texts_.require_clone(position, mine++, texts_.alone_[k]);
+    const ReplayState filled = state;
     end = texts_.replay(mine, state, known);
     texts_.require(!end.exit, end.position, "a copy is not finished");
+    // From there on nothing that was added fills what the copy runs on.
+    texts_.require(texts_.has_same_stand_ins(filled, state), end.position,
+                   "a copy's register is filled too late");
+    for (const Position position : again) {
+      const RegisterId own = texts_.own_[texts_.recomputation_.result_of(position)];
+      texts_.require(own == no_register || !state.contains(own), end.position,
+                     "a register that is computed again is filled");
+    }
     const auto next = state.find(texts_.next_);
     texts_.require(next != state.end(), end.position, "what comes after a copy is not known");
     const unsigned code = texts_.lone_code(k);

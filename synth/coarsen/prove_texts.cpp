@@ -183,6 +183,17 @@ bool CoarsenTexts::alone_has_place(const ReplayState &state, unsigned k) const {
            is(CoarsenNames::lone_point, CoarsenNames::point(form_.column_of(k)))));
 }
 
+bool CoarsenTexts::has_same_stand_ins(const ReplayState &before, const ReplayState &after) const {
+  return std::all_of(after.begin(), after.end(), [&](const auto &entry) {
+    const auto &[reg, value] = entry;
+    const bool is_own = roles_[reg].kind == ReplayRole::Kind::own ||
+                        reg == named(CoarsenNames::lone_index) ||
+                        reg == named(CoarsenNames::lone_point);
+    const auto found = before.find(reg);
+    return !is_own || (found != before.end() && found->second == value);
+  });
+}
+
 ReplayEnd CoarsenTexts::replay(Position mine, ReplayState &state, const Known &known) const {
   const auto end = replay_.run(mine, state, known);
   require(end.has_value(), mine, "added code is not understood");

@@ -88,6 +88,8 @@ public:
                         const Renaming &names) const;
   /// Returns true if what stands in place of a copy's index is its own, where all use one code.
   bool alone_has_place(const ReplayState &state, unsigned k) const;
+  /// Returns true if two states agree on all registers that copies run on alone.
+  bool has_same_stand_ins(const ReplayState &before, const ReplayState &after) const;
   /// Added code; where it ends.
   ReplayEnd replay(Position mine, ReplayState &state, const Known &known) const;
 

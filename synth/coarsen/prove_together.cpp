@@ -28,7 +28,8 @@ void CoarsenProof::enter() {
   const ReplayEnd start = replay(0, state, nothing_);
   require(!start.exit, start.position, "the thread ends at once");
   for (const auto &[reg, value] : state)
-    if (definitions[reg].size() == 1 && definitions[reg][0] < first_jump)
+    if (definitions[reg].size() == 1 && definitions[reg][0] < first_jump &&
+        roles_[reg].kind != ReplayRole::Kind::own) // what it is filled from may change
       known_.emplace(reg, value);
   check_places();
   Position mine = start.position;

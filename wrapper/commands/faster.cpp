@@ -118,6 +118,7 @@ Summary summarize(const LaunchFindings &findings, const std::filesystem::path &a
     const auto chosen = choice.at("chosen").get<std::string>();
     double before = 0, after = 0;
     summary.choices[kernel].push_back(chosen_launches(choice));
+    summary.reasons.insert("measured");
     if (!choice.at("decided").get<bool>()) {
       kept.try_emplace(kernel, "its versions are not measured to the end; the next run goes on");
       continue;
