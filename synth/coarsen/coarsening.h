@@ -63,8 +63,7 @@ protected:
         plan_(std::move(plan)), rooms_(rooms_of(module_, kernel_)),
         dynamic_(dynamic_rooms_of(module_, kernel_)), calls_(calls_of(context)),
         passing_(passing_variables(module_, kernel_)), names_(kernel_),
-        alone_at_once_(can_be_alone_at_once()), idle_(find_idle()),
-        has_own_(kernel_.registers.size(), false) {
+        alone_at_once_(can_be_alone_at_once()), has_own_(kernel_.registers.size(), false) {
     for (unsigned k = 0; k < copies_; ++k)
       together_.push_back(renaming(k, false));
   }
@@ -84,17 +83,6 @@ protected:
   /// A register's value in another one of the same type.
   static std::string move(const std::string &to, const std::string &from, ScalarType type);
 
-  /// Returns true if lockstep does without an instruction's result for copy k; for all of them.
-  bool is_idle(std::uint32_t instruction, unsigned k) const {
-    const RegisterId reg = recomputation_.result_of(instruction);
-    return reg != no_register && idle_[k][reg];
-  }
-  bool is_idle(std::uint32_t instruction) const {
-    for (unsigned k = 0; k < copies_; ++k)
-      if (!is_idle(instruction, k))
-        return false;
-    return true;
-  }
   /// What stands in lockstep for an instruction of a copy, and of those after it if it is done for
   /// several.
   struct Lines {
@@ -115,8 +103,6 @@ protected:
       for (unsigned k = 0; group.kind == CallGroup::Kind::assertion && k < copies_; ++k)
         visit(group, k);
   }
-  /// A register by whose values copies' addresses differ as much as by their own.
-  RegisterId differing(std::uint32_t access) const;
   /// How far apart two copies' addresses are.
   std::string difference(const WideTest &test) const;
 
@@ -134,10 +120,6 @@ protected:
   const std::vector<Symbol> passing_; ///< variables for arguments and results
   const CoarsenNames names_;
   const bool alone_at_once_;
-  /// By copy and register of the kernel: lockstep does not compute it, as nothing reads it there,
-  /// and a copy that goes on alone does so again. (Otherwise the assembler finds that both are the
-  /// same, and keeps it for all copies.)
-  const std::vector<std::vector<bool>> idle_;
   std::vector<bool> has_own_;      ///< by register: a copy that goes on alone has a stand-in
   std::vector<Renaming> together_; ///< by copy
 
@@ -145,10 +127,6 @@ private:
   std::string access(const Instance &instance, std::int64_t displacement,
                      const std::vector<std::string> &values) const;
   bool can_be_alone_at_once() const;
-  std::vector<std::vector<bool>> find_idle() const;
-  bool reads_together(std::uint32_t i, unsigned k, RegisterId reg,
-                      const std::vector<std::vector<bool>> &idle) const;
-  const MergedLoad *merged(std::uint32_t load, unsigned k) const;
 };
 
 } // namespace ptxasw::synth

@@ -7,7 +7,7 @@
 // holds at every step:
 //
 //   together at instruction i: all K copies stand before instruction i of the kernel, and each of
-//     the sibling's registers for copy k that is computed holds what the kernel's register holds;
+//     the sibling's registers for copy k holds what the kernel's register holds there;
 //   alone at instruction i: the same for one copy k, except that registers that shared.cpp shows to
 //     be the same in all copies may have a stand-in; copies below k have ended, those above stand
 //     where lockstep was left, with the registers that are of use to them untouched.
@@ -29,16 +29,15 @@
 // register ever gets (done_first()) stand once at the entry and nowhere else: the register then
 // always holds what the kernel's does or will.
 //
-// Mostly one code is there for all copies that are alone: they run on stand-ins of all registers
-// that copies do not share, one copy after the other, with an index of its own in place of %ctaid.
-// What is of use where lockstep was left is moved there when each copy's turn comes; nothing else
-// writes the registers of those that wait. A kernel with memory of its own, or whose lanes do
-// something together, has a code for each copy, which runs on the registers that this copy has in
-// lockstep. In both, a shared register that is still of use where lockstep was left, to this copy
-// or to one that waits, is either written nowhere from there on, or has a stand-in as well. The
-// copy may also run instructions again that give its registers what they hold (recompute.cpp).
-// Lockstep leaves out what is computed for that alone: no line of it may read such a register, and
-// none may be of use where it is left but by being computed again.
+// A copy that is alone runs on its own registers, which no other copy writes, and on the shared
+// ones. One of these that is still of use where lockstep was left, to this copy or to one that
+// waits, is either written nowhere from there on, or has a stand-in that is filled from it when
+// each copy's turn comes. The copy may also run instructions again that give its registers what
+// they hold (recompute.cpp). Of many copies, one code may be there for all that are alone
+// (alone_at_once()): they run on stand-ins of all registers that copies do not share, one copy
+// after the other, with an index of their own in place of %ctaid. What is of use where lockstep was
+// left is moved there when a copy's turn comes, and nothing writes the registers of those that
+// wait.
 //
 // Barriers and shared memory, of blocks that stay whole. A step together at a barrier is one
 // barrier of the sibling's, and stands for one of each copy; alone, each copy has its own. The

@@ -18,8 +18,6 @@ void CopiesAlone::one_by_one(ReplayEnd end, ReplayState state, Position theirs, 
                  reachable_from(texts_.module_, texts_.kernel_, {theirs}), texts_.first_);
   for (unsigned k = 0; k < count; ++k) {
     texts_.require(!end.exit, end.position, "a copy is not finished");
-    for (const RegisterId reg : kept)
-      texts_.require(!texts_.idle_[k][reg], end.position, "a register was not computed");
     for (const RegisterId reg : live)
       if (!texts_.sharing_.by_some()[reg]) // of this copy alone, and computed again if not kept
         texts_.require(!texts_.alone_at_once() ||

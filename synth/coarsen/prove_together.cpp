@@ -118,10 +118,6 @@ void CoarsenProof::go_on_together(Position mine, Position theirs) {
 
 void CoarsenProof::arrive_together(const ReplayEnd &end, Position theirs) {
   theirs = skip_kernel(theirs);
-  for (Position steps = 0; theirs < kernel_end() && is_idle(theirs); ++steps) {
-    require(steps <= kernel_end(), end.position, "a loop without an end");
-    theirs = skip_kernel(theirs + 1);
-  }
   require(end.exit == ends(theirs), end.position, "the thread ends elsewhere");
   if (!end.exit && seen_together_.insert({end.position, theirs}).second)
     pending_.emplace_back(end.position, theirs);
@@ -158,22 +154,11 @@ CoarsenProof::Position CoarsenProof::by_each(Position mine, Position theirs) {
       continue;
     }
     const Lines lines = lines_of(theirs, k);
-    for (const std::string &line : lines.text) {
-      require_text(mine, line, "not what the kernel does there");
-      require_kept(mine++);
-    }
+    for (const std::string &line : lines.text)
+      require_text(mine++, line, "not what the kernel does there");
     k += lines.copies;
   }
   return mine;
-}
-
-// What lockstep does not compute, it does not read.
-void CoarsenProof::require_kept(Position mine) const {
-  for (const RegisterId reg : read_registers(module_, sibling_.instructions[mine]))
-    for (unsigned k = 0; k < copies_; ++k)
-      require(!(roles_[reg].kind == ReplayRole::Kind::copy && fast_[k][roles_[reg].reg] == reg &&
-                idle_[k][roles_[reg].reg]),
-              mine, "a register that is not computed here");
 }
 
 bool CoarsenProof::is_control(RegisterId reg, ScalarType type) const {
@@ -190,7 +175,6 @@ CoarsenProof::Position CoarsenProof::require_test(Position mine, const WideTest 
               is_control(named(CoarsenNames::distance), ScalarType::b64),
           mine + 2, "the test does not decide");
   require_text(mine, difference(test), "not the distance of two copies' addresses");
-  require_kept(mine);
   require_text(mine + 1,
                fmt::format("setp.ne.s64 {}, {}, {}", sibling_.registers[branch.guard].name,
                            CoarsenNames::distance, test.distance),
@@ -222,8 +206,7 @@ void CoarsenProof::branch_by_all(Position mine, Position theirs) {
   Expr all = pool_.constant(1, 1), any = pool_.constant(1, 0);
   for (unsigned k = 0; k < copies_; ++k) {
     const RegisterId guard = fast_[k][instruction.guard];
-    require(guard != no_register && !idle_[k][instruction.guard], mine,
-            "a copy's predicate is not asked");
+    require(guard != no_register, mine, "a copy's predicate is not asked");
     const auto [held, added] = before.try_emplace(guard, replay_.held(guard));
     all = added ? pool_.bit_and(all, held->second) : all;
     any = added ? pool_.bit_or(any, held->second) : any;

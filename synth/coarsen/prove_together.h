@@ -46,7 +46,6 @@ private:
   void step_together(Position mine, Position theirs);
   /// An instruction of the kernel for each copy; what comes next.
   Position by_each(Position mine, Position theirs);
-  void require_kept(Position mine) const;
   /// What the added code may write and forget.
   bool is_control(RegisterId reg, ScalarType type) const;
   Position require_test(Position mine, const WideTest &test);

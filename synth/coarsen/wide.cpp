@@ -9,8 +9,6 @@
 // otherwise lockstep is left if the addresses of the first and the last copy are not as far apart
 // as they would be without: what is extended can wrap around once between them, and the distance
 // would then be off by a multiple of 2^32 elements, which 2^64 does not divide.
-//
-// With offsets known for certain, all loads of a group are displaced from one register.
 
 #include "synth/coarsen/wide.h"
 
@@ -283,42 +281,25 @@ bool WidePlanner::admit(Group &group, facts::LowBitsOf &known,
   return true;
 }
 
-// Is the register with an instance's address what it was there, where a later one in the same basic
-// block begins? The instance itself may load into it.
-bool WidePlanner::keeps_address(const Instance &of, const Instance &until) const {
-  const RegisterId base = wide_address(module_, kernel_, of.instruction).base;
-  for (std::uint32_t i = of.instruction; of != until && i <= until.instruction; ++i)
-    for (const RegisterId written : written_registers(module_, instruction(i)))
-      if (written == base)
-        return false;
-  return true;
-}
-
 bool WidePlanner::plan_loads(const Group &group, facts::LowBitsOf &known) {
   std::map<std::int64_t, std::vector<Place>> by_offset;
   for (const Place &place : group.places)
     by_offset[place.offset].push_back(place);
   const std::int64_t step = group.bytes;
   bool found = false;
-  // One register has the addresses of all, so those of the other copies need not be kept.
-  const Place anchor =
-      *std::min_element(group.places.begin(), group.places.end(),
-                        [](const Place &a, const Place &b) { return a.at < b.at; });
   const auto take = [&](std::int64_t offset, unsigned elements) {
     Place first = by_offset.at(offset).front();
     for (unsigned e = 0; e < elements; ++e)
       for (const Place &place : by_offset.at(offset + e * step))
         if (place.at < first.at)
           first = place;
-    const Place &from = keeps_address(anchor.at, first.at) ? anchor : first;
-    const std::int64_t displacement = offset - from.offset;
+    const std::int64_t displacement = offset - first.offset;
     const std::int64_t bytes =
-        wide_address(module_, kernel_, from.at.instruction).bytes + displacement;
+        wide_address(module_, kernel_, first.at.instruction).bytes + displacement;
     if (bytes > std::numeric_limits<std::int32_t>::max() ||
         bytes < std::numeric_limits<std::int32_t>::min())
       return;
-    WideLoad &load =
-        plan_.loads.emplace_back(WideLoad{first.at, from.at, displacement, elements, {}});
+    WideLoad &load = plan_.loads.emplace_back(WideLoad{first.at, displacement, elements, {}});
     for (unsigned e = 0; e < elements; ++e) {
       for (const Place &place : by_offset.at(offset + e * step))
         load.parts.emplace_back(place.at, e);
@@ -345,10 +326,6 @@ bool WidePlanner::plan_loads(const Group &group, facts::LowBitsOf &known) {
         take(offset, elements);
     }
   }
-  if (found && form_.total() > 1)
-    for (const auto &[offset, places] : std::map(by_offset))
-      if (places.front().at != anchor.at && keeps_address(anchor.at, places.front().at))
-        take(offset, 1);
   return found;
 }
 

@@ -27,8 +27,7 @@ struct Instance {
 /// One load in place of several, into registers of its own, just before an instance of one of them.
 struct WideLoad {
   Instance at;
-  Instance from;                 ///< whose register has the address, then as well
-  std::int64_t displacement = 0; ///< bytes from what `from` addresses
+  std::int64_t displacement = 0; ///< bytes from what `at` addresses
   unsigned elements = 1;         ///< of the type that `at` loads: 1, 2 or 4
   /// Loads that are a mov from one of these registers, and the element that it has.
   std::vector<std::pair<Instance, unsigned>> parts;
@@ -101,7 +100,6 @@ private:
   void find_arguments(Expr address);
   void plan(Group group, facts::LowBitsOf &known);
   bool admit(Group &group, facts::LowBitsOf &known, std::optional<WideTest> &test) const;
-  bool keeps_address(const Instance &of, const Instance &until) const;
   bool plan_loads(const Group &group, facts::LowBitsOf &known);
   bool plan_stores(const Group &group, facts::LowBitsOf &known);
 

@@ -9,19 +9,20 @@
 //       copies' loads are under way before the first use; what is shared, once. A branch that may
 //       go several ways is taken if all copies take it; if only some do: to `apart_i`
 //     first_k:   if block b*K+k is inside the grid, %next = what comes after copy k; to the start
-//     apart_i_k: what copy k has is moved to %s_r5 and so on, %lone_index = its index, %next = what
-//       comes after it; to `again_i`
-//     again_i:   what lockstep does not keep is computed again; to branch i
-//     the part of the kernel that a copy may still have to run, on these registers; where it ends:
-//       to `after`
-//     after:     to the place that %next says, or the end
+//     apart_i_k: %next = what comes after copy k; to branch i
+//     for each copy, the part of the kernel that it may still have to run, on its own registers;
+//       where it ends: to `after_k`
+//     after_k:   to the place that %next says, or the end
 //
-// One code for all copies, and one place where a register is computed again: of several the
-// assembler moves what they have in common to before the loop that they leave, and keeps it for
-// each copy. What a copy can compute again from what all copies share, lockstep does not compute
-// for it (recompute.cpp). Where a kernel has memory of its own, or lanes do something together,
-// each copy has such a part of the kernel, and stays in the registers it has; only a shared
-// register that it would write while another copy waits for the old value is taken over.
+// A copy that goes on alone stays in the registers it has: others would take registers from all
+// threads for what only few of them do. Only a shared register that it would write while another
+// copy waits for the old value is taken over into one of its own, %s_r5. And what it can compute
+// again from what all copies share, it does, so that lockstep need not keep it (recompute.cpp).
+//
+// Of many copies each has the same part (alone_at_once()): `apart_i_k` moves all that copy k has to
+// %s_r5 and so on, and its index to %lone_index, and goes to `again_i`, where registers are
+// computed again for whoever comes. There is one such place, too: of several, the assembler moves
+// what they have in common to before the loop that they leave, and keeps it for each copy.
 //
 // Where barriers follow and threads may part, copies that part do not go alone to their ends: they
 // go on a detour to where their ways meet (emulator/facts/meeting.h), each by itself, and are
