@@ -16,6 +16,7 @@
 #include <fstream>
 #include <functional>
 #include <regex>
+#include <set>
 #include <sstream>
 
 namespace retile_test {
@@ -148,6 +149,11 @@ Mutants mutants_of(const std::string &line) {
     add("%block,", "%grid,");
     add("%grid", "%block0");
     add("%own", "%block1");
+    add("%lone_index", "%block1");
+    add("%lone_point", "%point1");
+    add("%block2", "%block3");
+    add("%point2", "%point3");
+    add("%c3_", "%c4_");
     add("%thread0", "%thread1");
     add("%thread1", "%thread0");
     add("%threads", "%thread0");
@@ -336,6 +342,17 @@ Count try_all(const Written &one) {
       try_mutant(one, join(i, lines[i + 1] + "\n" + lines[i], i + 1),
                  fmt::format("{} behind {}", lines[i], lines[i + 1]), count);
   }
+  // What fills a copy's registers, once more where it goes on alone, or before all else.
+  std::set<std::string> fills;
+  for (const std::string &line : lines)
+    if (line.starts_with("\tmov.") &&
+        (line.find(" %s_") != std::string::npos || line.find(" %lone_") != std::string::npos))
+      fills.insert(line);
+  for (std::size_t i = first; i < lines.size(); ++i)
+    if (i == first || lines[i].starts_with("\tbra $retile_alone"))
+      for (const std::string &fill : fills)
+        try_mutant(one, join(i, fill + "\n" + lines[i], lines.size()),
+                   fmt::format("{} before {}", fill, lines[i]), count);
   return count;
 }
 
@@ -374,6 +391,9 @@ TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
   run("../wide/points.ptx", "stencil", "wide-x2");
   run("../wide/points.ptx", "four", "wide");
   run("../wide/points.ptx", "rows", "wide-x2y2-neighbours");
+  // Copies that go on alone have one code.
+  run("by-hand.ptx", "loops", "y8");
+  run("../wide/points.ptx", "rows", "wide-x4y2-neighbours");
   CHECK(more_than(all.refused, 3000));
   // Mostly added code whose order is free, or that is there twice.
   CHECK(all.harmless * 5 < all.refused);
