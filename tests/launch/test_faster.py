@@ -20,6 +20,7 @@ from pathlib import Path
 PTXASW, HOST, FAKE, KILLING = [Path(word).resolve() for word in sys.argv[1:5]]
 RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID")
 NOBODY = 65534
+KILL_STRIDE = int(os.environ.get("PTXASW_KILL_STRIDE", "1")) # before what is not for ptxasw goes
 for name in [n for n in os.environ if n.startswith("PTXASW_") or n in ("LD_PRELOAD", "SLURM_NTASKS", *RANKS)]:
     del os.environ[name]
 
@@ -654,7 +655,7 @@ class Remembering(Case):
     def test_killed_at_every_write(self):
         """Of what a first run writes, each time from nothing; then of what a later one does, in one cache. PTXASW_KILL_STRIDE:
         at each so-manieth step only."""
-        stride = int(os.environ.get("PTXASW_KILL_STRIDE", "1"))
+        stride = KILL_STRIDE
 
         def is_good_after(number):
             cache = self.dir / f"cache{number}"
