@@ -46,7 +46,7 @@ constexpr std::size_t most_depth = 500;
 constexpr std::size_t most_pieces = 16;
 /// The highest bit at which numbers are cut.
 constexpr unsigned largest_cut = 61;
-constexpr std::int64_t one = 1;
+constexpr std::int64_t lowest_bit = 1;
 
 /// Thrown where a number does not fit, or there are too many of them.
 struct TooLarge {};
@@ -367,7 +367,7 @@ IntegerFormulas::Polynomial IntegerFormulas::unsigned_value(Expr expr) {
     return own;
   if (expr->width > 62)
     throw TooLarge();
-  const std::int64_t modulus = one << expr->width;
+  const std::int64_t modulus = lowest_bit << expr->width;
   Polynomial result = of(variable({0, modulus - 1}, threads_in_(expr)));
   define(
       any_of({all_of({compare({}, own, 0), equal(result, own)}),
@@ -385,7 +385,7 @@ IntegerFormulas::Polynomial IntegerFormulas::modular(Expr expr) {
     if (const Wide limit = Wide{1} << (expr->width - 1); - limit <= known.low && known.high < limit)
       return whole;
   }
-  return reduced(residue(expr), expr, -(one << (expr->width - 1)));
+  return reduced(residue(expr), expr, -(lowest_bit << (expr->width - 1)));
 }
 
 // A number that is the same modulo 2^w.
@@ -411,7 +411,7 @@ IntegerFormulas::Polynomial IntegerFormulas::residue(Expr expr) {
 // What is the same modulo 2^w as `whole` and at least `low`, and less than 2^w more.
 IntegerFormulas::Polynomial IntegerFormulas::reduced(const Polynomial &whole, Expr expr,
                                                      std::int64_t low) {
-  const std::int64_t modulus = one << expr->width;
+  const std::int64_t modulus = lowest_bit << expr->width;
   const Interval known = range(whole);
   const Interval rounds{(known.low - low) >> expr->width, (known.high - low) >> expr->width};
   if (rounds.low == rounds.high)
@@ -507,7 +507,7 @@ IntegerFormulas::Polynomial IntegerFormulas::joined(Expr expr) {
     const unsigned zeros = bits == 0 ? 0 : static_cast<unsigned>(std::countr_zero(bits));
     if (zeros == 0 || zeros > largest_cut)
       continue;
-    define(any_of({compare(low, {}, 1), compare({{Monomial{}, one << zeros}}, low, 0),
+    define(any_of({compare(low, {}, 1), compare({{Monomial{}, lowest_bit << zeros}}, low, 0),
                    equal(result, plus(high, low))}));
   }
   return result;
@@ -543,7 +543,7 @@ const std::vector<IntegerFormulas::Piece> &IntegerFormulas::pieces(Expr whole) {
       piece = whole_range(rest);
     }
     result.push_back({*cut, variable(piece, threads)});
-    sum = plus(sum, of(result.back().variable), one << *cut);
+    sum = plus(sum, of(result.back().variable), lowest_bit << *cut);
   }
   const std::size_t definition = define(equal(number_of, sum));
   return (pieces_[whole] = {std::move(result), definition}).all;
@@ -581,7 +581,7 @@ IntegerFormulas::Polynomial IntegerFormulas::bits(Expr whole, unsigned low, unsi
   Polynomial result;
   for (const Piece &piece : pieces(whole))
     if (piece.at >= low && (has_no_more || piece.at < low + width))
-      result = plus(result, of(piece.variable), one << (piece.at - low));
+      result = plus(result, of(piece.variable), lowest_bit << (piece.at - low));
   return result;
 }
 

@@ -330,16 +330,15 @@ Expr SafetyProof::number(const std::vector<LaunchRelation::Product> &sum) {
 }
 
 Expr SafetyProof::relation(const LaunchRelation &relation) {
-  using Kind = LaunchRelation::Kind;
   const Expr left = number(relation.left), right = number(relation.right);
   if (!left || !right)
     return nullptr;
   if (relation.modulus != 0)
     return pool_.eq(pool_.srem(left, pool_.constant(64, relation.modulus)), right);
-  return relation.kind == Kind::less         ? pool_.slt(left, right)
-         : relation.kind == Kind::less_equal ? pool_.sle(left, right)
-         : relation.kind == Kind::equal      ? pool_.eq(left, right)
-                                             : pool_.bit_not(pool_.eq(left, right));
+  return relation.kind == LaunchRelation::Kind::less         ? pool_.slt(left, right)
+         : relation.kind == LaunchRelation::Kind::less_equal ? pool_.sle(left, right)
+         : relation.kind == LaunchRelation::Kind::equal      ? pool_.eq(left, right)
+                                                             : pool_.bit_not(pool_.eq(left, right));
 }
 
 void SafetyProof::add_launch_facts(std::vector<Expr> &formulas, ThreadCopy &thread) {

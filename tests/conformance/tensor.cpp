@@ -12,7 +12,7 @@
 namespace ptxasw::conformance {
 namespace {
 
-constexpr unsigned block_threads = 256, warps = block_threads / 32, slot = 8;
+constexpr unsigned product_threads = 256, warps = product_threads / 32, slot = 8;
 
 struct Operands {
   Format format = Format::bits;
@@ -28,11 +28,11 @@ struct Kernel {
   std::string body;
 };
 
-struct Fields {
+struct FormatFields {
   unsigned exponent, mantissa, spare, elements;
 };
 
-Fields fields_of(Format format) {
+FormatFields fields_of(Format format) {
   switch (format) {
   case Format::f16:
     return {5, 10, 0, 2};
@@ -52,7 +52,7 @@ Fields fields_of(Format format) {
 }
 
 /// A number with an exponent between two bounds, as far as the format has it.
-std::uint64_t real(const Fields &f, int low, int high, WarpRandom &random) {
+std::uint64_t real(const FormatFields &f, int low, int high, WarpRandom &random) {
   const int bias = static_cast<int>(mask64(f.exponent - 1));
   const int span = high - low + 1;
   const int wanted = bias + low + static_cast<int>(random.below(static_cast<std::uint64_t>(span)));
@@ -62,7 +62,7 @@ std::uint64_t real(const Fields &f, int low, int high, WarpRandom &random) {
   return ((any >> 63) << f.exponent | exponent) << f.mantissa | (any & mask64(f.mantissa));
 }
 
-std::uint64_t special(const Fields &f, WarpRandom &random) {
+std::uint64_t special(const FormatFields &f, WarpRandom &random) {
   const std::uint64_t top = mask64(f.exponent) << f.mantissa;
   const std::uint64_t sign = random.below(2) << (f.exponent + f.mantissa);
   const std::uint64_t list[] = {
@@ -71,7 +71,7 @@ std::uint64_t special(const Fields &f, WarpRandom &random) {
 }
 
 /// A whole number from -4 to 4.
-std::uint64_t whole(const Fields &f, WarpRandom &random) {
+std::uint64_t whole(const FormatFields &f, WarpRandom &random) {
   static constexpr struct {
     int exponent;
     unsigned half;
@@ -87,7 +87,7 @@ std::uint64_t whole(const Fields &f, WarpRandom &random) {
 }
 
 std::uint64_t element(const Operands &operands, unsigned character, WarpRandom &random) {
-  const Fields f = fields_of(operands.format);
+  const FormatFields f = fields_of(operands.format);
   const bool sum = operands.sum;
   const int tiny = f.exponent == 8 ? -70 : f.exponent == 11 ? -520 : 2 - (1 << (f.exponent - 1));
   switch (character) {
@@ -117,7 +117,7 @@ std::uint64_t element(const Operands &operands, unsigned character, WarpRandom &
 std::uint64_t draw(const Operands &operands, unsigned character, WarpRandom &random) {
   if (operands.format == Format::bits)
     return operands.sum && random.one_in(2) ? random.next() & 0xffff : random.next();
-  const Fields f = fields_of(operands.format);
+  const FormatFields f = fields_of(operands.format);
   std::uint64_t value = 0;
   for (unsigned i = 0; i < f.elements; ++i)
     value |= element(operands, character, random) << i * (32 / f.elements);
@@ -347,22 +347,22 @@ void add_all_wmma(std::vector<Kernel> &to) {
 void add_copies(std::vector<Kernel> &to) {
   const std::string cell = "mad.lo.u32 %x0, %lane, 16, %warp;\n"
                            "st.shared.v4.b32 [%x0], {%a4, %a4, %a4, %a4};\n";
-  const std::string wait = "cp.async.commit_group;\ncp.async.wait_group 0;\n";
+  const std::string copied = "cp.async.commit_group;\ncp.async.wait_group 0;\n";
   const std::string read = "ld.shared.v4.b32 {%d0, %d1, %d2, %d3}, [%x0];\n";
   const auto add = [&](const std::string &name, const std::string &more) {
     to.push_back({name, {{Format::bits, 8}}, 4, false, cell + more + read});
   };
   for (const unsigned size : {4u, 8u, 16u}) {
     const std::string text = fmt::format("cp.async.ca.shared.global [%x0], [%in], {}", size);
-    add(text, text + ";\n" + wait);
+    add(text, text + ";\n" + copied);
     add(text + ", size",
         fmt::format("and.b32 %x1, %a5, 31;\nmin.u32 %x1, %x1, {};\n{}, %x1;\ncp.async.wait_all;\n",
                     size, text));
     add(text + ", ignored",
-        fmt::format("and.b32 %x1, %a5, 1;\nsetp.ne.u32 %p0, %x1, 0;\n{}, %p0;\n", text) + wait);
+        fmt::format("and.b32 %x1, %a5, 1;\nsetp.ne.u32 %p0, %x1, 0;\n{}, %p0;\n", text) + copied);
   }
   add("cp.async.cg.shared.global",
-      "cp.async.cg.shared.global.L2::128B [%x0], [%in+16], 16;\n" + wait);
+      "cp.async.cg.shared.global.L2::128B [%x0], [%in+16], 16;\n" + copied);
   const std::string init =
       "mov.u32 %x2, cells;\nsetp.eq.u32 %p0, %t, 0;\n"
       "mov.u32 %x1, {};\n@%p0 mbarrier.init.shared.b64 [%x2], %x1;\nbar.sync 0;\n";
@@ -450,7 +450,7 @@ std::string text_of(const Kernel &kernel, std::size_t number) {
       "and.b32 %lane, %t, 31;\nshr.u32 %x0, %t, 5;\nmov.u32 %warp, cells;\n"
       "mad.lo.u32 %warp, %x0, 4096, %warp;\nmov.u32 %all, %ctaid.x;\n"
       "mad.lo.u32 %all, %all, {}, %t;\n",
-      number, block_threads);
+      number, product_threads);
   unsigned count = 0;
   std::string loads;
   for (const Operands &operands : kernel.operands)
@@ -474,7 +474,7 @@ std::string text_of(const Kernel &kernel, std::size_t number) {
 
 std::shared_ptr<const Bytes> contents_of(const Kernel &kernel, unsigned blocks) {
   Bytes bytes;
-  for (unsigned thread = 0; thread < blocks * block_threads; ++thread) {
+  for (unsigned thread = 0; thread < blocks * product_threads; ++thread) {
     WarpRandom random(fingerprint(kernel.name.data(), kernel.name.size(), thread));
     for (const Operands &operands : kernel.operands)
       for (unsigned i = 0; i < operands.count; ++i) {
@@ -510,10 +510,10 @@ Suite tensor_suite(const std::string &target, unsigned blocks) {
     item.launch.kernel = fmt::format("t{}", n);
     item.launch.grid.x = blocks;
     item.digest = true;
-    item.launch.block.x = block_threads;
+    item.launch.block.x = product_threads;
     item.launch.arguments = {
         {Argument::Kind::in, contents_of(kernels[n], blocks)},
-        {Argument::Kind::out, std::make_shared<const Bytes>(std::size_t{blocks} * block_threads *
+        {Argument::Kind::out, std::make_shared<const Bytes>(std::size_t{blocks} * product_threads *
                                                             slot * kernels[n].results)}};
     const std::string text = text_of(kernels[n], 0);
     item.fingerprint = fingerprint(text.data(), text.size());

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 from html.parser import HTMLParser
 from pathlib import Path
@@ -98,14 +99,23 @@ go(PAGES);
 
 
 class Site(Scratch):
+    made = None  # the site, made by the first test that asks for it and left as it is by all
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.made:
+            cls.made.cleanup()
+
     def site(self):
         python = next((p for p in (sys.executable, "/usr/bin/python3")
                        if subprocess.run([p, "-c", "import markdown"], capture_output=True).returncode == 0), None)
         if not python:
             self.skipTest("no markdown for Python")
-        subprocess.run([python, ROOT / "docs/make_site.py", PTXASW, self.dir / "site"], check=True,
-                       stdout=subprocess.DEVNULL)
-        return (self.dir / "site").resolve()
+        if not Site.made:
+            Site.made = tempfile.TemporaryDirectory()
+            subprocess.run([python, ROOT / "docs/make_site.py", PTXASW, Path(Site.made.name) / "site"], check=True,
+                           stdout=subprocess.DEVNULL)
+        return (Path(Site.made.name) / "site").resolve()
 
     def test_a_search_finds_the_page_for_it(self):
         browser = shutil.which("chromium")
@@ -130,10 +140,11 @@ class Site(Scratch):
         site = self.site()
         pages = sorted(str(page.relative_to(site)) for page in site.rglob("*.html"))
         self.assertGreater(len(pages), 15)
-        (site / "widths.html").write_text(WIDTHS.replace("PAGES", json.dumps(pages)))
+        widths = self.dir / "widths.html"
+        widths.write_text(WIDTHS.replace("PAGES", json.dumps([f"file://{site}/{page}" for page in pages])))
         shown = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.dir}/browser",
                                 "--allow-file-access-from-files", "--virtual-time-budget=600000", "--dump-dom",
-                                f"file://{site}/widths.html"], check=True, capture_output=True, text=True, timeout=600).stdout
+                                f"file://{widths.resolve()}"], check=True, capture_output=True, text=True, timeout=600).stdout
         self.assertEqual(re.findall("<li>(.*?)</li>", shown), [f"{len(pages)} pages"])
 
     def test_links_lead_somewhere(self):

@@ -81,11 +81,11 @@ void add_races(const Module &module, const Places &places, const LintQuery &quer
     assumptions.block = query.block;
     if (query.parameters)
       assumptions.parameters.give(module, function, query.parameters(function));
-    SafetyOptions options;
-    options.propose = false;
-    options.proof.questions /= 5;
-    options.proof.explains = false;
-    const auto race = answer_safety(program, number, assumptions, options).race;
+    SafetyOptions safety;
+    safety.propose = false;
+    safety.proof.questions /= 5;
+    safety.proof.explains = false;
+    const auto race = answer_safety(program, number, assumptions, safety).race;
     const auto at =
         std::find_if(function.instructions.begin(), function.instructions.end(),
                      [&](const Instruction &one) { return race && one.line == race->fault.line; });
@@ -151,15 +151,15 @@ std::string why_unchecked(const Module &module) {
 
 /// Unrolled copies and instances of one place: the costliest is reported.
 void keep_worst(std::vector<Told> &warnings) {
-  std::vector<Told> kept;
+  std::vector<Told> worst;
   std::map<PlaceKey, std::size_t> places;
   for (Told &told : warnings) {
-    const auto [at, is_new] = places.try_emplace(place_of(told), kept.size());
+    const auto [at, is_new] = places.try_emplace(place_of(told), worst.size());
     if (is_new) {
-      kept.push_back(std::move(told));
+      worst.push_back(std::move(told));
       continue;
     }
-    Told *const found = &kept[at->second];
+    Told *const found = &worst[at->second];
     const std::uint32_t copies = found->copies + 1;
     const double weight = found->weight + told.weight, share = found->share + told.share;
     if (told.cost > found->cost)
@@ -168,7 +168,7 @@ void keep_worst(std::vector<Told> &warnings) {
     found->weight = weight;
     found->share = share;
   }
-  warnings = std::move(kept);
+  warnings = std::move(worst);
 }
 
 /// The access that a warning is about; null: it is about something else.
