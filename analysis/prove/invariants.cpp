@@ -25,6 +25,8 @@ namespace {
 
 /// Loops with more candidates get none.
 constexpr std::size_t candidates_budget = 48;
+/// What one question may take, in the solver's units.
+constexpr std::uint64_t most_of_question = 800'000;
 /// Rounds that are followed; of loops in which only the trip count changes. And nodes of a value.
 constexpr std::size_t most_states = 72, most_trips = 32, most_nodes = 40;
 
@@ -185,6 +187,23 @@ void LoopInvariants::find_states(LoopId loop, LoopKnowledge &known) {
   known.symbols.clear();
 }
 
+// If it holds at the beginning of every round, as the states are all that there are; nothing: they
+// do not say.
+std::optional<bool> LoopInvariants::told_by_states(Expr candidate, const LoopKnowledge &known) {
+  bool all = !known.states.empty();
+  for (const std::vector<Expr> &state : known.states) {
+    Substitution in_round(paths_.pool());
+    for (std::size_t i = 0; i < state.size(); ++i)
+      in_round.map(known.symbols[i], state[i]);
+    const Expr holds = in_round(candidate);
+    if (holds->kind != ExprKind::constant)
+      all = false;
+    else if (holds->value.is_zero())
+      return false;
+  }
+  return all ? std::optional(true) : std::nullopt;
+}
+
 // True if the formulas cannot hold together in one thread at the loop's header.
 bool LoopInvariants::excluded(LoopId loop, std::vector<Expr> formulas,
                               const std::vector<Candidate> &known) {
@@ -210,7 +229,8 @@ bool LoopInvariants::excluded(LoopId loop, std::vector<Expr> formulas,
     formula = abstract(formula);
   for (const Expr axiom : abstract.axioms())
     formulas.push_back(axiom);
-  return solver_.check("an invariant", formulas, left) == SolverAnswer::unsat;
+  return solver_.check("an invariant", formulas, std::min(left, most_of_question)) ==
+         SolverAnswer::unsat;
 }
 
 const LoopKnowledge &LoopInvariants::of(LoopId loop) {
@@ -218,23 +238,31 @@ const LoopKnowledge &LoopInvariants::of(LoopId loop) {
   if (!is_new)
     return entry->second;
   ExprPool &pool = paths_.pool();
-  std::vector<Candidate> left = candidates(loop);
+  LoopKnowledge result;
+  find_states(loop, result);
+  std::vector<Candidate> left = candidates(loop), told;
   std::erase_if(left, [&](const Candidate &candidate) {
-    return !excluded(loop, {pool.bit_not(candidate.first)}, {});
+    const std::optional<bool> holds = told_by_states(candidate.now, result);
+    if (holds.value_or(false))
+      told.push_back(candidate);
+    return holds || !excluded(loop, {pool.bit_not(candidate.first)}, {});
   });
+  const auto known = [&] {
+    std::vector<Candidate> all = told;
+    all.insert(all.end(), left.begin(), left.end());
+    return all;
+  };
   const Expr goes_on = paths_.another_round(loop);
   for (bool changed = true; changed;) {
     changed = false;
     for (std::size_t i = 0; i < left.size(); ++i)
-      if (!excluded(loop, {goes_on, pool.bit_not(left[i].next)}, left)) {
+      if (!excluded(loop, {goes_on, pool.bit_not(left[i].next)}, known())) {
         left.erase(left.begin() + static_cast<std::ptrdiff_t>(i--));
         changed = true;
       }
   }
-  LoopKnowledge result;
-  for (const Candidate &candidate : left)
+  for (const Candidate &candidate : known())
     result.always.push_back(candidate.now);
-  find_states(loop, result);
   return known_[loop] = std::move(result);
 }
 

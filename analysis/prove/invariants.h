@@ -8,6 +8,7 @@
 #include "emulator/symbolic/solver.h"
 
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace ptxasw::analysis {
@@ -28,6 +29,7 @@ private:
   };
   std::vector<Candidate> candidates(LoopId loop);
   void find_states(LoopId loop, LoopKnowledge &known);
+  std::optional<bool> told_by_states(Expr candidate, const LoopKnowledge &known);
   bool excluded(LoopId loop, std::vector<Expr> formulas, const std::vector<Candidate> &known);
 
   KernelPaths &paths_;

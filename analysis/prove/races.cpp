@@ -402,6 +402,11 @@ void SafetyProof::add_layout_facts(std::vector<Expr> &formulas, Expr besides) {
 SolverAnswer SafetyProof::ask(std::vector<Expr> formulas,
                               std::initializer_list<ThreadCopy *> threads, PropertyProof &about,
                               const std::vector<AccessMeeting> &meetings) {
+  // What is wrong by itself is so whatever is known besides.
+  if (std::any_of(formulas.begin(), formulas.end(), [](Expr formula) {
+        return formula->kind == ExprKind::constant && formula->value.is_zero();
+      }))
+    return SolverAnswer::unsat;
   std::vector<CaseSplit> splits;
   SafetyQuestion question{{std::move(formulas), {}, {}}, meetings};
   for (ThreadCopy *thread : threads) {

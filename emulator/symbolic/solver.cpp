@@ -22,7 +22,7 @@ struct Z3Library {
   X(mk_config) X(del_config) X(mk_context_rc) X(del_context) X(set_error_handler) \
   X(get_error_code) X(mk_solver_for_logic) X(solver_inc_ref) X(solver_dec_ref) \
   X(solver_assert) X(solver_check) X(solver_reset) X(solver_set_params) X(mk_params) \
-  X(params_inc_ref) X(params_dec_ref) X(params_set_uint) X(mk_string_symbol) X(mk_bv_sort) \
+  X(params_inc_ref) X(params_dec_ref) X(params_set_uint) X(params_set_bool) X(mk_string_symbol) X(mk_bv_sort) \
   X(mk_const) X(mk_func_decl) X(mk_app) X(inc_ref) X(dec_ref) X(func_decl_to_ast) \
   X(sort_to_ast) X(mk_numeral) X(mk_bvadd) X(mk_bvmul) X(mk_bvand) X(mk_bvor) X(mk_bvxor) \
   X(mk_bvshl) X(mk_bvlshr) X(mk_bvashr) X(mk_bvudiv) X(mk_bvurem) X(mk_bvsdiv) X(mk_bvsrem) \
@@ -84,15 +84,24 @@ public:
     z_.del_context(context_);
   }
 
-  /// Of each question from now on; 0 would be no limit.
-  void set_limit(unsigned resource_limit) {
-    if (resource_limit == resource_limit_)
+  /// Of each question from now on; 0 would be no limit. `has_cuts`: in whole numbers, planes are
+  /// cut off between which there is none.
+  void set_limit(unsigned resource_limit, bool has_cuts = true) {
+    if (resource_limit == resource_limit_ && has_cuts == has_cuts_)
       return;
     resource_limit_ = resource_limit;
+    has_cuts_ = has_cuts;
     const Z3_params parameters = z_.mk_params(context_);
     z_.params_inc_ref(context_, parameters);
-    z_.params_set_uint(context_, parameters, z_.mk_string_symbol(context_, "rlimit"),
-                       resource_limit);
+    const auto name = [&](const char *text) { return z_.mk_string_symbol(context_, text); };
+    z_.params_set_uint(context_, parameters, name("rlimit"), resource_limit);
+    if (!has_cuts || has_set_cuts_) {
+      constexpr unsigned as_always = 2, never = 1'000'000; // of so many branches one is a cut
+      z_.params_set_uint(context_, parameters, name("arith.branch_cut_ratio"),
+                         has_cuts ? as_always : never);
+      z_.params_set_bool(context_, parameters, name("arith.enable_hnf"), has_cuts);
+      has_set_cuts_ = true;
+    }
     z_.solver_set_params(context_, solver_, parameters);
     z_.params_dec_ref(context_, parameters);
   }
@@ -114,7 +123,7 @@ public:
   }
 
   /// `has_far_bounds`: with the bounds of variables that are far from 0.
-  SolverAnswer check(const IntegerQuestion &question, bool has_far_bounds) {
+  SolverAnswer check(const IntegerQuestion &question, bool has_far_bounds, unsigned limit) {
     z_.solver_reset(context_, solver_);
     const auto named = [&](char prefix, std::size_t index, Z3_sort sort) {
       const std::string name = fmt::format("{}{}", prefix, index);
@@ -168,23 +177,40 @@ public:
     };
     for (const auto &formula : question.formulas)
       z_.solver_assert(context_, solver_, translate_one(translate_one, *formula));
-    return judge(z_.solver_check(context_, solver_));
+    // Cuts decide quickly or hardly ever: their numbers grow, and Z3 counts nothing of that.
+    constexpr unsigned most_with_cuts = 80'000;
+    set_limit(std::min(limit, most_with_cuts));
+    Z3_lbool answer = z_.solver_check(context_, solver_);
+    note_cuts();
+    if (answer == Z3_L_UNDEF && limit > most_with_cuts) {
+      set_limit(limit, false);
+      answer = z_.solver_check(context_, solver_);
+    }
+    return judge(answer);
   }
 
-  /// Z3's resource counter.
-  std::uint64_t effort() const {
+  /// Z3's resource counter, and what it does not count.
+  std::uint64_t effort() const { return statistic("rlimit count") + of_cuts_; }
+
+private:
+  std::uint64_t statistic(std::string_view key) const {
     const Z3_stats statistics = z_.solver_get_statistics(context_, solver_);
     z_.stats_inc_ref(context_, statistics);
     std::uint64_t result = 0;
     for (unsigned i = 0; i < z_.stats_size(context_, statistics); ++i)
       if (z_.stats_is_uint(context_, statistics, i) &&
-          std::string_view(z_.stats_get_key(context_, statistics, i)) == "rlimit count")
+          z_.stats_get_key(context_, statistics, i) == key)
         result = z_.stats_get_uint_value(context_, statistics, i);
     z_.stats_dec_ref(context_, statistics);
     return result;
   }
 
-private:
+  // Of the question just asked: each takes as long as so many units, as measured.
+  void note_cuts() {
+    constexpr std::uint64_t of_cut = 1'250;
+    of_cuts_ += of_cut * (statistic("arith-gomory-cuts") + statistic("arith-hnf-cuts"));
+  }
+
   // What Z3 said; what the question was made of is let go.
   SolverAnswer judge(Z3_lbool answer) {
     const bool failed = z_.get_error_code(context_) != Z3_OK;
@@ -377,6 +403,8 @@ private:
   Z3_context context_ = nullptr;
   Z3_solver solver_ = nullptr;
   unsigned resource_limit_ = 0;
+  bool has_cuts_ = true, has_set_cuts_ = false;
+  std::uint64_t of_cuts_ = 0; ///< what cuts have taken, in units
   std::unordered_map<Expr, Z3_ast> terms_;
   std::vector<Z3_ast> kept_; ///< intermediate results of the current question
 };
@@ -401,13 +429,17 @@ SolverAnswer Solver::find(std::string_view, std::span<const Expr> formulas,
   for (const Expr formula : formulas)
     if (formula->kind == ExprKind::constant && formula->value.is_zero())
       return SolverAnswer::unsat;
-  return ask("QF_UFBV", most,
-             [&] { return implementation_->check(formulas, symbols, values, bounded_); });
+  return ask("QF_UFBV", most, [&](unsigned limit) {
+    implementation_->set_limit(limit);
+    return implementation_->check(formulas, symbols, values, bounded_);
+  });
 }
 
 SolverAnswer Solver::check(std::string_view, const IntegerQuestion &question, std::uint64_t most) {
   const auto ask_with = [&](bool has_far_bounds) {
-    return ask("QF_LIA", most, [&] { return implementation_->check(question, has_far_bounds); });
+    return ask("QF_LIA", most, [&](unsigned limit) {
+      return implementation_->check(question, has_far_bounds, limit);
+    });
   };
   // Where all variables have bounds, Z3 takes them for sums of bits, and often finds nothing. What
   // is wrong without the far ones is wrong with them.
@@ -427,9 +459,8 @@ template <class Ask> SolverAnswer Solver::ask(const char *logic, std::uint64_t m
     ++tally_.open;
     return SolverAnswer::unknown;
   }
-  implementation_->set_limit(limit);
   const auto begun = std::chrono::steady_clock::now();
-  const SolverAnswer answer = asks();
+  const SolverAnswer answer = asks(limit);
   tally_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   ++(answer == SolverAnswer::sat     ? tally_.sat
      : answer == SolverAnswer::unsat ? tally_.unsat
