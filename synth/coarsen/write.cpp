@@ -509,14 +509,20 @@ private:
     if (alone_at_once() && form_.along_x > 1)
       out_.write("mov.u32 {}, {}", CoarsenNames::lone_point,
                  CoarsenNames::point(form_.column_of(k)));
-    out_.write("mov.u32 {}, {}", CoarsenNames::next, number_of(index, k + 1));
-    if (alone_at_once() && k > 0)
-      return out_.write("bra {}", again_at(from));
-    if (alone_at_once())
+    const auto go_on_after = [&] {
+      out_.write("mov.u32 {}, {}", CoarsenNames::next, number_of(index, k + 1));
+    };
+    if (alone_at_once()) {
+      go_on_after();
+      if (k > 0)
+        return out_.write("bra {}", again_at(from));
       out_.place(again_at(from));
+    }
     const Renaming names = renaming(k, true);
     for (const std::uint32_t i : again)
       out_.clone(module_, instruction(i), names);
+    if (!alone_at_once())
+      go_on_after();
     out_.write("bra {}", alone_at(lone_code(k), from.position));
   }
 
@@ -565,7 +571,16 @@ private:
     if (ways.empty())
       return;
     out_.place(after(code));
-    choose(after(code), ways.begin(), ways.end());
+    if (alone_at_once())
+      return choose(after(code), ways.begin(), ways.end());
+    std::rotate(ways.begin(), ways.begin() + (ways[0].first == 0),
+                ways.end()); // the end comes last
+    for (std::size_t i = 0; i + 1 < ways.size(); ++i) {
+      const std::string is_next = predicate();
+      out_.write("setp.eq.u32 {}, {}, {}", is_next, CoarsenNames::next, ways[i].first);
+      out_.write("@{} {}", is_next, ways[i].second);
+    }
+    out_.write("{}", ways.back().second);
   }
 
   /// Goes one of the ways, by halves.

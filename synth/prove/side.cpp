@@ -135,15 +135,14 @@ std::vector<RegisterId> Side::written(const Instruction &instruction) const {
 // The guard is what it was before: an instruction may write its own.
 void Side::write(const std::vector<RegisterId> &registers, const std::vector<Term> &values,
                  const Instruction &instruction, Knowledge &known, bool maybe) const {
-  const std::optional<Term> condition =
-      maybe ? std::optional(guard(instruction, known)) : std::nullopt;
+  const Term condition = maybe ? guard(instruction, known) : Term{};
   for (std::size_t i = 0; i < registers.size(); ++i) {
     Term &to = known.values[first + registers[i]];
-    if (!condition)
+    if (!maybe)
       to = values[i];
     else
-      to = instruction.guard_negated ? terms.choice(*condition, to, values[i])
-                                     : terms.choice(*condition, values[i], to);
+      to = instruction.guard_negated ? terms.choice(condition, to, values[i])
+                                     : terms.choice(condition, values[i], to);
   }
 }
 

@@ -856,7 +856,7 @@ class Remembering(Case):
         self.assertEqual(len(self.calls()), 1)
         self.assertGreater(known.stat().st_mtime, 1000)  # it was used
         self.good("faster-short-code", FASTER_CODE_FILE=code)
-        self.assertIn("machine code of it and no PTX; CuPy keeps such code",
+        self.assertIn("machine code of it and no PTX; if CuPy or PyTorch kept it",
                       self.good("faster-unknown-code", "--why", FASTER_CODE_FILE=code, XDG_CACHE_HOME=str(self.dir / "other")))
         self.good("faster-keeps-code", FASTER_CODE_FILE=code, FASTER_KNOWN="1")
         self.assertEqual(list(self.kept.glob("*.compiled")), [known])
