@@ -366,7 +366,8 @@ std::uint64_t threads_of_block(const Launch &launch, const Sibling &sibling) {
 double warps_of(const Launch &launch, const Sibling &sibling) {
   constexpr std::uint64_t lanes = 32;
   const auto warps = [](const Extents &block) {
-    return static_cast<double>((threads(block) + lanes - 1) / lanes);
+    const std::uint64_t whole = (threads(block) + lanes - 1) / lanes;
+    return static_cast<double>(whole);
   };
   const KernelLaunch kernel = kernel_launch(launch, sibling);
   double mine = warps(block_of(kernel, sibling)), own = warps(launch.block);
