@@ -32,9 +32,9 @@ KeptImage keep_code(const char *file) {
   if (code.ptx.empty() && *code.why)
     return nothing(code.why, code.words);
   if (code.ptx.empty())
-    return nothing(no_ptx,
-                   "there is machine code of it and no PTX; if CuPy or PyTorch kept it, they compile "
-                   "anew with CUPY_CACHE_IN_MEMORY=1 or USE_PYTORCH_KERNEL_CACHE=0");
+    return nothing(
+        no_ptx, "there is machine code of it and no PTX; if CuPy or PyTorch kept it, they compile "
+                "anew with CUPY_CACHE_IN_MEMORY=1 or USE_PYTORCH_KERNEL_CACHE=0");
   return {std::move(code.ptx), "", ""};
 }
 
