@@ -175,21 +175,6 @@ Summary summarize(const LaunchFindings &findings, const std::filesystem::path &a
   return summary;
 }
 
-/// With as many digits as tell two times apart.
-std::string in_ms(double us) {
-  const double ms = us / 1000;
-  return fmt::format("{:.{}f}", ms, ms < 0.1 ? 4 : ms < 10 ? 3 : 1);
-}
-
-std::string grouped(std::uint64_t number) {
-  std::string digits = std::to_string(number);
-  for (std::size_t at = digits.size(); at > 3;) {
-    at -= 3;
-    digits.insert(at, ",");
-  }
-  return digits;
-}
-
 std::string table_of(const Summary &summary) {
   constexpr std::size_t most_lines = 10, widest = 60;
   const std::size_t lines = std::min(summary.faster.size(), most_lines);
@@ -206,7 +191,8 @@ std::string table_of(const Summary &summary) {
       name = name.substr(0, widest - 3) + "...";
     text += fmt::format("  {:<{}}  {:.2f}x  {:<{}}  {} -> {} ms, {} launches\n", name, names,
                         line.original_us / line.chosen_us, line.version, kinds,
-                        in_ms(line.original_us), in_ms(line.chosen_us), grouped(line.launches));
+                        in_ms(line.original_us / 1000), in_ms(line.chosen_us / 1000),
+                        grouped(line.launches));
   }
   if (summary.faster.size() > lines)
     text += fmt::format("  and {} more\n", summary.faster.size() - lines);

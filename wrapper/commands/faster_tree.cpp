@@ -23,13 +23,6 @@ struct TreeFeature {
   virtual bool is_size() const { return false; }
 };
 
-std::string with_commas(std::uint64_t number) {
-  std::string digits = std::to_string(number);
-  for (std::size_t at = digits.size(); at > 3;)
-    digits.insert(at -= 3, ",");
-  return digits;
-}
-
 struct GpuFeature : TreeFeature {
   std::vector<std::uint64_t> value(const ChosenLaunches &launch) const override {
     return {launch.gpu.begin(), launch.gpu.end()};
@@ -53,8 +46,8 @@ struct GridFeature : TreeFeature {
     return {launch.threads};
   }
   std::string words(const ChosenLaunches &least, const ChosenLaunches &most) const override {
-    return fmt::format("grid of {} to {} threads", with_commas(std::uint64_t{1} << least.threads),
-                       with_commas((std::uint64_t{2} << most.threads) - 1));
+    return fmt::format("grid of {} to {} threads", grouped(std::uint64_t{1} << least.threads),
+                       grouped((std::uint64_t{2} << most.threads) - 1));
   }
   bool is_size() const override { return true; }
 };
@@ -80,7 +73,7 @@ struct NumberFeature : TreeFeature {
     };
     const std::uint32_t low = bits(least), high = bits(most);
     return fmt::format("argument {} from {} to {}", parameter + 1,
-                       with_commas(low == 0 ? 0 : power(low - 1) + 1), with_commas(power(high)));
+                       grouped(low == 0 ? 0 : power(low - 1) + 1), grouped(power(high)));
   }
   bool is_size() const override { return true; }
 
@@ -124,11 +117,6 @@ std::vector<Launches> divide(const Launches &launches, const TreeFeature &featur
   return parts;
 }
 
-/// With as many digits as tell two times apart.
-std::string time_text(double ms) {
-  return fmt::format("{:.{}f}", ms, ms < 0.1 ? 4 : ms < 10 ? 3 : 1);
-}
-
 /// What was chosen for launches that have one choice.
 std::string leaf(const Launches &launches) {
   const ChosenLaunches &first = *launches.front();
@@ -143,9 +131,9 @@ std::string leaf(const Launches &launches) {
   const bool gains = first.before != first.after;
   std::string text = first.chosen;
   if (launches.size() == 1 && first.before > 0)
-    return text + (gains ? fmt::format(", {:.2f}x ({} -> {} ms)", most, time_text(first.before),
-                                       time_text(first.after))
-                         : fmt::format(" ({} ms)", time_text(first.before)));
+    return text + (gains ? fmt::format(", {:.2f}x ({} -> {} ms)", most, in_ms(first.before),
+                                       in_ms(first.after))
+                         : fmt::format(" ({} ms)", in_ms(first.before)));
   if (gains && least > 0)
     text += fmt::format(", {:.2f}x to {:.2f}x", least, most);
   return text;
@@ -184,6 +172,17 @@ void grow(const Launches &launches, const std::vector<const TreeFeature *> &feat
 }
 
 } // namespace
+
+std::string grouped(std::uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t at = digits.size(); at > 3;)
+    digits.insert(at -= 3, ",");
+  return digits;
+}
+
+std::string in_ms(double milliseconds) {
+  return fmt::format("{:.{}f}", milliseconds, milliseconds < 0.1 ? 4 : milliseconds < 10 ? 3 : 1);
+}
 
 std::string choice_tree(const std::vector<ChosenLaunches> &all, const std::string &title,
                         const std::string &margin) {

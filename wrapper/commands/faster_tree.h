@@ -1,6 +1,7 @@
 #pragma once
 
-// What was chosen for a kernel, as a function of the launch.
+// What was chosen for a kernel, as a function of the launch, and how `ptxasw faster` writes
+// numbers.
 
 #include <array>
 #include <cstdint>
@@ -27,5 +28,10 @@ struct ChosenLaunches {
 /// with a newline.
 std::string choice_tree(const std::vector<ChosenLaunches> &all, const std::string &title,
                         const std::string &margin);
+
+/// 12345 as `12,345`.
+std::string grouped(std::uint64_t number);
+/// With as many digits as tell two times apart.
+std::string in_ms(double milliseconds);
 
 } // namespace ptxasw::wrapper
