@@ -1,6 +1,6 @@
 // One process stands beside the program: it is the program's parent, so whatever the program starts
 // is served, too, and the program gets no child and no thread that it did not start. Signals come
-// in by a descriptor, files by inotify; so a program that ends is not waited for longer than it
+// in by a descriptor, files by a pipe; so a program that ends is not waited for longer than it
 // takes.
 //
 // Versions are made in processes of their own, with the lowest priority, at most a minute of
@@ -30,6 +30,7 @@
 #include "wrapper/faster/early.h"
 #include "wrapper/faster/make.h"
 #include "wrapper/faster/store.h"
+#include "wrapper/launch/whole_files.h"
 #include "wrapper/os/files.h"
 
 #include <algorithm>
@@ -46,7 +47,6 @@
 #include <optional>
 #include <poll.h>
 #include <set>
-#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -193,11 +193,8 @@ public:
   Served serve() {
     block_signals();
     directory_ = ::open(plan_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    inotify_ = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    if (inotify_ >= 0 && ::inotify_add_watch(inotify_, plan_.directory.c_str(), IN_MOVED_TO) < 0) {
-      ::close(inotify_);
-      inotify_ = -1;
-    }
+    if (::mkfifoat(directory_, launch::bell_file, 0600) == 0)
+      bell_ = ::openat(directory_, launch::bell_file, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
     Served served;
     (void)replace_file_at(directory_, "remembered", store_.remembered());
     compiled_ = store_.compiled();
@@ -207,13 +204,14 @@ public:
       assembler_ = find_assembler();
       if (const unsigned sm = store_.gpu(); sm != 0 && makes_early())
         programs_.insert_or_assign(fmt::format("/proc/{}/exe", program_), sm);
+      start_reader();
       while (program_ > 0)
         step(served);
       served.unfinished = leave();
     }
     end_sentinel(sentinel_, alive_);
     served.problem = store_.problem();
-    for (const int descriptor : {inotify_, signals_, directory_})
+    for (const int descriptor : {bell_, signals_, directory_})
       if (descriptor >= 0)
         ::close(descriptor);
     ::sigaction(SIGCHLD, &children_before_, nullptr);
@@ -310,15 +308,15 @@ private:
 
   /// Waits for anything to happen, and does what it asks for.
   void step(Served &served) {
-    pollfd events[] = {{signals_, POLLIN, 0}, {inotify_, POLLIN, 0}};
+    pollfd events[] = {{signals_, POLLIN, 0}, {bell_, POLLIN, 0}};
     const bool waits = std::any_of(jobs_.begin(), jobs_.end(),
                                    [](const auto &entry) { return entry.second.waits; });
     // A worker that is to make room may not have heard it.
-    const int pause = inotify_ < 0 || signals_ < 0 ? 10 : waits || !queue_.empty() ? 50 : -1;
+    const int pause = bell_ < 0 || signals_ < 0 ? 10 : waits || !queue_.empty() ? 50 : -1;
     ::poll(events, 2, pause);
     take_signals();
     std::array<char, 4096> ignored;
-    while (inotify_ >= 0 && ::read(inotify_, ignored.data(), ignored.size()) > 0) {
+    while (bell_ >= 0 && ::read(bell_, ignored.data(), ignored.size()) > 0) {
     }
     take_children(served); // first: what a reader that has ended wrote is seen then
     look_around();
@@ -677,7 +675,7 @@ private:
   bool makes_room_ = false; ///< machine code was remembered
   sigset_t before_{};
   struct sigaction children_before_ {};
-  int signals_ = -1, inotify_ = -1;
+  int signals_ = -1, bell_ = -1;
   int directory_ = -1; ///< of this run
   int alive_ = -1;     ///< a pipe's end that nobody else has: it closes when this process ends
   pid_t program_ = -1, sentinel_ = -1;

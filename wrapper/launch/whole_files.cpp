@@ -28,6 +28,15 @@ std::optional<std::string> read_and_close(int file) {
   return n == 0 ? std::optional(std::move(text)) : std::nullopt;
 }
 
+// Opened for reading, too: nobody is then told of a pipe without a reader by a signal.
+void ring(const std::string &bell) {
+  const int file = ::open(bell.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+  if (file < 0)
+    return;
+  (void)!::write(file, "", 1); // a full one will wake, too
+  ::close(file);
+}
+
 } // namespace
 
 std::optional<std::string> read_whole(const std::string &path) {
@@ -66,8 +75,10 @@ bool write_whole(const std::string &path, std::string_view text) {
 
 bool replace_whole(const std::string &path, std::string_view text) {
   const std::string part = fmt::format("{}.{}.part", path, ::getpid());
-  if (write_whole(part, text) && std::rename(part.c_str(), path.c_str()) == 0)
+  if (write_whole(part, text) && std::rename(part.c_str(), path.c_str()) == 0) {
+    ring(path.substr(0, path.rfind('/') + 1) + bell_file);
     return true;
+  }
   ::unlink(part.c_str());
   return false;
 }

@@ -21,7 +21,13 @@ std::optional<std::string> read_whole_own(const std::string &path);
 /// program.
 bool write_whole(const std::string &path, std::string_view text);
 
-/// The same, under its name only when it is whole: whoever is killed leaves the last one.
+/// A pipe in the directory of a run of `ptxasw faster`, which wakes when something comes out of it.
+/// (A watch of the directory by inotify would do, but to close one takes the kernel 15 ms or more,
+/// and every program would wait for that at its end.)
+inline constexpr char bell_file[] = "bell";
+
+/// The same, under its name only when it is whole: whoever is killed leaves the last one. Whoever
+/// waits at the directory's bell is woken.
 bool replace_whole(const std::string &path, std::string_view text);
 
 } // namespace ptxasw::wrapper::launch
