@@ -12,6 +12,7 @@
 #include <exception>
 #include <fmt/core.h>
 #include <new>
+#include <span>
 
 namespace ptxasw::wrapper {
 namespace {
@@ -19,12 +20,12 @@ namespace {
 /// Of a command whose `--` may be left out: where someone else's command begins, the first word
 /// that is neither an option nor the value of one.
 std::vector<std::string>::iterator find_program(std::vector<std::string> &words) {
-  const std::vector<CommandDescription> all = describe_commands();
-  const auto command = std::find_if(all.begin(), all.end(), [&](const CommandDescription &one) {
-    return !words.empty() && one.name == words.front();
-  });
-  if (command == all.end() || command->name != faster_command.name)
+  if (words.empty() || words.front() != faster_command.name)
     return words.end();
+  const std::vector<CommandDescription> all = describe_commands(std::span(words).first(1));
+  const auto command = std::find_if(all.begin(), all.end(), [&](const CommandDescription &one) {
+    return one.name == words.front();
+  });
   auto word = words.begin() + 1;
   for (; word != words.end() && word->starts_with('-') && *word != "--"; ++word)
     for (const OptionDescription &option : command->options)

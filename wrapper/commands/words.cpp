@@ -14,6 +14,7 @@
 #include <cctype>
 #include <fmt/core.h>
 #include <limits>
+#include <span>
 
 namespace ptxasw::wrapper {
 namespace {
@@ -272,15 +273,20 @@ CommandDescription describe(const CLI::App &command) {
   return description;
 }
 
-/// Everything there is, declared: what waits for the words, by command.
-std::vector<Run> declare_all(CLI::App &app, std::vector<OwnOption> &given) {
+/// All commands, declared; what waits for the words, by command. Of options only those of commands
+/// that `which` names, or all where it is empty: to declare them takes several milliseconds, which
+/// is half of what a short command takes.
+std::vector<Run> declare_commands(CLI::App &app, std::vector<OwnOption> &given,
+                                  std::span<const std::string> which = {}) {
   app.set_version_flag("--version", version_text, "which ptxasw, ptxas and Z3 these are");
   app.require_subcommand(1);
   std::vector<Run> runs;
   for (const Command *command : commands()) {
     Words of_command(*app.add_subcommand(std::string(command->name), std::string(command->meaning)),
                      given);
-    runs.push_back(command->declare(of_command));
+    const bool is_asked =
+        which.empty() || std::find(which.begin(), which.end(), command->name) != which.end();
+    runs.push_back(is_asked ? command->declare(of_command) : Run());
   }
   return runs;
 }
@@ -416,7 +422,7 @@ tl::expected<Request, int> parse_words(std::vector<std::string> words) {
     return tl::unexpected(complain(wrong, usage_error));
   Request request;
   CLI::App app(what_it_is, "ptxasw");
-  std::vector<Run> runs = declare_all(app, request.given);
+  std::vector<Run> runs = declare_commands(app, request.given, words);
   const std::vector<std::string> as_written = words;
   const auto command = [&]() -> const CLI::App & {
     const auto chosen = app.get_subcommands();
@@ -451,10 +457,11 @@ tl::expected<Request, int> parse_words(std::vector<std::string> words) {
   return request;
 }
 
-std::vector<CommandDescription> describe_commands() {
+std::vector<CommandDescription> describe_commands(std::span<const std::string> which) {
   std::vector<OwnOption> given;
   CLI::App app(what_it_is, "ptxasw");
-  const std::vector<Run> runs = declare_all(app, given); // what was declared points into them
+  // What was declared points into them.
+  const std::vector<Run> runs = declare_commands(app, given, which);
   std::vector<CommandDescription> all{describe(app)};
   all[0].name.clear();
   for (const CLI::App *command : app.get_subcommands(nullptr))

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -97,7 +98,8 @@ struct Request {
 tl::expected<Request, int> parse_words(std::vector<std::string> words);
 
 /// Everything that can be asked for: the options of `ptxasw` itself as a command without a name,
-/// then the commands in the order of commands().
-std::vector<CommandDescription> describe_commands();
+/// then the commands in the order of commands(). If `which` is not empty, only commands that it
+/// names have their options.
+std::vector<CommandDescription> describe_commands(std::span<const std::string> which = {});
 
 } // namespace ptxasw::wrapper
