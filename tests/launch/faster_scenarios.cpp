@@ -236,6 +236,8 @@ const char *kernel_name() {
 }
 
 const Scenario wrapped("faster-module", [] {
+  if (std::getenv("FASTER_BESIDE")) // of this there is machine code alone
+    Launches(function(load("fake\nkernel sub 100 1 8 8 4\n"), "sub")).versions_of(30);
   const FatBinary image(ptx(), 90, 90);
   expect_faster(function(load_by("cuModuleLoadData", image.wrapper()), kernel_name()));
 });
