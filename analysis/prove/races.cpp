@@ -67,6 +67,9 @@ constexpr std::size_t most_meetings = 128;
 /// Cases that one question is parted into at most.
 constexpr unsigned most_cases = 200;
 
+/// What it takes to find out that a case of a question of so many nodes is none, as measured.
+constexpr std::uint64_t cost_of_case(std::size_t nodes) { return nodes / 5; }
+
 /// Choices of numbers with products in one question that are told apart.
 constexpr unsigned most_choices = 4;
 
@@ -123,6 +126,19 @@ struct AccessMeeting {
 /// What may hold together: all formulas, and one of the meetings, if there are any.
 struct SafetyQuestion : IntegerFormulas::Asked {
   std::vector<AccessMeeting> meetings;
+
+  /// Of all its expressions.
+  std::size_t nodes() const {
+    std::unordered_set<Expr> seen;
+    const auto add = [&](Expr expr) { for_each_node(expr, [&](Expr node) { seen.insert(node); }); };
+    for (const std::vector<Expr> *const list : {&formulas, &computed, &supposed})
+      std::for_each(list->begin(), list->end(), add);
+    for (const AccessMeeting &meeting : meetings) {
+      add(meeting.at_one);
+      add(meeting.at_other);
+    }
+    return seen.size();
+  }
 
   /// The same where `then` holds.
   SafetyQuestion where(Substitution &then) const {
@@ -440,7 +456,12 @@ SolverAnswer SafetyProof::ask_cases(const SafetyQuestion &question,
     return ask_whole(question) == SolverAnswer::unsat ? SolverAnswer::unsat
                                                       : ask_bits(question, about);
   }
+  const std::uint64_t cost = cost_of_case(question.nodes());
   for (const auto &one : splits[0]) {
+    whole_effort_ += cost;
+    note_effort();
+    if (out_of_effort_)
+      return SolverAnswer::unknown;
     Substitution then(pool_);
     SafetyQuestion of_case = question;
     for (const auto &[expr, value] : one)
@@ -454,6 +475,9 @@ SolverAnswer SafetyProof::ask_cases(const SafetyQuestion &question,
         }))
       continue;
     std::vector<CaseSplit> others(splits.begin() + 1, splits.end());
+    for (const CaseSplit &split : others)
+      for (const auto &other : split)
+        whole_effort_ += other.size();
     for (CaseSplit &split : others)
       for (auto &other : split)
         for (auto &[expr, value] : other) {

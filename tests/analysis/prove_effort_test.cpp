@@ -126,6 +126,21 @@ const std::string packed_triangle = kernel(
     "one:\nst.global.u32 [%d4], %r4;\nadd.s32 %r4, %r4, 1;\nadd.s64 %d4, %d4, 4;\n"
     "add.s32 %r1, %r1, -1;\nsetp.ne.s32 %p6, %r1, 0;\n@%p6 bra one;\nend:\n");
 
+/// Two loops in each other, with registers that go through 64 states each. Of these no pair has the
+/// first store, and 64 have the second one.
+const std::string states_in_each_other =
+    kernel("mov.u32 %r1, 0;\nmov.u32 %r5, 0;\n"
+           "outer:\nmov.u32 %r2, 3;\nmov.u32 %r6, 0;\n"
+           "inner:\nmul.lo.u32 %r3, %r1, 3;\nadd.u32 %r3, %r3, %r2;\nmul.lo.u32 %r3, %r3, %r1;\n"
+           "mul.lo.u32 %r4, %r2, 5;\nmad.lo.u32 %r3, %r4, %r2, %r3;\nand.b32 %r3, %r3, 4095;\n"
+           "mad.lo.s32 %r4, %i, 64, %r1;\nmul.wide.s32 %d3, %r4, 4;\nadd.s64 %d3, %A, %d3;\n"
+           "setp.ne.u32 %p1, %r3, 2;\n@%p1 bra second;\nst.global.u32 [%d3+256], %t;\n"
+           "second:\nsetp.ne.u32 %p2, %r1, %r2;\n@%p2 bra next;\nst.global.u32 [%d3], %t;\n"
+           "next:\nmad.lo.u32 %r2, %r2, 13, 7;\nand.b32 %r2, %r2, 63;\nadd.u32 %r6, %r6, 1;\n"
+           "setp.lt.u32 %p3, %r6, %n;\n@%p3 bra inner;\n"
+           "mad.lo.u32 %r1, %r1, 5, 1;\nand.b32 %r1, %r1, 63;\nadd.u32 %r5, %r5, 1;\n"
+           "setp.lt.u32 %p4, %r5, %n;\n@%p4 bra outer;\n");
+
 SafetyAnswer answer(const std::string &text, const SafetyOptions &options) {
   const auto module = parse(text, "test.ptx");
   REQUIRE(module);
@@ -159,6 +174,14 @@ TEST_CASE("kernels of 500 lines are answered within the solver's limits") {
   CHECK_FALSE(proved(nested_loops)); // of products of rounds
   CHECK_FALSE(proved(branches));     // more questions than may be asked
   CHECK_FALSE(proved(scattered));
+}
+
+TEST_CASE("cases that are none cost something, too") {
+  SafetyOptions options;
+  options.launches = 0;
+  options.propose = false;
+  options.proof.effort /= 8;
+  CHECK(answer(states_in_each_other, options).proof.races.verdict == ProofVerdict::unknown);
 }
 
 TEST_CASE("whole numbers all of which have bounds are soon answered") {
