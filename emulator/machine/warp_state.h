@@ -13,6 +13,11 @@ namespace ptxasw::emulator {
 
 using LaneMask = std::uint32_t;
 
+/// How many lanes there are; mostly all.
+inline unsigned lane_count(LaneMask mask) {
+  return mask == ~LaneMask{0} ? 32 : static_cast<unsigned>(std::popcount(mask));
+}
+
 /// Calls f(lane) for every lane of a mask, lowest first.
 template <class Function> void for_each_lane(LaneMask mask, Function f) {
   for (; mask; mask &= mask - 1)
@@ -96,7 +101,11 @@ struct WarpState {
   std::vector<Fragment> fragments;
   std::vector<CallLevel> levels;
   const std::uint32_t (*tid)[warp_lanes] = nullptr; ///< by axis: of WarpShape
-  bool is_fresh = false; ///< it has executed nothing, and has no fragments yet
+  /// It has no fragments: all its lanes are together in translated code, with registers in slots.
+  bool is_whole = false;
+  bool waits = false;       ///< a whole warp, at a barrier
+  std::uint8_t barrier = 0; ///< that it waits at
+  Activation at;            ///< where a whole warp is
   std::vector<PendingCopy> copies;
   std::uint32_t copy_group[warp_lanes] = {}; ///< that a lane's next copy belongs to
   std::vector<PendingProduct> products;

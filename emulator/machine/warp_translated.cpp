@@ -244,43 +244,56 @@ bool is_of_warp(SpecialRegister special) {
   return special <= SpecialRegister::tid_z || special == SpecialRegister::warpid;
 }
 
-void fill_specials(const WarpContext &context, const Translation &code, std::uint64_t *row,
-                   bool (*is_wanted)(SpecialRegister)) {
+void fill_special(const WarpContext &context, SpecialRegister special, LaneLayout layout,
+                  std::uint64_t *row) {
+  const auto axis =
+      static_cast<std::size_t>(special) - static_cast<std::size_t>(SpecialRegister::tid_x);
+  const std::size_t lanes = is_by_lane(special, layout) ? warp_lanes : 1;
+  if (axis < 3) {
+    std::copy_n(context.warp->tid[axis], lanes, row);
+    return;
+  }
+  WarpOperand operand;
+  operand.kind = WarpOperand::Kind::special;
+  operand.special = special;
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    row[lane] = context.value(operand, lane);
+}
+
+void fill_specials(const WarpContext &context, const Translation &code, std::uint64_t *row) {
   for (const SpecialRegister special : code.specials) {
-    const auto axis =
-        static_cast<std::size_t>(special) - static_cast<std::size_t>(SpecialRegister::tid_x);
-    const std::size_t lanes = is_by_lane(special, code.layout) ? warp_lanes : 1;
-    if (!is_wanted(special)) {
-    } else if (axis < 3) {
-      std::copy_n(context.warp->tid[axis], lanes, row);
-    } else {
-      WarpOperand operand;
-      operand.kind = WarpOperand::Kind::special;
-      operand.special = special;
-      for (unsigned lane = 0; lane < lanes; ++lane)
-        row[lane] = context.value(operand, lane);
-    }
+    fill_special(context, special, code.layout, row);
     row += warp_lanes;
   }
 }
 
 } // namespace
 
-const std::uint64_t *WarpMachine::fresh_specials(const WarpContext &context,
-                                                 const Translation &code) {
-  FreshSpecials &its = fresh_specials_;
+const std::uint64_t *WarpMachine::specials_of_whole(const WarpContext &context,
+                                                    const Translation &code) {
+  WholeSpecials &its = whole_specials_;
   const std::uint64_t block = context.warp->block->index + std::uint64_t{1};
   if (its.code != &code) {
+    its.code = &code;
     its.values.resize(code.specials.size() * warp_lanes);
-    fill_specials(context, code, its.values.data(), [](SpecialRegister) { return true; });
+    fill_specials(context, code, its.values.data());
     its.of_warp.clear();
+    its.of_block.clear();
     for (std::size_t i = 0; i < code.specials.size(); ++i)
       if (is_of_warp(code.specials[i]))
         its.of_warp.push_back(i);
+      else if (is_of_block(code.specials[i]))
+        its.of_block.push_back(i);
   } else if (its.block != block) {
-    fill_specials(context, code, its.values.data(), is_of_block);
+    for (const std::size_t i : its.of_block) {
+      const auto axis = static_cast<std::size_t>(code.specials[i]) -
+                        static_cast<std::size_t>(SpecialRegister::ctaid_x);
+      if (axis < 3)
+        its.values[i * warp_lanes] = context.warp->block->ctaid[axis];
+      else
+        fill_special(context, code.specials[i], code.layout, &its.values[i * warp_lanes]);
+    }
   }
-  its.code = &code;
   its.block = block;
   const WarpState &warp = *context.warp;
   for (const std::size_t i : its.of_warp) {
@@ -302,9 +315,7 @@ const std::uint64_t *WarpMachine::fresh_specials(const WarpContext &context,
 
 std::uint64_t WarpMachine::within_limit(std::uint64_t quantum, LaneMask lanes) const {
   const std::uint64_t left = run_.options.step_limit - run_.outcome.steps;
-  return quantum <= left / warp_lanes
-             ? quantum
-             : std::min(quantum, left / static_cast<unsigned>(std::popcount(lanes)));
+  return quantum <= left / warp_lanes ? quantum : std::min(quantum, left / lane_count(lanes));
 }
 
 void WarpMachine::begin_run(TranslatedFrame &frame, std::uint64_t quantum) {
@@ -315,7 +326,7 @@ void WarpMachine::begin_run(TranslatedFrame &frame, std::uint64_t quantum) {
 
 void WarpMachine::count_run(TranslatedFrame &frame) {
   const std::uint64_t executed = run_budget_ - static_cast<std::uint64_t>(frame.budget);
-  run_.outcome.steps += executed * static_cast<unsigned>(std::popcount(frame.lanes));
+  run_.outcome.steps += executed * lane_count(frame.lanes);
   run_quantum_ -= executed;
   run_budget_ -= executed;
 }
@@ -379,7 +390,8 @@ void WarpMachine::enter(WarpContext &context, const Translation &code, LaneMask 
   if (known_changes_ != memory_.global().changes())
     forget_known_bytes();
   std::vector<KnownBytes> &known = known_by_instruction_[context.function];
-  known.resize(code.entries.size());
+  if (known.size() != code.entries.size())
+    known.resize(code.entries.size());
   frame.known = known.data();
   frame.slots = reinterpret_cast<std::uint8_t *>(context.warp->held.slots.data());
   frame.iterations = iterations;
@@ -459,7 +471,7 @@ WarpMachine::Translated WarpMachine::run_translated(WarpState &warp, std::size_t
   }
   if (warp.specials_of != code) {
     warp.specials.resize(code->specials.size() * warp_lanes);
-    fill_specials(context, *code, warp.specials.data(), [](SpecialRegister) { return true; });
+    fill_specials(context, *code, warp.specials.data());
     warp.specials_of = code;
   }
   frame_.specials = warp.specials.data();
@@ -470,44 +482,93 @@ WarpMachine::Translated WarpMachine::run_translated(WarpState &warp, std::size_t
   return run_.outcome.steps == before ? Translated::nothing : how;
 }
 
-const Translation *WarpMachine::for_fresh_warps() {
+const Translation *WarpMachine::for_whole_warps() {
   if (!may_translate_ || run_.program.meeting() == WarpMeeting::any || run_.options.lanes_alone ||
       run_.cluster.count() != 1)
     return nullptr;
   const Translation *code = translation(run_.kernel, layout_);
-  return code && code->entries[0] != 0 && code->live_begin[0] == code->live_begin[1] ? code
-                                                                                     : nullptr;
+  if (!code || code->entries[0] == 0 || code->live_begin[0] != code->live_begin[1])
+    return nullptr;
+  find_stops();
+  whole_level_.registers.resize(std::size_t{run_.program.max_registers()} * warp_lanes);
+  return code;
 }
 
-WarpMachine::Translated WarpMachine::run_fresh(WarpState &warp, std::size_t &index,
+// What is local to lanes is in one place for all whole warps: none of them may wait with it.
+void WarpMachine::find_stops() {
+  const std::vector<WarpInstruction> &code = run_.program.function(run_.kernel).code;
+  const bool may_wait = run_.max_local == 0 && !run_.options.check_barriers;
+  const bool may_end = run_.program.meeting() == WarpMeeting::none || !run_.options.check_barriers;
+  stops_.assign(code.size(), ends_whole);
+  for (std::size_t pc = 0; pc < code.size(); ++pc) {
+    const WarpInstruction &in = code[pc];
+    if (in.action == WarpAction::exit && in.guard == no_register && may_end)
+      stops_[pc] = ends_warp;
+    if (in.action == WarpAction::barrier && may_wait && leaves_registers(in) &&
+        in.inputs.size() == 1 && in.inputs[0].kind == WarpOperand::Kind::immediate &&
+        in.inputs[0].value < 16 && !in.opcode->has(Modifier::arrive) &&
+        !in.opcode->has(Modifier::red))
+      stops_[pc] = static_cast<std::uint8_t>(in.inputs[0].value);
+  }
+}
+
+// A turn goes on until its end or a barrier, and behind that if the warp is the last to come there:
+// as the interpreter has it for a warp of one fragment.
+WarpMachine::Translated WarpMachine::run_whole(WarpState &warp, std::size_t &index,
                                                std::uint64_t &quantum, bool &to_block_end) {
-  const Translation &code = *fresh_code_;
-  const WarpFunction &function = run_.program.function(run_.kernel);
-  fresh_level_.registers.resize(std::size_t{run_.program.max_registers()} * warp_lanes);
-  fresh_level_.local.assign(std::size_t{run_.max_local} * warp_lanes, 0);
-  fresh_iterations_.assign(function.cfg->loops().size(), 0);
-  WarpContext context{run_, &warp, &fresh_level_, 0, run_.kernel, function.code.data()};
+  const Translation &code = *whole_code_;
+  WarpContext context{run_, &warp,       &whole_level_,
+                      0,    run_.kernel, run_.program.function(run_.kernel).code.data()};
+  if (run_.max_local != 0)
+    whole_level_.local.assign(std::size_t{run_.max_local} * warp_lanes, 0);
   HeldRegisters &held = warp.held;
-  held.slots.resize(std::max<std::size_t>(held.slots.size(), code.slot_bytes / 8));
-  frame_.specials = fresh_specials(context, code);
-  enter(context, code, warp.live, 0, fresh_iterations_.data(), quantum, false);
-  const WarpInstruction &next = function.code[frame_.pc];
-  if (run_.program.meeting() == WarpMeeting::none && parked_count_ == 0 && frame_.budget > 0 &&
-      next.action == WarpAction::exit && next.guard == no_register) {
-    run_.outcome.steps += static_cast<unsigned>(std::popcount(warp.live));
+  if (held.slots.size() < code.slot_bytes / 8)
+    held.slots.resize(code.slot_bytes / 8);
+  frame_.specials = specials_of_whole(context, code);
+  enter(context, code, warp.live, warp.at.pc, warp.at.iterations.data(), quantum, false);
+  warp.at.pc = frame_.pc;
+  const std::uint8_t stop =
+      parked_count_ == 0 && frame_.budget > 0 ? stops_[frame_.pc] : ends_whole;
+  BlockState &block = *warp.block;
+  if (stop == ends_warp) {
+    run_.outcome.steps += lane_count(warp.live);
     warp.live = 0;
-    warp.is_fresh = false;
-    --warp.block->live_warps;
+    --block.live_warps;
+    if (block.used_barriers != 0)
+      barriers_.complete(context);
     return Translated::ended;
   }
-  start_warp(warp, false);
-  warp.specials.assign(frame_.specials, frame_.specials + code.specials.size() * warp_lanes);
-  warp.specials_of = &code;
-  held.rows_are_blank = true;
-  warp.fragments[0].stack.back().iterations = fresh_iterations_;
+  if (stop < ends_warp && (block.barriers[stop].arrived[warp.index] & warp.live) == 0 &&
+      memory_.global().bytes_in_use() <= run_.options.memory_limit) {
+    run_.outcome.steps += lane_count(warp.live);
+    barriers_.arrive(warp, stop);
+    end_run();
+    return Translated::ended;
+  }
+  make_fragment(warp);
   context.level = &warp.levels[0];
-  context.level->local = fresh_level_.local;
   return settle(context, index, quantum, to_block_end);
+}
+
+void WarpMachine::make_fragment(WarpState &warp) {
+  WarpContext context{run_, &warp, &whole_level_, 0, run_.kernel, nullptr};
+  const std::uint64_t *const specials = specials_of_whole(context, *whole_code_);
+  start_warp(warp, false);
+  warp.specials.assign(specials, specials + whole_code_->specials.size() * warp_lanes);
+  warp.specials_of = whole_code_;
+  Fragment &fragment = warp.fragments[0];
+  fragment.stack.back() = warp.at;
+  if (warp.waits) {
+    fragment.state = Fragment::State::at_barrier;
+    fragment.barrier = warp.barrier;
+  }
+  if (warp.held.code == nullptr) { // it has executed nothing
+    start_level(run_, warp.levels[0]);
+    return;
+  }
+  warp.held.rows_are_blank = true;
+  if (run_.max_local != 0)
+    warp.levels[0].local = whole_level_.local;
 }
 
 // Keeps what waiting lanes may read where they meet others; false: not all of it can be kept.
