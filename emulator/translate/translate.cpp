@@ -269,7 +269,9 @@ std::string FunctionTranslator::row_address(std::string_view base, std::size_t i
 
 void FunctionTranslator::start_shapes() {
   for (std::uint32_t pc = 0; pc < function_.code.size(); ++pc)
-    if (!is_known(pc)) {
+    // What ends the function behind its last instruction is made from none; no end writes anything.
+    if (!is_known(pc) && function_.code[pc].action != WarpAction::exit &&
+        function_.code[pc].action != WarpAction::ret) {
       for (const RegisterId reg :
            written_registers(module_, function_.function->instructions[function_.code[pc].source]))
         add_shape(reg, {{}, width_of(reg), false});
