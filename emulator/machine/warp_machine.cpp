@@ -141,6 +141,13 @@ std::unique_ptr<BlockState> WarpMachine::start_block(std::uint32_t index) {
     whole_code_ = for_whole_warps();
   for (std::uint32_t w = 0; w < run_.block_warps; ++w) {
     WarpState &warp = block->warps[w];
+    if (warp.is_whole && warp.block == block.get()) { // it has ended as it began
+      warp.live = warp.all;
+      warp.held.code = nullptr;
+      warp.at.pc = 0;
+      std::fill(warp.at.iterations.begin(), warp.at.iterations.end(), 0);
+      continue;
+    }
     warp.block = block.get();
     warp.index = w;
     warp.all = warp.live = shapes_[w].lanes;

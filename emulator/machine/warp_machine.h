@@ -166,14 +166,17 @@ private:
     std::uint32_t meeting = 0; ///< where they meet
     bool took_branch = false;  ///< all of them, where they parted: then they are the later fragment
     std::uint32_t branch = 0;  ///< the first of those at which they parted
-    std::vector<std::uint64_t> slots; ///< with what others may have changed since then
+    std::vector<SlotLine> slots; ///< with what others may have changed since then
   };
   /// The first so many, in the order in which they parted: once for each place. They meet the
   /// others in the opposite order.
   std::vector<ParkedLanes> parked_{most_parked};
   std::size_t parked_count_ = 0;
-  bool run_ended_ = false;                  ///< of the lanes that go on, with the code's return
-  Activation going_;                        ///< of those that go on, for the room
+  bool run_ended_ = false;     ///< of the lanes that go on, with the code's return
+  Activation going_, waiting_; ///< of those that go on and that wait, for the room
+  /// IdleSide of each instruction of a function that lanes have parted in.
+  std::vector<std::vector<std::optional<IdleSide>>> idle_sides_;
+  const std::optional<IdleSide> &idle_side(std::uint32_t function, std::uint32_t pc);
   CallLevel whole_level_;                   ///< room for rows, of warps that are whole
   const Translation *whole_code_ = nullptr; ///< that they run
   /// At what whole warps stop, by instruction of the kernel: the number of a barrier, or:
@@ -183,8 +186,12 @@ private:
     const Translation *code = nullptr;
     std::uint64_t block = 0; ///< whose they are, from 1
     std::vector<std::uint64_t> values;
-    /// Numbers of those that are not the same in all warps, and in all blocks.
-    std::vector<std::size_t> of_warp, of_block;
+    struct One {
+      std::size_t row; ///< in values
+      SpecialRegister special;
+      bool by_lane;
+    };
+    std::vector<One> of_warp, of_block; ///< those that are not the same in all of them
   };
   WholeSpecials whole_specials_;
   /// Steps at which translations are asked for again.

@@ -81,6 +81,11 @@ struct PendingProduct {
 
 struct Translation;
 
+/// Room for slots: vectors that cross lines of the cache take longer.
+struct alignas(64) SlotLine {
+  std::uint64_t words[8];
+};
+
 /// Registers that translated code has left in its slots (warp_engine.h) and that rows are to get
 /// before anybody reads them: those of a fragment's lanes, at a depth of calls.
 struct HeldRegisters {
@@ -89,7 +94,7 @@ struct HeldRegisters {
   std::size_t depth = 0;
   std::uint32_t pc = 0;        ///< those that may be read from here on
   bool rows_are_blank = false; ///< with anything in them, and to be zeros first
-  std::vector<std::uint64_t> slots;
+  std::vector<SlotLine> slots;
 };
 
 struct WarpState {

@@ -159,9 +159,19 @@ bool blend_slot(const RegisterSlot &slot, const std::uint8_t *from, LaneMask lan
     std::memcpy(to, &bits, sizeof bits);
     return true;
   }
-  const std::size_t size = slot.width / 8;
-  for_each_lane(lanes,
-                [&](unsigned lane) { std::memcpy(to + lane * size, from + lane * size, size); });
+  const auto elements = [&]<class Element>(Element) {
+    for_each_lane(lanes, [&](unsigned lane) {
+      std::memcpy(to + lane * sizeof(Element), from + lane * sizeof(Element), sizeof(Element));
+    });
+  };
+  if (slot.width == 8)
+    elements(std::uint8_t{});
+  else if (slot.width == 16)
+    elements(std::uint16_t{});
+  else if (slot.width == 32)
+    elements(std::uint32_t{});
+  else
+    elements(std::uint64_t{});
   return true;
 }
 
@@ -210,7 +220,7 @@ bool WarpMachine::hold(WarpContext &context, const Fragment &fragment, const Tra
   if (held.code)
     release_held(*context.warp);
   const std::uint32_t pc = fragment.stack.back().pc;
-  held.slots.resize(std::max<std::size_t>(held.slots.size(), code.slot_bytes / 8));
+  held.slots.resize(std::max(held.slots.size(), code.slot_bytes / sizeof(SlotLine)));
   for (std::uint32_t i = code.live_begin[pc]; i < code.live_begin[pc + 1]; ++i)
     if (!take_from_row(code.slots[code.live[i]],
                        &context.level->registers[std::size_t{code.live[i]} * warp_lanes],
@@ -279,37 +289,34 @@ const std::uint64_t *WarpMachine::specials_of_whole(const WarpContext &context,
     fill_specials(context, code, its.values.data());
     its.of_warp.clear();
     its.of_block.clear();
-    for (std::size_t i = 0; i < code.specials.size(); ++i)
-      if (is_of_warp(code.specials[i]))
-        its.of_warp.push_back(i);
-      else if (is_of_block(code.specials[i]))
-        its.of_block.push_back(i);
-  } else if (its.block != block) {
-    for (const std::size_t i : its.of_block) {
-      const auto axis = static_cast<std::size_t>(code.specials[i]) -
-                        static_cast<std::size_t>(SpecialRegister::ctaid_x);
-      if (axis < 3)
-        its.values[i * warp_lanes] = context.warp->block->ctaid[axis];
-      else
-        fill_special(context, code.specials[i], code.layout, &its.values[i * warp_lanes]);
+    for (std::size_t i = 0; i < code.specials.size(); ++i) {
+      const SpecialRegister special = code.specials[i];
+      if (is_of_warp(special) || is_of_block(special))
+        (is_of_warp(special) ? its.of_warp : its.of_block)
+            .push_back({i * warp_lanes, special, is_by_lane(special, code.layout)});
     }
+  } else if (its.block != block) {
+    for (const auto &[row, special, by_lane] : its.of_block)
+      if (special <= SpecialRegister::ctaid_z)
+        its.values[row] =
+            context.warp->block
+                ->ctaid[static_cast<int>(special) - static_cast<int>(SpecialRegister::ctaid_x)];
+      else
+        fill_special(context, special, code.layout, &its.values[row]);
   }
   its.block = block;
   const WarpState &warp = *context.warp;
-  for (const std::size_t i : its.of_warp) {
-    std::uint64_t *const row = &its.values[i * warp_lanes];
-    const SpecialRegister special = code.specials[i];
+  for (const auto &[row, special, by_lane] : its.of_warp)
     if (special == SpecialRegister::warpid) {
-      *row = warp.index;
-      continue;
+      its.values[row] = warp.index;
+    } else {
+      const std::uint32_t(&tid)[warp_lanes] =
+          warp.tid[static_cast<int>(special) - static_cast<int>(SpecialRegister::tid_x)];
+      if (by_lane)
+        std::copy(std::begin(tid), std::end(tid), &its.values[row]);
+      else
+        its.values[row] = tid[0];
     }
-    const std::uint32_t(&tid)[warp_lanes] =
-        warp.tid[static_cast<int>(special) - static_cast<int>(SpecialRegister::tid_x)];
-    if (is_by_lane(special, code.layout))
-      std::copy(std::begin(tid), std::end(tid), row);
-    else
-      *row = tid[0];
-  }
   return its.values.data();
 }
 
@@ -497,7 +504,8 @@ const Translation *WarpMachine::for_whole_warps() {
 // What is local to lanes is in one place for all whole warps: none of them may wait with it.
 void WarpMachine::find_stops() {
   const std::vector<WarpInstruction> &code = run_.program.function(run_.kernel).code;
-  const bool may_wait = run_.max_local == 0 && !run_.options.check_barriers;
+  const bool may_wait =
+      run_.program.function(run_.kernel).local_bytes == 0 && !run_.options.check_barriers;
   const bool may_end = run_.program.meeting() == WarpMeeting::none || !run_.options.check_barriers;
   stops_.assign(code.size(), ends_whole);
   for (std::size_t pc = 0; pc < code.size(); ++pc) {
@@ -519,11 +527,11 @@ WarpMachine::Translated WarpMachine::run_whole(WarpState &warp, std::size_t &ind
   const Translation &code = *whole_code_;
   WarpContext context{run_, &warp,       &whole_level_,
                       0,    run_.kernel, run_.program.function(run_.kernel).code.data()};
-  if (run_.max_local != 0)
+  if (run_.program.function(run_.kernel).local_bytes != 0)
     whole_level_.local.assign(std::size_t{run_.max_local} * warp_lanes, 0);
   HeldRegisters &held = warp.held;
-  if (held.slots.size() < code.slot_bytes / 8)
-    held.slots.resize(code.slot_bytes / 8);
+  if (held.slots.size() < code.slot_bytes / sizeof(SlotLine))
+    held.slots.resize(code.slot_bytes / sizeof(SlotLine));
   frame_.specials = specials_of_whole(context, code);
   enter(context, code, warp.live, warp.at.pc, warp.at.iterations.data(), quantum, false);
   warp.at.pc = frame_.pc;
@@ -567,15 +575,18 @@ void WarpMachine::make_fragment(WarpState &warp) {
     return;
   }
   warp.held.rows_are_blank = true;
-  if (run_.max_local != 0)
+  if (run_.program.function(run_.kernel).local_bytes != 0)
     warp.levels[0].local = whole_level_.local;
+  else
+    std::fill(warp.levels[0].local.begin(), warp.levels[0].local.end(), std::uint8_t{0});
 }
 
 // Keeps what waiting lanes may read where they meet others; false: not all of it can be kept.
 bool WarpMachine::park(const TranslatedFrame &frame, ParkedLanes &parked, LaneMask lanes) {
   const Translation &code = *frame.code;
   const bool is_first = parked.lanes == 0;
-  parked.slots.resize(std::max<std::size_t>(parked.slots.size(), code.slot_bytes / 8));
+  if (parked.slots.size() < code.slot_bytes / sizeof(SlotLine))
+    parked.slots.resize(code.slot_bytes / sizeof(SlotLine));
   auto *const kept = reinterpret_cast<std::uint8_t *>(parked.slots.data());
   return for_changed_slots(code, parked.branch, [&](const RegisterSlot &slot) {
     if (!is_first)
@@ -604,8 +615,7 @@ bool WarpMachine::unpark(TranslatedFrame &frame) {
 bool WarpMachine::take_jump(ParkedLanes &parked) {
   if (parked.place.pc == parked.meeting)
     return true;
-  const std::uint64_t steps =
-      run_.outcome.steps + static_cast<unsigned>(std::popcount(parked.lanes));
+  const std::uint64_t steps = run_.outcome.steps + lane_count(parked.lanes);
   const bool is_first =
       scheduler_.runs_before(parked.place, going_) &&
       std::all_of(parked_.begin(), parked_.begin() + static_cast<std::ptrdiff_t>(parked_count_) - 1,
@@ -628,6 +638,17 @@ bool WarpMachine::goes_before_parked() const {
                      });
 }
 
+const std::optional<IdleSide> &WarpMachine::idle_side(std::uint32_t function, std::uint32_t pc) {
+  idle_sides_.resize(run_.program.function_count());
+  std::vector<std::optional<IdleSide>> &sides = idle_sides_[function];
+  if (sides.empty()) {
+    const WarpFunction &its = run_.program.function(function);
+    for (std::uint32_t i = 0; i < its.code.size(); ++i)
+      sides.push_back(its.code[i].action == WarpAction::branch ? its.idle_side(i) : std::nullopt);
+  }
+  return sides[pc];
+}
+
 // As the interpreter does it: those that go on are a fragment of their own, with a run of its own
 // for each block, and come first, or they leave. Those that wait at one place are one fragment
 // there, before the others' if any of its lanes did not take a branch.
@@ -638,7 +659,7 @@ std::uint32_t WarpMachine::part_in_code(TranslatedFrame &frame, std::uint32_t pc
   if (run_.options.schedule != WarpSchedule::reconverge ||
       (frame.by_block != 0 && parked_count_ == 0))
     return 0;
-  const std::optional<IdleSide> side = function.idle_side(pc);
+  const std::optional<IdleSide> &side = idle_side(context.function, pc);
   const auto size = static_cast<std::ptrdiff_t>(function.cfg->loops().size());
   going_.function = context.function;
   going_.pc = pc;
@@ -651,8 +672,9 @@ std::uint32_t WarpMachine::part_in_code(TranslatedFrame &frame, std::uint32_t pc
     return 0;
   const bool take_and_wait = side->first == function.code[pc].target;
   const LaneMask wait = take_and_wait ? taken : frame.lanes & ~taken;
-  const auto waiting_lanes = static_cast<unsigned>(std::popcount(wait));
-  Activation waiting = going_;
+  const unsigned waiting_lanes = lane_count(wait);
+  Activation &waiting = waiting_;
+  waiting = going_;
   scheduler_.move_to(waiting, side->first);
   scheduler_.move_to(going_, side->other);
   const bool jumps_first = side->first != side->meeting && scheduler_.runs_before(waiting, going_);
@@ -664,7 +686,7 @@ std::uint32_t WarpMachine::part_in_code(TranslatedFrame &frame, std::uint32_t pc
     return 0;
   // If the turn ends here, the interpreter has the branch.
   const std::uint64_t run = run_budget_ - static_cast<std::uint64_t>(frame.budget) + executed;
-  const std::uint64_t steps = run * static_cast<unsigned>(std::popcount(frame.lanes));
+  const std::uint64_t steps = run * lane_count(frame.lanes);
   if ((run_.outcome.steps + steps - turn_.before) / warp_lanes + 1 + jumps_first >= turn_.left ||
       (jumps_first && run_.outcome.steps + steps + waiting_lanes > run_.options.step_limit))
     return 0;
@@ -686,7 +708,7 @@ std::uint32_t WarpMachine::part_in_code(TranslatedFrame &frame, std::uint32_t pc
     end_run();
   }
   run_.outcome.parted = true;
-  parked.place = std::move(waiting);
+  std::swap(parked.place, waiting);
   parked.took_branch &= take_and_wait;
   parked.lanes |= wait;
   frame.lanes &= ~wait;

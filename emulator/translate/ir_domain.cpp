@@ -182,8 +182,7 @@ IrValue IrDomain::resized(std::string_view what, Value a, unsigned width) {
   // A constant stays one: multiples by it have steps.
   if (a.constant && a.width > 1 && a.width <= 64 && width > 1 && width <= 64) {
     const auto bits = static_cast<std::uint64_t>(std::stoll(a.text));
-    Value result = constant(width, {what == "sext" ? bits : bits & mask64(a.width)});
-    return result;
+    return constant(width, {what == "sext" ? bits : bits & mask64(a.width)});
   }
   if (a.has_steps()) {
     const std::string scalar = type_of(a);
