@@ -107,11 +107,6 @@ private:
   /// Says in an i1 if all lanes' elements have been loaded to %values from where %addresses say.
   std::string gather(const WarpInstruction &in, const std::string &mask);
   void define_gather(bool is_shared, unsigned width);
-  /// Returns true if elements of a width are best loaded by addresses in a vector.
-  bool gathers(unsigned width) const { return host_.gathers && width >= 32; }
-  /// Elements from the addresses in a vector, which are also in memory unless gathers().
-  std::string load_from_each(const std::string &where, const std::string &in_memory,
-                             const std::string &to_host, unsigned width);
   /// Addresses of the first lanes of rows, if rows are shorter than a warp.
   std::vector<std::string> row_begins(const IrValue &where);
   /// Says in an i1 if each lane's address is that of its row's first lane and so much more from
@@ -885,8 +880,8 @@ std::string FunctionTranslator::gather(const WarpInstruction &in, const std::str
 }
 
 // A function of its own for all loads of one width from memory of one kind: their lanes' addresses
-// lie in a row in memory, what they load goes to another. Lanes that do not execute it load what
-// the first that does loads. All of them are in one stretch, or nothing is loaded.
+// lie in a row in memory, what they load goes to another. Lanes that do not execute it load nothing,
+// or what the first that does loads. All of them are in one stretch, or nothing is loaded.
 void FunctionTranslator::define_gather(bool is_shared, unsigned width) {
   const std::string name = fmt::format("@gather_{}{}", is_shared ? "shared" : "known", width);
   if (!functions_.insert(name).second)
@@ -937,67 +932,75 @@ void FunctionTranslator::define_gather(bool is_shared, unsigned width) {
   const std::string size = text_.define("sub i64 {}, {}", end, first);
   check(text_.define("icmp uge i64 {}, {}", size, width / 8));
   const std::string last = text_.define("sub i64 {}, {}", size, width / 8);
-  const std::string all = text_.load(row_type, "%from", 64), some = text_.new_label(),
-                    join = text_.new_label();
-  const std::string full = text_.define("icmp eq i32 %mask, -1");
-  text_.line("br i1 {}, label %{}, label %{}", full, join, some);
-  text_.start(some);
-  const std::string chosen = text_.define("select <32 x i1> {}, {} {}, {} {}",
-                                          text_.define("bitcast i32 %mask to <32 x i1>"), row_type,
-                                          all, row_type, splat(one));
-  if (!gathers(width))
+  const std::string all = text_.load(row_type, "%from", 64);
+  const auto check_lanes = [&](const std::string &wrong) {
+    const std::string bits = text_.define("bitcast <32 x i1> {} to i32", wrong);
+    check(text_.define("icmp eq i32 {}, 0", text_.define("and i32 {}, %mask", bits)));
+  };
+  const std::string type = IrDomain::type_of(width, false);
+  const std::uint64_t element = width / 8;
+  if (host_.gathers && width >= 32) {
+    // Whole elements in: what an odd place has in its last bits makes a large number.
+    const int places = std::countr_zero(element);
+    check(text_.define("icmp eq i64 {}, 0", text_.define("and i64 {}, {}", first, element - 1)));
+    const std::string offset = text_.define("sub {} {}, {}", row_type, all, splat(first));
+    text_.declarations.insert(
+        fmt::format("declare {0} @llvm.fshr.v32i64({0}, {0}, {0})\n", row_type));
+    const std::string number = text_.define("call {0} @llvm.fshr.v32i64({0} {1}, {0} {1}, {0} {2})",
+                                            row_type, offset, splat(std::to_string(places)));
+    const std::string most = text_.define("lshr i64 {}, {}", last, places);
+    check_lanes(text_.define("icmp ugt {} {}, {}", row_type, number, splat(most)));
+    const std::string host = text_.define("add {} {}, {}", row_type, all, splat(to_host));
+    const std::string name = fmt::format("i{}", width),
+                      pointers = fmt::format("<32 x {}>", text_.pointer(name));
+    const std::string function =
+        fmt::format("@llvm.masked.gather.v32{}.v32{}", name, text_.mangled_pointer(name));
+    text_.declarations.insert(
+        fmt::format("declare {0} {1}({2}, i32, <32 x i1>, {0})\n", type, function, pointers));
+    const std::string at = text_.define("inttoptr {} {} to {}", row_type, host, pointers);
+    const std::string lanes = text_.define("bitcast i32 %mask to <32 x i1>");
+    text_.store(type,
+                text_.define("call {0} {1}({2} {3}, i32 1, <32 x i1> {4}, {0} zeroinitializer)",
+                             type, function, pointers, at, lanes),
+                "%to", 32);
+  } else {
+    const std::string some = text_.new_label(), join = text_.new_label();
+    text_.line("br i1 {}, label %{}, label %{}", text_.define("icmp eq i32 %mask, -1"), join, some);
+    text_.start(some);
+    const std::string chosen = text_.define("select <32 x i1> {}, {} {}, {} {}",
+                                            text_.define("bitcast i32 %mask to <32 x i1>"),
+                                            row_type, all, row_type, splat(one));
     text_.store(row_type, chosen, "%from", 64);
-  text_.line("br label %{}", join);
-  text_.start(join);
-  const std::string where =
-      text_.define("phi {} [ {}, %{} ], [ {}, %{} ]", row_type, all, current, chosen, some);
-  const std::string offset = text_.define("sub {} {}, {}", row_type, where, splat(first));
-  const std::string beyond = text_.define("icmp ugt {} {}, {}", row_type, offset, splat(last));
-  const std::string rest =
-      text_.define("and {} {}, {}", row_type, where, splat(std::to_string(width / 8 - 1)));
-  const std::string odd = text_.define("icmp ne {} {}, zeroinitializer", row_type, rest);
-  const std::string wrong = text_.define("or <32 x i1> {}, {}", beyond, odd);
-  check(text_.define("icmp eq i32 {}, 0", text_.define("bitcast <32 x i1> {} to i32", wrong)));
-  text_.store(IrDomain::type_of(width, false), load_from_each(where, "%from", to_host, width),
-              "%to", 32);
+    text_.line("br label %{}", join);
+    text_.start(join);
+    const std::string where =
+        text_.define("phi {} [ {}, %{} ], [ {}, %{} ]", row_type, all, current, chosen, some);
+    const std::string offset = text_.define("sub {} {}, {}", row_type, where, splat(first));
+    const std::string beyond = text_.define("icmp ugt {} {}, {}", row_type, offset, splat(last));
+    const std::string rest =
+        text_.define("and {} {}, {}", row_type, where, splat(std::to_string(element - 1)));
+    const std::string odd = text_.define("icmp ne {} {}, zeroinitializer", row_type, rest);
+    check_lanes(text_.define("or <32 x i1> {}, {}", beyond, odd));
+    std::string values = "undef";
+    for (unsigned number = 0; number < warp_lanes; ++number) {
+      // An address comes from memory faster than out of a vector, where this would be turned into
+      // that if it were not volatile.
+      const std::string place =
+          text_.define("inttoptr i64 {} to {}", text_.define("add i64 %from, {}", number * 8),
+                       text_.pointer("i64"));
+      const std::string address =
+          text_.define("load volatile i64, {} {}, align 8", text_.pointer("i64"), place);
+      const std::string at = text_.define("add i64 {}, {}", address, to_host);
+      values = text_.define("insertelement {} {}, i{} {}, i32 {}", type, values, width,
+                            text_.load(IrDomain::type_of(width, true), at, 1), number);
+    }
+    text_.store(type, values, "%to", 32);
+  }
   text_.line("ret i1 true");
   text_.start("not_here");
   text_.line("ret i1 false");
   text_.text += "}\n";
   functions_text_ += std::exchange(text_.text, before);
-}
-
-// A lane's address comes from memory faster than out of a vector.
-std::string FunctionTranslator::load_from_each(const std::string &where,
-                                               const std::string &in_memory,
-                                               const std::string &to_host, unsigned width) {
-  const std::string type = IrDomain::type_of(width, false);
-  if (gathers(width)) {
-    const std::string host =
-        text_.define("add {} {}, {}", row_type, where, domain_.spread({to_host, 64, true}).text);
-    const std::string pointers = fmt::format("<32 x {}>", text_.pointer(fmt::format("i{}", width)));
-    const std::string name = fmt::format("@llvm.masked.gather.v32i{0}.v32{1}", width,
-                                         text_.mangled_pointer(fmt::format("i{}", width)));
-    text_.declarations.insert(
-        fmt::format("declare {0} {1}({2}, i32, <32 x i1>, {0})\n", type, name, pointers));
-    const std::string at = text_.define("inttoptr {} {} to {}", row_type, host, pointers);
-    const std::string all = domain_.spread(IrValue{"true", 1, true, true}).text;
-    return text_.define("call {} {}({} {}, i32 1, <32 x i1> {}, {} undef)", type, name, pointers,
-                        at, all, type);
-  }
-  std::string values = "undef";
-  for (unsigned number = 0; number < warp_lanes; ++number) {
-    // Volatile: it would be taken out of the vector again.
-    const std::string place =
-        text_.define("inttoptr i64 {} to {}", text_.define("add i64 {}, {}", in_memory, number * 8),
-                     text_.pointer("i64"));
-    const std::string address =
-        text_.define("load volatile i64, {} {}, align 8", text_.pointer("i64"), place);
-    const std::string at = text_.define("add i64 {}, {}", address, to_host);
-    values = text_.define("insertelement {} {}, i{} {}, i32 {}", type, values, width,
-                          text_.load(IrDomain::type_of(width, true), at, 1), number);
-  }
-  return values;
 }
 
 std::vector<std::string> FunctionTranslator::row_begins(const IrValue &where) {
