@@ -880,8 +880,8 @@ std::string FunctionTranslator::gather(const WarpInstruction &in, const std::str
 }
 
 // A function of its own for all loads of one width from memory of one kind: their lanes' addresses
-// lie in a row in memory, what they load goes to another. Lanes that do not execute it load nothing,
-// or what the first that does loads. All of them are in one stretch, or nothing is loaded.
+// lie in a row in memory, what they load goes to another. Lanes that do not execute it load
+// nothing, or what the first that does loads. All of them are in one stretch, or nothing is loaded.
 void FunctionTranslator::define_gather(bool is_shared, unsigned width) {
   const std::string name = fmt::format("@gather_{}{}", is_shared ? "shared" : "known", width);
   if (!functions_.insert(name).second)
