@@ -64,6 +64,18 @@ NextStep Barriers::arrive(WarpContext &context, std::size_t index, LaneMask mask
   return NextStep::stop;
 }
 
+void Barriers::arrive(WarpState &warp, unsigned id) {
+  BlockState &block = *warp.block;
+  BarrierState &barrier = block.barriers[id];
+  barrier.used = barrier.awaited = true;
+  block.used_barriers |= 1u << id;
+  barrier.expected = 0;
+  barrier.arrived[warp.index] |= warp.live;
+  warp.waits = true;
+  warp.barrier = static_cast<std::uint8_t>(id);
+  complete({run_, &warp});
+}
+
 void Barriers::complete(const WarpContext &context) {
   BlockState &block = *context.warp->block;
   for (std::uint32_t left = block.used_barriers; left != 0; left &= left - 1) {
@@ -82,7 +94,7 @@ void Barriers::complete(const WarpContext &context) {
       everybody &= (live & ~here) == 0;
       // A warp counts as 32 threads once all that it has are there.
       if (here != 0)
-        arrived += (live & ~here) == 0 ? warp_lanes : static_cast<unsigned>(std::popcount(here));
+        arrived += (live & ~here) == 0 ? warp_lanes : lane_count(here);
     }
     if (barrier.expected == 0 ? everybody : arrived >= barrier.expected) {
       if (run_.options.check_barriers)
@@ -92,15 +104,20 @@ void Barriers::complete(const WarpContext &context) {
   }
 }
 
+LaneMask Barriers::waiting_lanes(const WarpState &warp, unsigned id) {
+  if (warp.is_whole)
+    return warp.waits && warp.barrier == id ? warp.live : 0;
+  LaneMask waiting = 0;
+  for (const Fragment &fragment : warp.fragments)
+    if (fragment.state == Fragment::State::at_barrier && fragment.barrier == id)
+      waiting |= fragment.mask;
+  return waiting;
+}
+
 // Returns true if nobody of the block who has not exited has only arrived, or stands elsewhere.
 bool Barriers::all_wait(const BlockState &block, unsigned id) {
-  return std::all_of(block.warps.begin(), block.warps.end(), [&](const WarpState &warp) {
-    LaneMask waiting = 0;
-    for (const Fragment &fragment : warp.fragments)
-      if (fragment.state == Fragment::State::at_barrier && fragment.barrier == id)
-        waiting |= fragment.mask;
-    return waiting == warp.live;
-  });
+  return std::all_of(block.warps.begin(), block.warps.end(),
+                     [&](const WarpState &warp) { return waiting_lanes(warp, id) == warp.live; });
 }
 
 void Barriers::release(BlockState &block, unsigned id) {
@@ -123,7 +140,11 @@ void Barriers::release(BlockState &block, unsigned id) {
       run_.races->order().block_barrier(block.index, of_arrived);
   }
   const std::uint64_t meeting = scheduler_.meet();
-  for (WarpState &warp : block.warps)
+  for (WarpState &warp : block.warps) {
+    if (warp.is_whole && warp.waits && warp.barrier == id) {
+      warp.waits = false;
+      scheduler_.move_to(warp.at, warp.at.pc + 1);
+    }
     for (Fragment &fragment : warp.fragments) {
       if (fragment.state != Fragment::State::at_barrier || fragment.barrier != id)
         continue;
@@ -150,6 +171,7 @@ void Barriers::release(BlockState &block, unsigned id) {
       fragment.met = meeting;
       scheduler_.advance(fragment);
     }
+  }
   if (id != cluster_id) {
     block.barriers[id].clear(run_.block_warps);
     block.used_barriers &= ~(1u << id);

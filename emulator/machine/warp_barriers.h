@@ -15,6 +15,8 @@ public:
 
   /// bar and barrier, by the lanes of a fragment.
   NextStep arrive(WarpContext &context, std::size_t index, LaneMask mask);
+  /// `bar.sync` of a barrier for all threads, by a warp that is whole.
+  void arrive(WarpState &warp, unsigned id);
   /// barrier.cluster.
   NextStep arrive_at_cluster(WarpContext &context, std::size_t index, LaneMask mask);
   /// Releases who waits at barriers of the context's block that are complete by now.
@@ -25,6 +27,7 @@ public:
   void check_unused_arrivals(const BlockState &block);
 
 private:
+  static LaneMask waiting_lanes(const WarpState &warp, unsigned id);
   static bool all_wait(const BlockState &block, unsigned id);
   void release(BlockState &block, unsigned id);
   void leave_cluster(const WarpContext &context, LaneMask lanes);

@@ -55,6 +55,14 @@ std::uint32_t MachineRun::cluster_of(const BlockState &block) const {
 void MachineRun::find_block(std::uint32_t index, std::uint32_t (&ctaid)[3]) const {
   const std::uint64_t number = launch.blocks.empty() ? index : launch.blocks[index];
   const std::uint64_t of_cluster = cluster.count();
+  if (of_cluster == 1 && number <= 0xffff'ffff) { // most, and divisions of 32 bits take less
+    auto place = static_cast<std::uint32_t>(number);
+    for (int axis = 0; axis < 3; ++axis) {
+      ctaid[axis] = axis == 2 ? place : place % launch.grid[axis];
+      place /= launch.grid[axis];
+    }
+    return;
+  }
   std::uint64_t place = number / of_cluster, rank = number % of_cluster;
   for (int axis = 0; axis < 3; ++axis) {
     const std::uint32_t clusters = launch.grid[axis] / cluster[axis];

@@ -133,7 +133,7 @@ struct Translation {
   std::vector<std::uint32_t> entries;
   std::vector<SpecialRegister> specials;
   std::vector<RegisterSlot> slots; ///< by register
-  std::uint32_t slot_bytes = 0;
+  std::uint32_t slot_bytes = 0;    ///< a multiple of 64, where slots begin
   /// In front of each instruction, the registers in slots that may still be read: of instruction n,
   /// live[live_begin[n]] to live[live_begin[n + 1]].
   std::vector<std::uint32_t> live_begin, live;

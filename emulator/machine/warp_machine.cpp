@@ -137,9 +137,17 @@ std::unique_ptr<BlockState> WarpMachine::start_block(std::uint32_t index) {
   }
   if (shapes_.empty())
     find_shapes();
-  fresh_code_ = for_fresh_warps();
+  if (!whole_code_)
+    whole_code_ = for_whole_warps();
   for (std::uint32_t w = 0; w < run_.block_warps; ++w) {
     WarpState &warp = block->warps[w];
+    if (warp.is_whole && warp.block == block.get()) { // it has ended as it began
+      warp.live = warp.all;
+      warp.held.code = nullptr;
+      warp.at.pc = 0;
+      std::fill(warp.at.iterations.begin(), warp.at.iterations.end(), 0);
+      continue;
+    }
     warp.block = block.get();
     warp.index = w;
     warp.all = warp.live = shapes_[w].lanes;
@@ -149,9 +157,15 @@ std::unique_ptr<BlockState> WarpMachine::start_block(std::uint32_t index) {
     warp.held.code = nullptr;
     warp.held.rows_are_blank = false;
     warp.fragments.clear();
-    warp.is_fresh = fresh_code_ != nullptr;
-    if (!warp.is_fresh)
+    warp.is_whole = whole_code_ != nullptr;
+    warp.waits = false;
+    if (!warp.is_whole) {
       start_warp(warp, true);
+      continue;
+    }
+    warp.at.function = run_.kernel;
+    warp.at.pc = 0;
+    warp.at.iterations.assign(run_.program.function(run_.kernel).cfg->loops().size(), 0);
   }
   block->live_warps = run_.block_warps;
   return block;
@@ -172,7 +186,7 @@ void WarpMachine::find_shapes() {
 
 // Without rows there are some of the right size, with anything in them.
 void WarpMachine::start_warp(WarpState &warp, bool with_rows) {
-  warp.is_fresh = false;
+  warp.is_whole = false;
   warp.copies.clear();
   std::fill(std::begin(warp.copy_group), std::end(warp.copy_group), 0);
   warp.products.clear();
@@ -237,20 +251,23 @@ bool WarpMachine::step_blocks() {
 }
 
 bool WarpMachine::run_warp(WarpState &warp) {
-  if (warp.fragments.empty() && !warp.is_fresh)
+  if (warp.is_whole ? warp.waits || warp.live == 0 : warp.fragments.empty())
     return false;
   const bool random = run_.options.schedule == WarpSchedule::random;
   turn_.left = random ? 1 + run_.random.below(run_.random.one_in(4) ? 200 : 12) : time_slice;
   bool progress = false;
   std::vector<std::size_t> &ready = ready_fragments_;
-  if (warp.is_fresh) {
+  while (warp.is_whole) {
     std::size_t index = 0;
     std::uint64_t quantum = time_slice;
     bool to_block_end = false;
     turn_.before = run_.outcome.steps;
-    const Translated how = run_fresh(warp, index, quantum, to_block_end);
-    if (warp.live == 0)
-      return true;
+    const Translated how = run_whole(warp, index, quantum, to_block_end);
+    if (warp.is_whole) {
+      if (warp.live == 0 || warp.waits || turn_.left == 0)
+        return true;
+      continue;
+    }
     if (how == Translated::went_on)
       run_fragment(warp, index, quantum, to_block_end, true);
     if (scheduler_.take_yield())
@@ -360,6 +377,9 @@ void WarpMachine::run_fragment(WarpState &warp, std::size_t index, std::uint64_t
 
 // No thread can go on: says who waits for whom.
 void WarpMachine::report_stuck(BlockState &block) {
+  for (WarpState &warp : block.warps)
+    if (warp.is_whole && warp.live != 0)
+      make_fragment(warp);
   for (WarpState &warp : block.warps)
     for (const Fragment &fragment : warp.fragments) {
       if (fragment.state != Fragment::State::at_sync)

@@ -77,14 +77,17 @@ private:
   /// `index`, `quantum` and `to_block_end` are those of the fragment that goes on.
   Translated run_translated(WarpState &warp, std::size_t &index, std::uint64_t &quantum,
                             bool &to_block_end);
-  /// The same for a warp that has executed nothing: it gets fragments only if it does not end
-  /// there.
-  Translated run_fresh(WarpState &warp, std::size_t &index, std::uint64_t &quantum,
+  /// The same for a warp that is whole: it gets fragments only if it neither ends nor waits at a
+  /// barrier where code returns.
+  Translated run_whole(WarpState &warp, std::size_t &index, std::uint64_t &quantum,
                        bool &to_block_end);
-  /// The translation that warps may begin with before they have fragments; null: none.
-  const Translation *for_fresh_warps();
-  /// What the special registers hold that code reads, of a fresh warp.
-  const std::uint64_t *fresh_specials(const WarpContext &context, const Translation &code);
+  /// The translation that warps may run as long as they are whole; null: none.
+  const Translation *for_whole_warps();
+  void find_stops();
+  /// What the special registers hold that code reads, of a whole warp.
+  const std::uint64_t *specials_of_whole(const WarpContext &context, const Translation &code);
+  /// Gives a whole warp a fragment, with its registers where code has left them.
+  void make_fragment(WarpState &warp);
   /// Runs code from an instruction for some lanes; `quantum`: how many instructions.
   void make_frame();
   void forget_known_bytes();
@@ -163,24 +166,34 @@ private:
     std::uint32_t meeting = 0; ///< where they meet
     bool took_branch = false;  ///< all of them, where they parted: then they are the later fragment
     std::uint32_t branch = 0;  ///< the first of those at which they parted
-    std::vector<std::uint64_t> slots; ///< with what others may have changed since then
+    std::vector<SlotLine> slots; ///< with what others may have changed since then
   };
   /// The first so many, in the order in which they parted: once for each place. They meet the
   /// others in the opposite order.
   std::vector<ParkedLanes> parked_{most_parked};
   std::size_t parked_count_ = 0;
-  bool run_ended_ = false; ///< of the lanes that go on, with the code's return
-  Activation going_;       ///< of those that go on, for the room
-  CallLevel fresh_level_;  ///< room for rows, of warps without fragments
-  std::vector<std::uint32_t> fresh_iterations_;
-  const Translation *fresh_code_ = nullptr; ///< of the block that starts
-  struct FreshSpecials {
+  bool run_ended_ = false;     ///< of the lanes that go on, with the code's return
+  Activation going_, waiting_; ///< of those that go on and that wait, for the room
+  /// IdleSide of each instruction of a function that lanes have parted in.
+  std::vector<std::vector<std::optional<IdleSide>>> idle_sides_;
+  const std::optional<IdleSide> &idle_side(std::uint32_t function, std::uint32_t pc);
+  CallLevel whole_level_;                   ///< room for rows, of warps that are whole
+  const Translation *whole_code_ = nullptr; ///< that they run
+  /// At what whole warps stop, by instruction of the kernel: the number of a barrier, or:
+  static constexpr std::uint8_t ends_warp = 16, ends_whole = 17;
+  std::vector<std::uint8_t> stops_;
+  struct WholeSpecials {
     const Translation *code = nullptr;
     std::uint64_t block = 0; ///< whose they are, from 1
     std::vector<std::uint64_t> values;
-    std::vector<std::size_t> of_warp; ///< numbers of those that are not the same in all warps
+    struct One {
+      std::size_t row; ///< in values
+      SpecialRegister special;
+      bool by_lane;
+    };
+    std::vector<One> of_warp, of_block; ///< those that are not the same in all of them
   };
-  FreshSpecials fresh_specials_;
+  WholeSpecials whole_specials_;
   /// Steps at which translations are asked for again.
   std::array<std::uint64_t, lane_layouts> next_question_{};
   const LaneLayout layout_; ///< of this launch's blocks

@@ -13,6 +13,11 @@ namespace ptxasw::emulator {
 
 using LaneMask = std::uint32_t;
 
+/// How many lanes there are; mostly all.
+inline unsigned lane_count(LaneMask mask) {
+  return mask == ~LaneMask{0} ? 32 : static_cast<unsigned>(std::popcount(mask));
+}
+
 /// Calls f(lane) for every lane of a mask, lowest first.
 template <class Function> void for_each_lane(LaneMask mask, Function f) {
   for (; mask; mask &= mask - 1)
@@ -76,6 +81,11 @@ struct PendingProduct {
 
 struct Translation;
 
+/// Room for slots: vectors that cross lines of the cache take longer.
+struct alignas(64) SlotLine {
+  std::uint64_t words[8];
+};
+
 /// Registers that translated code has left in its slots (warp_engine.h) and that rows are to get
 /// before anybody reads them: those of a fragment's lanes, at a depth of calls.
 struct HeldRegisters {
@@ -84,7 +94,7 @@ struct HeldRegisters {
   std::size_t depth = 0;
   std::uint32_t pc = 0;        ///< those that may be read from here on
   bool rows_are_blank = false; ///< with anything in them, and to be zeros first
-  std::vector<std::uint64_t> slots;
+  std::vector<SlotLine> slots;
 };
 
 struct WarpState {
@@ -96,7 +106,11 @@ struct WarpState {
   std::vector<Fragment> fragments;
   std::vector<CallLevel> levels;
   const std::uint32_t (*tid)[warp_lanes] = nullptr; ///< by axis: of WarpShape
-  bool is_fresh = false; ///< it has executed nothing, and has no fragments yet
+  /// It has no fragments: all its lanes are together in translated code, with registers in slots.
+  bool is_whole = false;
+  bool waits = false;       ///< a whole warp, at a barrier
+  std::uint8_t barrier = 0; ///< that it waits at
+  Activation at;            ///< where a whole warp is
   std::vector<PendingCopy> copies;
   std::uint32_t copy_group[warp_lanes] = {}; ///< that a lane's next copy belongs to
   std::vector<PendingProduct> products;

@@ -159,9 +159,19 @@ bool blend_slot(const RegisterSlot &slot, const std::uint8_t *from, LaneMask lan
     std::memcpy(to, &bits, sizeof bits);
     return true;
   }
-  const std::size_t size = slot.width / 8;
-  for_each_lane(lanes,
-                [&](unsigned lane) { std::memcpy(to + lane * size, from + lane * size, size); });
+  const auto elements = [&]<class Element>(Element) {
+    for_each_lane(lanes, [&](unsigned lane) {
+      std::memcpy(to + lane * sizeof(Element), from + lane * sizeof(Element), sizeof(Element));
+    });
+  };
+  if (slot.width == 8)
+    elements(std::uint8_t{});
+  else if (slot.width == 16)
+    elements(std::uint16_t{});
+  else if (slot.width == 32)
+    elements(std::uint32_t{});
+  else
+    elements(std::uint64_t{});
   return true;
 }
 
@@ -210,7 +220,7 @@ bool WarpMachine::hold(WarpContext &context, const Fragment &fragment, const Tra
   if (held.code)
     release_held(*context.warp);
   const std::uint32_t pc = fragment.stack.back().pc;
-  held.slots.resize(std::max<std::size_t>(held.slots.size(), code.slot_bytes / 8));
+  held.slots.resize(std::max(held.slots.size(), code.slot_bytes / sizeof(SlotLine)));
   for (std::uint32_t i = code.live_begin[pc]; i < code.live_begin[pc + 1]; ++i)
     if (!take_from_row(code.slots[code.live[i]],
                        &context.level->registers[std::size_t{code.live[i]} * warp_lanes],
@@ -244,67 +254,75 @@ bool is_of_warp(SpecialRegister special) {
   return special <= SpecialRegister::tid_z || special == SpecialRegister::warpid;
 }
 
-void fill_specials(const WarpContext &context, const Translation &code, std::uint64_t *row,
-                   bool (*is_wanted)(SpecialRegister)) {
+void fill_special(const WarpContext &context, SpecialRegister special, LaneLayout layout,
+                  std::uint64_t *row) {
+  const auto axis =
+      static_cast<std::size_t>(special) - static_cast<std::size_t>(SpecialRegister::tid_x);
+  const std::size_t lanes = is_by_lane(special, layout) ? warp_lanes : 1;
+  if (axis < 3) {
+    std::copy_n(context.warp->tid[axis], lanes, row);
+    return;
+  }
+  WarpOperand operand;
+  operand.kind = WarpOperand::Kind::special;
+  operand.special = special;
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    row[lane] = context.value(operand, lane);
+}
+
+void fill_specials(const WarpContext &context, const Translation &code, std::uint64_t *row) {
   for (const SpecialRegister special : code.specials) {
-    const auto axis =
-        static_cast<std::size_t>(special) - static_cast<std::size_t>(SpecialRegister::tid_x);
-    const std::size_t lanes = is_by_lane(special, code.layout) ? warp_lanes : 1;
-    if (!is_wanted(special)) {
-    } else if (axis < 3) {
-      std::copy_n(context.warp->tid[axis], lanes, row);
-    } else {
-      WarpOperand operand;
-      operand.kind = WarpOperand::Kind::special;
-      operand.special = special;
-      for (unsigned lane = 0; lane < lanes; ++lane)
-        row[lane] = context.value(operand, lane);
-    }
+    fill_special(context, special, code.layout, row);
     row += warp_lanes;
   }
 }
 
 } // namespace
 
-const std::uint64_t *WarpMachine::fresh_specials(const WarpContext &context,
-                                                 const Translation &code) {
-  FreshSpecials &its = fresh_specials_;
+const std::uint64_t *WarpMachine::specials_of_whole(const WarpContext &context,
+                                                    const Translation &code) {
+  WholeSpecials &its = whole_specials_;
   const std::uint64_t block = context.warp->block->index + std::uint64_t{1};
   if (its.code != &code) {
+    its.code = &code;
     its.values.resize(code.specials.size() * warp_lanes);
-    fill_specials(context, code, its.values.data(), [](SpecialRegister) { return true; });
+    fill_specials(context, code, its.values.data());
     its.of_warp.clear();
-    for (std::size_t i = 0; i < code.specials.size(); ++i)
-      if (is_of_warp(code.specials[i]))
-        its.of_warp.push_back(i);
+    its.of_block.clear();
+    for (std::size_t i = 0; i < code.specials.size(); ++i) {
+      const SpecialRegister special = code.specials[i];
+      if (is_of_warp(special) || is_of_block(special))
+        (is_of_warp(special) ? its.of_warp : its.of_block)
+            .push_back({i * warp_lanes, special, is_by_lane(special, code.layout)});
+    }
   } else if (its.block != block) {
-    fill_specials(context, code, its.values.data(), is_of_block);
+    for (const auto &[row, special, by_lane] : its.of_block)
+      if (special <= SpecialRegister::ctaid_z)
+        its.values[row] =
+            context.warp->block
+                ->ctaid[static_cast<int>(special) - static_cast<int>(SpecialRegister::ctaid_x)];
+      else
+        fill_special(context, special, code.layout, &its.values[row]);
   }
-  its.code = &code;
   its.block = block;
   const WarpState &warp = *context.warp;
-  for (const std::size_t i : its.of_warp) {
-    std::uint64_t *const row = &its.values[i * warp_lanes];
-    const SpecialRegister special = code.specials[i];
+  for (const auto &[row, special, by_lane] : its.of_warp)
     if (special == SpecialRegister::warpid) {
-      *row = warp.index;
-      continue;
+      its.values[row] = warp.index;
+    } else {
+      const std::uint32_t(&tid)[warp_lanes] =
+          warp.tid[static_cast<int>(special) - static_cast<int>(SpecialRegister::tid_x)];
+      if (by_lane)
+        std::copy(std::begin(tid), std::end(tid), &its.values[row]);
+      else
+        its.values[row] = tid[0];
     }
-    const std::uint32_t(&tid)[warp_lanes] =
-        warp.tid[static_cast<int>(special) - static_cast<int>(SpecialRegister::tid_x)];
-    if (is_by_lane(special, code.layout))
-      std::copy(std::begin(tid), std::end(tid), row);
-    else
-      *row = tid[0];
-  }
   return its.values.data();
 }
 
 std::uint64_t WarpMachine::within_limit(std::uint64_t quantum, LaneMask lanes) const {
   const std::uint64_t left = run_.options.step_limit - run_.outcome.steps;
-  return quantum <= left / warp_lanes
-             ? quantum
-             : std::min(quantum, left / static_cast<unsigned>(std::popcount(lanes)));
+  return quantum <= left / warp_lanes ? quantum : std::min(quantum, left / lane_count(lanes));
 }
 
 void WarpMachine::begin_run(TranslatedFrame &frame, std::uint64_t quantum) {
@@ -315,7 +333,7 @@ void WarpMachine::begin_run(TranslatedFrame &frame, std::uint64_t quantum) {
 
 void WarpMachine::count_run(TranslatedFrame &frame) {
   const std::uint64_t executed = run_budget_ - static_cast<std::uint64_t>(frame.budget);
-  run_.outcome.steps += executed * static_cast<unsigned>(std::popcount(frame.lanes));
+  run_.outcome.steps += executed * lane_count(frame.lanes);
   run_quantum_ -= executed;
   run_budget_ -= executed;
 }
@@ -379,7 +397,8 @@ void WarpMachine::enter(WarpContext &context, const Translation &code, LaneMask 
   if (known_changes_ != memory_.global().changes())
     forget_known_bytes();
   std::vector<KnownBytes> &known = known_by_instruction_[context.function];
-  known.resize(code.entries.size());
+  if (known.size() != code.entries.size())
+    known.resize(code.entries.size());
   frame.known = known.data();
   frame.slots = reinterpret_cast<std::uint8_t *>(context.warp->held.slots.data());
   frame.iterations = iterations;
@@ -459,7 +478,7 @@ WarpMachine::Translated WarpMachine::run_translated(WarpState &warp, std::size_t
   }
   if (warp.specials_of != code) {
     warp.specials.resize(code->specials.size() * warp_lanes);
-    fill_specials(context, *code, warp.specials.data(), [](SpecialRegister) { return true; });
+    fill_specials(context, *code, warp.specials.data());
     warp.specials_of = code;
   }
   frame_.specials = warp.specials.data();
@@ -470,51 +489,104 @@ WarpMachine::Translated WarpMachine::run_translated(WarpState &warp, std::size_t
   return run_.outcome.steps == before ? Translated::nothing : how;
 }
 
-const Translation *WarpMachine::for_fresh_warps() {
+const Translation *WarpMachine::for_whole_warps() {
   if (!may_translate_ || run_.program.meeting() == WarpMeeting::any || run_.options.lanes_alone ||
       run_.cluster.count() != 1)
     return nullptr;
   const Translation *code = translation(run_.kernel, layout_);
-  return code && code->entries[0] != 0 && code->live_begin[0] == code->live_begin[1] ? code
-                                                                                     : nullptr;
+  if (!code || code->entries[0] == 0 || code->live_begin[0] != code->live_begin[1])
+    return nullptr;
+  find_stops();
+  whole_level_.registers.resize(std::size_t{run_.program.max_registers()} * warp_lanes);
+  return code;
 }
 
-WarpMachine::Translated WarpMachine::run_fresh(WarpState &warp, std::size_t &index,
+// What is local to lanes is in one place for all whole warps: none of them may wait with it.
+void WarpMachine::find_stops() {
+  const std::vector<WarpInstruction> &code = run_.program.function(run_.kernel).code;
+  const bool may_wait =
+      run_.program.function(run_.kernel).local_bytes == 0 && !run_.options.check_barriers;
+  const bool may_end = run_.program.meeting() == WarpMeeting::none || !run_.options.check_barriers;
+  stops_.assign(code.size(), ends_whole);
+  for (std::size_t pc = 0; pc < code.size(); ++pc) {
+    const WarpInstruction &in = code[pc];
+    if (in.action == WarpAction::exit && in.guard == no_register && may_end)
+      stops_[pc] = ends_warp;
+    if (in.action == WarpAction::barrier && may_wait && leaves_registers(in) &&
+        in.inputs.size() == 1 && in.inputs[0].kind == WarpOperand::Kind::immediate &&
+        in.inputs[0].value < 16 && !in.opcode->has(Modifier::arrive) &&
+        !in.opcode->has(Modifier::red))
+      stops_[pc] = static_cast<std::uint8_t>(in.inputs[0].value);
+  }
+}
+
+// A turn goes on until its end or a barrier, and behind that if the warp is the last to come there:
+// as the interpreter has it for a warp of one fragment.
+WarpMachine::Translated WarpMachine::run_whole(WarpState &warp, std::size_t &index,
                                                std::uint64_t &quantum, bool &to_block_end) {
-  const Translation &code = *fresh_code_;
-  const WarpFunction &function = run_.program.function(run_.kernel);
-  fresh_level_.registers.resize(std::size_t{run_.program.max_registers()} * warp_lanes);
-  fresh_level_.local.assign(std::size_t{run_.max_local} * warp_lanes, 0);
-  fresh_iterations_.assign(function.cfg->loops().size(), 0);
-  WarpContext context{run_, &warp, &fresh_level_, 0, run_.kernel, function.code.data()};
+  const Translation &code = *whole_code_;
+  WarpContext context{run_, &warp,       &whole_level_,
+                      0,    run_.kernel, run_.program.function(run_.kernel).code.data()};
+  if (run_.program.function(run_.kernel).local_bytes != 0)
+    whole_level_.local.assign(std::size_t{run_.max_local} * warp_lanes, 0);
   HeldRegisters &held = warp.held;
-  held.slots.resize(std::max<std::size_t>(held.slots.size(), code.slot_bytes / 8));
-  frame_.specials = fresh_specials(context, code);
-  enter(context, code, warp.live, 0, fresh_iterations_.data(), quantum, false);
-  const WarpInstruction &next = function.code[frame_.pc];
-  if (run_.program.meeting() == WarpMeeting::none && parked_count_ == 0 && frame_.budget > 0 &&
-      next.action == WarpAction::exit && next.guard == no_register) {
-    run_.outcome.steps += static_cast<unsigned>(std::popcount(warp.live));
+  if (held.slots.size() < code.slot_bytes / sizeof(SlotLine))
+    held.slots.resize(code.slot_bytes / sizeof(SlotLine));
+  frame_.specials = specials_of_whole(context, code);
+  enter(context, code, warp.live, warp.at.pc, warp.at.iterations.data(), quantum, false);
+  warp.at.pc = frame_.pc;
+  const std::uint8_t stop =
+      parked_count_ == 0 && frame_.budget > 0 ? stops_[frame_.pc] : ends_whole;
+  BlockState &block = *warp.block;
+  if (stop == ends_warp) {
+    run_.outcome.steps += lane_count(warp.live);
     warp.live = 0;
-    warp.is_fresh = false;
-    --warp.block->live_warps;
+    --block.live_warps;
+    if (block.used_barriers != 0)
+      barriers_.complete(context);
     return Translated::ended;
   }
-  start_warp(warp, false);
-  warp.specials.assign(frame_.specials, frame_.specials + code.specials.size() * warp_lanes);
-  warp.specials_of = &code;
-  held.rows_are_blank = true;
-  warp.fragments[0].stack.back().iterations = fresh_iterations_;
+  if (stop < ends_warp && (block.barriers[stop].arrived[warp.index] & warp.live) == 0 &&
+      memory_.global().bytes_in_use() <= run_.options.memory_limit) {
+    run_.outcome.steps += lane_count(warp.live);
+    barriers_.arrive(warp, stop);
+    end_run();
+    return Translated::ended;
+  }
+  make_fragment(warp);
   context.level = &warp.levels[0];
-  context.level->local = fresh_level_.local;
   return settle(context, index, quantum, to_block_end);
+}
+
+void WarpMachine::make_fragment(WarpState &warp) {
+  WarpContext context{run_, &warp, &whole_level_, 0, run_.kernel, nullptr};
+  const std::uint64_t *const specials = specials_of_whole(context, *whole_code_);
+  start_warp(warp, false);
+  warp.specials.assign(specials, specials + whole_code_->specials.size() * warp_lanes);
+  warp.specials_of = whole_code_;
+  Fragment &fragment = warp.fragments[0];
+  fragment.stack.back() = warp.at;
+  if (warp.waits) {
+    fragment.state = Fragment::State::at_barrier;
+    fragment.barrier = warp.barrier;
+  }
+  if (warp.held.code == nullptr) { // it has executed nothing
+    start_level(run_, warp.levels[0]);
+    return;
+  }
+  warp.held.rows_are_blank = true;
+  if (run_.program.function(run_.kernel).local_bytes != 0)
+    warp.levels[0].local = whole_level_.local;
+  else
+    std::fill(warp.levels[0].local.begin(), warp.levels[0].local.end(), std::uint8_t{0});
 }
 
 // Keeps what waiting lanes may read where they meet others; false: not all of it can be kept.
 bool WarpMachine::park(const TranslatedFrame &frame, ParkedLanes &parked, LaneMask lanes) {
   const Translation &code = *frame.code;
   const bool is_first = parked.lanes == 0;
-  parked.slots.resize(std::max<std::size_t>(parked.slots.size(), code.slot_bytes / 8));
+  if (parked.slots.size() < code.slot_bytes / sizeof(SlotLine))
+    parked.slots.resize(code.slot_bytes / sizeof(SlotLine));
   auto *const kept = reinterpret_cast<std::uint8_t *>(parked.slots.data());
   return for_changed_slots(code, parked.branch, [&](const RegisterSlot &slot) {
     if (!is_first)
@@ -543,8 +615,7 @@ bool WarpMachine::unpark(TranslatedFrame &frame) {
 bool WarpMachine::take_jump(ParkedLanes &parked) {
   if (parked.place.pc == parked.meeting)
     return true;
-  const std::uint64_t steps =
-      run_.outcome.steps + static_cast<unsigned>(std::popcount(parked.lanes));
+  const std::uint64_t steps = run_.outcome.steps + lane_count(parked.lanes);
   const bool is_first =
       scheduler_.runs_before(parked.place, going_) &&
       std::all_of(parked_.begin(), parked_.begin() + static_cast<std::ptrdiff_t>(parked_count_) - 1,
@@ -567,6 +638,17 @@ bool WarpMachine::goes_before_parked() const {
                      });
 }
 
+const std::optional<IdleSide> &WarpMachine::idle_side(std::uint32_t function, std::uint32_t pc) {
+  idle_sides_.resize(run_.program.function_count());
+  std::vector<std::optional<IdleSide>> &sides = idle_sides_[function];
+  if (sides.empty()) {
+    const WarpFunction &its = run_.program.function(function);
+    for (std::uint32_t i = 0; i < its.code.size(); ++i)
+      sides.push_back(its.code[i].action == WarpAction::branch ? its.idle_side(i) : std::nullopt);
+  }
+  return sides[pc];
+}
+
 // As the interpreter does it: those that go on are a fragment of their own, with a run of its own
 // for each block, and come first, or they leave. Those that wait at one place are one fragment
 // there, before the others' if any of its lanes did not take a branch.
@@ -577,7 +659,7 @@ std::uint32_t WarpMachine::part_in_code(TranslatedFrame &frame, std::uint32_t pc
   if (run_.options.schedule != WarpSchedule::reconverge ||
       (frame.by_block != 0 && parked_count_ == 0))
     return 0;
-  const std::optional<IdleSide> side = function.idle_side(pc);
+  const std::optional<IdleSide> &side = idle_side(context.function, pc);
   const auto size = static_cast<std::ptrdiff_t>(function.cfg->loops().size());
   going_.function = context.function;
   going_.pc = pc;
@@ -590,8 +672,9 @@ std::uint32_t WarpMachine::part_in_code(TranslatedFrame &frame, std::uint32_t pc
     return 0;
   const bool take_and_wait = side->first == function.code[pc].target;
   const LaneMask wait = take_and_wait ? taken : frame.lanes & ~taken;
-  const auto waiting_lanes = static_cast<unsigned>(std::popcount(wait));
-  Activation waiting = going_;
+  const unsigned waiting_lanes = lane_count(wait);
+  Activation &waiting = waiting_;
+  waiting = going_;
   scheduler_.move_to(waiting, side->first);
   scheduler_.move_to(going_, side->other);
   const bool jumps_first = side->first != side->meeting && scheduler_.runs_before(waiting, going_);
@@ -603,7 +686,7 @@ std::uint32_t WarpMachine::part_in_code(TranslatedFrame &frame, std::uint32_t pc
     return 0;
   // If the turn ends here, the interpreter has the branch.
   const std::uint64_t run = run_budget_ - static_cast<std::uint64_t>(frame.budget) + executed;
-  const std::uint64_t steps = run * static_cast<unsigned>(std::popcount(frame.lanes));
+  const std::uint64_t steps = run * lane_count(frame.lanes);
   if ((run_.outcome.steps + steps - turn_.before) / warp_lanes + 1 + jumps_first >= turn_.left ||
       (jumps_first && run_.outcome.steps + steps + waiting_lanes > run_.options.step_limit))
     return 0;
@@ -625,7 +708,7 @@ std::uint32_t WarpMachine::part_in_code(TranslatedFrame &frame, std::uint32_t pc
     end_run();
   }
   run_.outcome.parted = true;
-  parked.place = std::move(waiting);
+  std::swap(parked.place, waiting);
   parked.took_branch &= take_and_wait;
   parked.lanes |= wait;
   frame.lanes &= ~wait;

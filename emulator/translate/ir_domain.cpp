@@ -179,6 +179,11 @@ void IrDomain::must_not_wrap(const Value &a, std::int64_t more, bool is_signed) 
 IrValue IrDomain::resized(std::string_view what, Value a, unsigned width) {
   if (a.width == width)
     return a;
+  // A constant stays one: multiples by it have steps.
+  if (a.constant && a.width > 1 && a.width <= 64 && width > 1 && width <= 64) {
+    const auto bits = static_cast<std::uint64_t>(std::stoll(a.text));
+    return constant(width, {what == "sext" ? bits : bits & mask64(a.width)});
+  }
   if (a.has_steps()) {
     const std::string scalar = type_of(a);
     if (what == "trunc")

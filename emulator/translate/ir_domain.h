@@ -24,6 +24,7 @@ namespace ptxasw::emulator {
 /// What the host's processor computes in vectors.
 struct HostFeatures {
   bool fma = false, f16c = false;
+  bool gathers = false; ///< loads words from addresses in a vector, eight or more at once
 };
 
 /// What a 32-bit value says of NaNs.
@@ -75,6 +76,14 @@ public:
   std::string load(std::string_view type, std::string_view address, unsigned alignment);
   void store(std::string_view type, std::string_view value, std::string_view address,
              unsigned alignment);
+
+  /// The same for a variable.
+  std::string load_from(std::string_view type, std::string_view variable) {
+    return define("load {}, {} {}", type, pointer(type), variable);
+  }
+  void store_to(std::string_view type, std::string_view value, std::string_view variable) {
+    line("store {} {}, {} {}", type, value, pointer(type), variable);
+  }
 
   std::string text;
   std::set<std::string> declarations; ///< of the functions that are called

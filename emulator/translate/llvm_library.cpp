@@ -145,7 +145,7 @@ public:
     const auto offers = [&](std::string_view feature) {
       return ("," + features_ + ",").find(fmt::format(",+{},", feature)) != std::string::npos;
     };
-    return {offers("fma") || offers("neon"), offers("f16c")};
+    return {offers("fma") || offers("neon"), offers("f16c"), offers("avx512f")};
   }
 
   tl::expected<std::unique_ptr<MachineCode>, std::string>

@@ -46,7 +46,7 @@ public:
   FunctionTranslator(const WarpProgram &program, std::uint32_t function, LaneLayout layout,
                      const HostFeatures &host, bool opaque)
       : function_(program.function(function)), module_(program.module()), layout_(layout),
-        text_(opaque), domain_(text_, host, row_lanes(layout)),
+        host_(host), text_(opaque), domain_(text_, host, row_lanes(layout)),
         liveness_(module_, *function_.function, *function_.cfg),
         carry_(static_cast<RegisterId>(function_.function->registers.size())),
         slots_((std::size_t{carry_} + 1) * 2) {}
@@ -107,6 +107,12 @@ private:
   /// Says in an i1 if all lanes' elements have been loaded to %values from where %addresses say.
   std::string gather(const WarpInstruction &in, const std::string &mask);
   void define_gather(bool is_shared, unsigned width);
+  /// Addresses of the first lanes of rows, if rows are shorter than a warp.
+  std::vector<std::string> row_begins(const IrValue &where);
+  /// Says in an i1 if each lane's address is that of its row's first lane and so much more from
+  /// lane to lane, and if those are whole elements.
+  std::string lie_in_rows(const IrValue &where, const std::vector<std::string> &begins,
+                          std::uint64_t element);
   void branch(std::uint32_t pc, std::uint32_t length);
   /// Registers that may be written behind a branch and are read where its sides meet.
   const std::vector<RegisterId> &written_before(std::uint32_t pc, std::uint32_t meeting);
@@ -146,10 +152,15 @@ private:
   unsigned width_of(RegisterId reg) const;
   std::vector<RegisterId> outputs_of(const WarpInstruction &in) const;
   void subtract(std::uint32_t executed);
+  // What is left of the budget, which lanes and whether ends of blocks are told are variables of
+  // the code. The machine sees the first and may change all three where it is called for them.
+  void tell_machine();
+  void hear_machine();
 
   const WarpFunction &function_;
   const Module &module_;
   const LaneLayout layout_;
+  const HostFeatures host_;
   IrText text_;
   IrDomain domain_;
   const Liveness liveness_;
@@ -157,8 +168,9 @@ private:
   std::vector<std::uint32_t> lengths_; ///< of a segment that begins here; 0: none does
   std::vector<Live> live_;             ///< in front of an instruction
   std::vector<SpecialRegister> specials_;
-  std::vector<Slot> slots_;      ///< by register
-  std::uint32_t slot_bytes_ = 0; ///< of those that are used
+  std::vector<Slot> slots_;         ///< by register
+  std::uint32_t slot_bytes_ = 0;    ///< of those that are used
+  std::uint32_t number_offset_ = 0; ///< where the next number goes, unless a line begins there
   bool shapes_changed_ = false;
   std::map<std::uint32_t, std::vector<RegisterId>> written_before_; ///< by branch
   std::set<std::string> functions_; ///< that the text calls, defined in the other
@@ -269,7 +281,9 @@ std::string FunctionTranslator::row_address(std::string_view base, std::size_t i
 
 void FunctionTranslator::start_shapes() {
   for (std::uint32_t pc = 0; pc < function_.code.size(); ++pc)
-    if (!is_known(pc)) {
+    // What ends the function behind its last instruction is made from none; no end writes anything.
+    if (!is_known(pc) && function_.code[pc].action != WarpAction::exit &&
+        function_.code[pc].action != WarpAction::ret) {
       for (const RegisterId reg :
            written_registers(module_, function_.function->instructions[function_.code[pc].source]))
         add_shape(reg, {{}, width_of(reg), false});
@@ -300,10 +314,17 @@ std::string FunctionTranslator::slot_address(RegisterId reg) {
   slot.width = static_cast<std::uint8_t>(width_of(reg));
   if (!slot.is_used) {
     slot.is_used = true;
-    slot.offset = slot_bytes_;
-    slot_bytes_ += slot.shape != RegisterSlot::Shape::lanes ? 8
-                   : slot.width == 1                        ? 8
-                                                            : slot.width / 8 * warp_lanes;
+    // Lines of the cache: some of numbers, and some for each vector.
+    constexpr std::uint32_t line = 64;
+    const bool is_number = slot.shape != RegisterSlot::Shape::lanes || slot.width == 1;
+    if (is_number && number_offset_ % line != 0) {
+      slot.offset = number_offset_;
+    } else {
+      slot.offset = slot_bytes_;
+      slot_bytes_ += is_number ? line : (slot.width / 8 * warp_lanes + line - 1) / line * line;
+    }
+    if (is_number)
+      number_offset_ = slot.offset + 8;
   }
   return text_.define("add i64 %slots, {}", slot.offset);
 }
@@ -456,13 +477,25 @@ void FunctionTranslator::fill_slots_behind(BlockId block) {
 }
 
 void FunctionTranslator::subtract(std::uint32_t executed) {
-  const std::string at = field_address(offsetof(TranslatedFrame, budget));
-  text_.store("i64", text_.define("sub i64 {}, {}", text_.load("i64", at, 8), executed), at, 8);
+  text_.store_to("i64", text_.define("sub i64 {}, {}", text_.load_from("i64", "%budget"), executed),
+                 "%budget");
+}
+
+void FunctionTranslator::tell_machine() {
+  text_.store("i64", text_.load_from("i64", "%budget"),
+              field_address(offsetof(TranslatedFrame, budget)), 8);
+}
+
+void FunctionTranslator::hear_machine() {
+  text_.store_to("i64", field(offsetof(TranslatedFrame, budget), "i64"), "%budget");
+  text_.store_to("i32", field(offsetof(TranslatedFrame, lanes), "i32"), "%lanes");
+  text_.store_to("i32", field(offsetof(TranslatedFrame, by_block), "i32"), "%by_block");
 }
 
 void FunctionTranslator::leave(std::uint32_t pc, std::uint32_t executed) {
   if (executed != 0)
     subtract(executed);
+  tell_machine();
   text_.store("i32", std::to_string(pc), field_address(offsetof(TranslatedFrame, pc)), 4);
   text_.line("ret void");
 }
@@ -847,8 +880,8 @@ std::string FunctionTranslator::gather(const WarpInstruction &in, const std::str
 }
 
 // A function of its own for all loads of one width from memory of one kind: their lanes' addresses
-// lie in a row in memory, what they load goes to another. Lanes that do not execute it load what
-// the first that does loads. All of them are in one stretch, or nothing is loaded.
+// lie in a row in memory, what they load goes to another. Lanes that do not execute it load
+// nothing, or what the first that does loads. All of them are in one stretch, or nothing is loaded.
 void FunctionTranslator::define_gather(bool is_shared, unsigned width) {
   const std::string name = fmt::format("@gather_{}{}", is_shared ? "shared" : "known", width);
   if (!functions_.insert(name).second)
@@ -899,39 +932,103 @@ void FunctionTranslator::define_gather(bool is_shared, unsigned width) {
   const std::string size = text_.define("sub i64 {}, {}", end, first);
   check(text_.define("icmp uge i64 {}, {}", size, width / 8));
   const std::string last = text_.define("sub i64 {}, {}", size, width / 8);
-  const std::string all = text_.load(row_type, "%from", 64), some = text_.new_label(),
-                    join = text_.new_label();
-  const std::string full = text_.define("icmp eq i32 %mask, -1");
-  text_.line("br i1 {}, label %{}, label %{}", full, join, some);
-  text_.start(some);
-  const std::string chosen = text_.define("select <32 x i1> {}, {} {}, {} {}",
-                                          text_.define("bitcast i32 %mask to <32 x i1>"), row_type,
-                                          all, row_type, splat(one));
-  text_.line("br label %{}", join);
-  text_.start(join);
-  const std::string where =
-      text_.define("phi {} [ {}, %{} ], [ {}, %{} ]", row_type, all, current, chosen, some);
-  const std::string offset = text_.define("sub {} {}, {}", row_type, where, splat(first));
-  const std::string beyond = text_.define("icmp ugt {} {}, {}", row_type, offset, splat(last));
-  const std::string rest =
-      text_.define("and {} {}, {}", row_type, where, splat(std::to_string(width / 8 - 1)));
-  const std::string odd = text_.define("icmp ne {} {}, zeroinitializer", row_type, rest);
-  const std::string wrong = text_.define("or <32 x i1> {}, {}", beyond, odd);
-  check(text_.define("icmp eq i32 {}, 0", text_.define("bitcast <32 x i1> {} to i32", wrong)));
-  const std::string host = text_.define("add {} {}, {}", row_type, where, splat(to_host));
+  const std::string all = text_.load(row_type, "%from", 64);
+  const auto check_lanes = [&](const std::string &wrong) {
+    const std::string bits = text_.define("bitcast <32 x i1> {} to i32", wrong);
+    check(text_.define("icmp eq i32 {}, 0", text_.define("and i32 {}, %mask", bits)));
+  };
   const std::string type = IrDomain::type_of(width, false);
-  std::string values = "undef";
-  for (unsigned number = 0; number < warp_lanes; ++number) {
-    const std::string at = text_.define("extractelement {} {}, i32 {}", row_type, host, number);
-    values = text_.define("insertelement {} {}, i{} {}, i32 {}", type, values, width,
-                          text_.load(IrDomain::type_of(width, true), at, 1), number);
+  const std::uint64_t element = width / 8;
+  if (host_.gathers && width >= 32) {
+    // Whole elements in: what an odd place has in its last bits makes a large number.
+    const int places = std::countr_zero(element);
+    check(text_.define("icmp eq i64 {}, 0", text_.define("and i64 {}, {}", first, element - 1)));
+    const std::string offset = text_.define("sub {} {}, {}", row_type, all, splat(first));
+    text_.declarations.insert(
+        fmt::format("declare {0} @llvm.fshr.v32i64({0}, {0}, {0})\n", row_type));
+    const std::string number = text_.define("call {0} @llvm.fshr.v32i64({0} {1}, {0} {1}, {0} {2})",
+                                            row_type, offset, splat(std::to_string(places)));
+    const std::string most = text_.define("lshr i64 {}, {}", last, places);
+    check_lanes(text_.define("icmp ugt {} {}, {}", row_type, number, splat(most)));
+    const std::string host = text_.define("add {} {}, {}", row_type, all, splat(to_host));
+    const std::string name = fmt::format("i{}", width),
+                      pointers = fmt::format("<32 x {}>", text_.pointer(name));
+    const std::string function =
+        fmt::format("@llvm.masked.gather.v32{}.v32{}", name, text_.mangled_pointer(name));
+    text_.declarations.insert(
+        fmt::format("declare {0} {1}({2}, i32, <32 x i1>, {0})\n", type, function, pointers));
+    const std::string at = text_.define("inttoptr {} {} to {}", row_type, host, pointers);
+    const std::string lanes = text_.define("bitcast i32 %mask to <32 x i1>");
+    text_.store(type,
+                text_.define("call {0} {1}({2} {3}, i32 1, <32 x i1> {4}, {0} zeroinitializer)",
+                             type, function, pointers, at, lanes),
+                "%to", 32);
+  } else {
+    const std::string some = text_.new_label(), join = text_.new_label();
+    text_.line("br i1 {}, label %{}, label %{}", text_.define("icmp eq i32 %mask, -1"), join, some);
+    text_.start(some);
+    const std::string chosen = text_.define("select <32 x i1> {}, {} {}, {} {}",
+                                            text_.define("bitcast i32 %mask to <32 x i1>"),
+                                            row_type, all, row_type, splat(one));
+    text_.store(row_type, chosen, "%from", 64);
+    text_.line("br label %{}", join);
+    text_.start(join);
+    const std::string where =
+        text_.define("phi {} [ {}, %{} ], [ {}, %{} ]", row_type, all, current, chosen, some);
+    const std::string offset = text_.define("sub {} {}, {}", row_type, where, splat(first));
+    const std::string beyond = text_.define("icmp ugt {} {}, {}", row_type, offset, splat(last));
+    const std::string rest =
+        text_.define("and {} {}, {}", row_type, where, splat(std::to_string(element - 1)));
+    const std::string odd = text_.define("icmp ne {} {}, zeroinitializer", row_type, rest);
+    check_lanes(text_.define("or <32 x i1> {}, {}", beyond, odd));
+    std::string values = "undef";
+    for (unsigned number = 0; number < warp_lanes; ++number) {
+      // An address comes from memory faster than out of a vector, where this would be turned into
+      // that if it were not volatile.
+      const std::string place =
+          text_.define("inttoptr i64 {} to {}", text_.define("add i64 %from, {}", number * 8),
+                       text_.pointer("i64"));
+      const std::string address =
+          text_.define("load volatile i64, {} {}, align 8", text_.pointer("i64"), place);
+      const std::string at = text_.define("add i64 {}, {}", address, to_host);
+      values = text_.define("insertelement {} {}, i{} {}, i32 {}", type, values, width,
+                            text_.load(IrDomain::type_of(width, true), at, 1), number);
+    }
+    text_.store(type, values, "%to", 32);
   }
-  text_.store(type, values, "%to", 32);
   text_.line("ret i1 true");
   text_.start("not_here");
   text_.line("ret i1 false");
   text_.text += "}\n";
   functions_text_ += std::exchange(text_.text, before);
+}
+
+std::vector<std::string> FunctionTranslator::row_begins(const IrValue &where) {
+  std::vector<std::string> begins;
+  for (unsigned lane = 0; lane < warp_lanes; lane += row_lanes(layout_))
+    begins.push_back(text_.define("extractelement {} {}, i32 {}", row_type, where.text, lane));
+  return begins;
+}
+
+std::string FunctionTranslator::lie_in_rows(const IrValue &where,
+                                            const std::vector<std::string> &begins,
+                                            std::uint64_t element) {
+  const unsigned row = row_lanes(layout_);
+  const std::string first =
+      text_.define("shufflevector {0} {1}, {0} undef, {2}", row_type, where.text,
+                   shuffle_indices(warp_lanes, [&](std::size_t n) { return n / row * row; }));
+  std::string steps, bits = begins[0];
+  for (unsigned lane = 0; lane < warp_lanes; ++lane)
+    steps += fmt::format("{}i64 {}", lane ? ", " : "", lane % row * element);
+  const std::string expected = text_.define("add {} {}, <{}>", row_type, first, steps);
+  const std::string equal = text_.define("icmp eq {} {}, {}", row_type, where.text, expected);
+  const std::string lie =
+      text_.define("icmp eq i32 {}, -1", text_.define("bitcast <32 x i1> {} to i32", equal));
+  for (std::size_t i = 1; i < begins.size(); ++i)
+    bits = text_.define("or i64 {}, {}", bits, begins[i]);
+  const std::string aligned =
+      text_.define("icmp eq i64 {}, 0", text_.define("and i64 {}, {}", bits, element - 1));
+  return text_.define("and i1 {}, {}", lie, aligned);
 }
 
 // Says if each lane's address is that of lane 0 and so much more from lane to lane.
@@ -997,11 +1094,31 @@ std::vector<IrValue> FunctionTranslator::load(std::uint32_t pc, const IrValue &w
   const bool is_apart = count == 1 && !is_contiguous && are_near(where, whole);
   const bool has_quick_way = is_known_space && std::has_single_bit(whole) &&
                              (!where.is_scalar() || where.uniform || is_contiguous || is_apart);
+  const unsigned row = row_lanes(layout_);
+  const bool has_rows = has_quick_way && row != warp_lanes && count == 1 && !where.is_scalar();
   // At one address all lanes find the same, but for the memory that each has for itself.
   const bool is_uniform = where.uniform && has_quick_way && in.space != StateSpace::generic;
   const std::string type = IrDomain::type_of(width, is_uniform);
   const std::string slow = text_.new_label(), join = text_.new_label();
   WaysIn in_all;
+  if (has_rows) {
+    const std::string in_rows = text_.new_label(), others = text_.new_label(),
+                      fast = text_.new_label();
+    const std::vector<std::string> begins = row_begins(where);
+    text_.line("br i1 {}, label %{}, label %{}", lie_in_rows(where, begins, whole), in_rows,
+               others);
+    text_.start(in_rows);
+    std::vector<std::string> parts;
+    for (const std::string &begin : begins)
+      parts.push_back(host_bytes(in, begin, row * whole, slow));
+    text_.line("br label %{}", fast);
+    text_.start(fast);
+    for (std::string &part : parts)
+      part = text_.load(fmt::format("<{} x i{}>", row, width), part, 1);
+    in_all.ways.push_back({fast, {joined(std::move(parts), width, row)}});
+    text_.line("br label %{}", join);
+    text_.start(others);
+  }
   if (has_quick_way) {
     const std::string first =
         where.is_scalar() ? where.text
@@ -1019,10 +1136,24 @@ std::vector<IrValue> FunctionTranslator::load(std::uint32_t pc, const IrValue &w
       text_.start(fast);
       in_all.ways.push_back({fast, {load_apart(bytes, where, width)}});
       text_.line("br label %{}", join);
-    } else if (!where.uniform) {
+    } else if (!where.uniform && !has_rows) {
       const std::string side_by_side = text_.new_label(), fast = text_.new_label();
-      text_.line("br i1 {}, label %{}, label %{}", lies_at(where, first, whole), side_by_side,
-                 where.is_scalar() ? slow : one_place);
+      if (where.is_scalar()) {
+        text_.line("br label %{}", side_by_side);
+      } else { // lane 1 says which of the two it can be
+        const std::string in_line = text_.new_label(), apart = text_.new_label();
+        const std::string second =
+            text_.define("extractelement {} {}, i32 1", row_type, where.text);
+        const std::string distance = text_.define("sub i64 {}, {}", second, first);
+        text_.line("br i1 {}, label %{}, label %{}",
+                   text_.define("icmp eq i64 {}, {}", distance, whole), in_line, apart);
+        text_.start(apart);
+        text_.line("br i1 {}, label %{}, label %{}", text_.define("icmp eq i64 {}, 0", distance),
+                   one_place, slow);
+        text_.start(in_line);
+        text_.line("br i1 {}, label %{}, label %{}", lies_at(where, first, whole), side_by_side,
+                   slow);
+      }
       text_.start(side_by_side);
       const std::string bytes = host_bytes(in, first, whole * warp_lanes, slow);
       text_.line("br label %{}", fast);
@@ -1103,7 +1234,26 @@ void FunctionTranslator::store(std::uint32_t pc, const IrValue &where, const std
                               in.space == StateSpace::shared) &&
                              std::has_single_bit(whole) &&
                              (!where.is_scalar() || is_contiguous || is_apart);
-  if (has_quick_way) {
+  const unsigned row = row_lanes(layout_);
+  if (has_quick_way && row != warp_lanes && count == 1 && !where.is_scalar()) {
+    const std::string in_rows = text_.new_label();
+    const std::vector<std::string> begins = row_begins(where);
+    const std::string full = text_.define("icmp eq i32 {}, -1", mask);
+    text_.line("br i1 {}, label %{}, label %{}",
+               text_.define("and i1 {}, {}", full, lie_in_rows(where, begins, whole)), in_rows,
+               slow);
+    text_.start(in_rows);
+    std::vector<std::string> parts;
+    for (const std::string &begin : begins)
+      parts.push_back(host_bytes(in, begin, row * whole, slow));
+    // In their order: of stores to one place the last one stays.
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      text_.store(fmt::format("<{} x i{}>", row, width),
+                  text_.define("shufflevector {0} {1}, {0} undef, {2}", type, stored[0],
+                               shuffle_indices(row, [&](std::size_t n) { return i * row + n; })),
+                  parts[i], 1);
+    text_.line("br label %{}", join);
+  } else if (has_quick_way) {
     const std::string first =
         where.is_scalar() ? where.text
                           : text_.define("extractelement {} {}, i32 0", row_type, where.text);
@@ -1177,10 +1327,11 @@ void FunctionTranslator::go_to(std::uint32_t from, std::uint32_t to) {
   const std::string stop = text_.new_label(), ends = text_.new_label();
   // Those that wait for them where they leave leave with them.
   const std::string next = lengths_[to] != 0 ? fmt::format("segment{}", to) : stop;
-  const std::string by_block = field(offsetof(TranslatedFrame, by_block), "i32");
-  likely(text_.define("icmp eq i32 {}, 0", by_block), next, ends);
+  likely(text_.define("icmp eq i32 {}, 0", text_.load_from("i32", "%by_block")), next, ends);
   text_.start(ends);
+  tell_machine();
   const std::string go_on = text_.define("call i32 %block_ends(i64 %frame, i32 {})", to);
+  hear_machine();
   likely(text_.define("icmp ne i32 {}, 0", go_on), next, stop);
   text_.start(stop);
   leave(to, 0);
@@ -1259,8 +1410,10 @@ void FunctionTranslator::branch(std::uint32_t pc, std::uint32_t length) {
         shapes_changed_ |= slots_[reg].shape != RegisterSlot::Shape::lanes;
         slots_[reg].shape = RegisterSlot::Shape::lanes;
       }
+    tell_machine();
     const std::string parted =
         text_.define("call i32 %part(i64 %frame, i32 {}, i32 {}, i32 {})", pc, taken, length);
+    hear_machine();
     const std::string go_on = text_.new_label(), leaves = text_.new_label();
     likely(text_.define("icmp ne i32 {}, 0", parted), go_on, leaves);
     text_.start(go_on);
@@ -1301,8 +1454,8 @@ void FunctionTranslator::translate_segment(std::uint32_t first) {
   rows_.clear();
   text_.text += std::exchange(stubs_, {});
   text_.start(fmt::format("segment{}", first));
-  mask_ = field(offsetof(TranslatedFrame, lanes), "i32");
-  const std::string budget = field(offsetof(TranslatedFrame, budget), "i64");
+  mask_ = text_.load_from("i32", "%lanes");
+  const std::string budget = text_.load_from("i64", "%budget");
   const std::string enough = text_.define("icmp sge i64 {}, {}", budget, length);
   const std::string body = text_.new_label(), stop = text_.new_label();
   likely(enough, body, stop);
@@ -1339,7 +1492,7 @@ void FunctionTranslator::translate_segment(std::uint32_t first) {
 }
 
 void FunctionTranslator::translate_segments() {
-  slot_bytes_ = 0;
+  slot_bytes_ = number_offset_ = 0;
   for (Slot &slot : slots_)
     slot.is_used = false;
   text_.text.clear();
@@ -1374,6 +1527,10 @@ TranslatedText FunctionTranslator::run() {
   argument("shared_bytes", offsetof(TranslatedFrame, shared_bytes), "i64");
   argument("shared_granules", offsetof(TranslatedFrame, shared_granules), "i64");
   argument("local_base", offsetof(TranslatedFrame, local_base), "i64");
+  text_.line("%budget = alloca i64");
+  text_.line("%lanes = alloca i32");
+  text_.line("%by_block = alloca i32");
+  hear_machine();
   text_.line("%address_row = alloca [32 x i64], align 64");
   text_.line("%value_rows = alloca [256 x i64], align 64");
   text_.line("%addresses = ptrtoint {} %address_row to i64", text_.pointer("[32 x i64]"));

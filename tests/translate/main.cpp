@@ -2,6 +2,8 @@
 // engines random COUNT [SEED]       random kernels
 //
 // engines broken COUNT              code that forgets a lane is found out: exit code 0
+// engines kept FILE EXPECTED        which warps ran whole, and what code takes for granted of
+//                                   registers, are what a file says
 //
 // Launches are drawn; each runs by the interpreter and by translated code, under the schedules that
 // both know, on one thread of the host and on two, without limits and with one that ends the run
@@ -9,6 +11,7 @@
 // here.
 
 #include "emulator/machine/launch_model.h"
+#include "emulator/machine/warp_context.h"
 #include "emulator/machine/warp_draw.h"
 #include "emulator/translate/translator.h"
 #include "tests/random/random_kernel.h"
@@ -80,6 +83,77 @@ public:
   }
   Translator *right = nullptr;
 };
+
+/// Code that counts how often it is entered.
+struct CountedTranslation final : Translation {
+  std::unique_ptr<Translation> right;
+  mutable std::size_t whole = 0, others = 0; ///< entries, of warps without fragments and with
+};
+
+class CountingTranslator final : public Translator {
+public:
+  explicit CountingTranslator(Translator *translator) : right_(translator) {}
+  std::uint64_t worth(const WarpFunction &) const override { return 0; }
+  std::unique_ptr<Translation> translate(const WarpProgram &program, std::uint32_t function,
+                                         LaneLayout layout) override {
+    auto result = std::make_unique<CountedTranslation>();
+    result->right = right_->translate(program, function, layout);
+    if (!result->right)
+      return nullptr;
+    static_cast<Translation &>(*result) = *result->right;
+    result->code = [](TranslatedFrame *frame) {
+      const auto &counted = static_cast<const CountedTranslation &>(*frame->code);
+      const bool is_whole = static_cast<const WarpContext *>(frame->context)->warp->is_whole;
+      ++(is_whole ? counted.whole : counted.others);
+      counted.right->code(frame);
+    };
+    last = result.get();
+    return result;
+  }
+  const CountedTranslation *last = nullptr;
+
+private:
+  Translator *const right_;
+};
+
+/// A line for each kernel: which warps ran code, and registers that are the same in all lanes or go
+/// up by a constant.
+std::string kept(const Module &module) {
+  CountingTranslator counting(ptxasw::emulator::translator());
+  set_translator(&counting);
+  const WarpProgram program(module);
+  std::string text;
+  for (const Function &function : module.functions) {
+    const auto kernel = program.find_kernel(function.name);
+    std::vector<ParameterSlot> slots = parameter_slots(module, function);
+    const KernelModel model(module, function, slots); // which of them are pointers
+    WarpRandom random(1);
+    const LaunchCandidate candidate = draw_candidate(function, slots, {}, random);
+    const DrawnLaunch drawn = finish_launch(function, slots, candidate, false, false, random);
+    counting.last = nullptr;
+    WarpOptions options;
+    options.step_limit = 2'000'000;
+    static_cast<void>(run_drawn(program, *kernel, drawn, options));
+    const CountedTranslation *const code = counting.last;
+    text += fmt::format("{}:{}{}", function.name, code && code->whole ? " whole" : "",
+                        code && code->others ? " fragments" : "");
+    for (RegisterId reg = 0; code && reg < function.registers.size(); ++reg)
+      if (const RegisterSlot &slot = code->slots[reg]; slot.shape == RegisterSlot::Shape::steps) {
+        text += fmt::format(" {}", function.registers[reg].name);
+        if (slot.steps != LaneSteps{})
+          text += fmt::format(":{}", slot.steps.lane);
+        if (slot.steps.row != 0)
+          text += fmt::format(",{}", slot.steps.row);
+      }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string contents(const std::string &path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 class Engines {
 public:
@@ -153,16 +227,28 @@ private:
 
 int main(int argc, char **argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
-  if (words.size() < 2 || (words[0] != "files" && words[0] != "random" && words[0] != "broken")) {
+  if (words.size() < 2 || (words[0] != "files" && words[0] != "random" && words[0] != "broken" &&
+                           (words[0] != "kept" || words.size() != 3))) {
     fmt::print(
         stderr,
         "usage: engines files LAUNCHES FILE... | engines random COUNT [SEED] | engines broken "
-        "COUNT\n");
+        "COUNT | engines kept FILE EXPECTED\n");
     return 2;
   }
   if (const auto chosen = choose_engine(Engine::translated); !chosen) {
     fmt::print("{}\n", chosen.error());
     return 77;
+  }
+  if (words[0] == "kept") {
+    const auto module = parse(contents(words[1]), words[1]);
+    if (!module) {
+      fmt::print("{}", format(module.error()));
+      return 1;
+    }
+    const std::string found = kept(**module);
+    if (found != contents(words[2]))
+      fmt::print("not what {} says:\n{}", words[2], found);
+    return found == contents(words[2]) ? 0 : 1;
   }
   Engines engines;
   const auto number = static_cast<unsigned>(std::stoul(words[1]));

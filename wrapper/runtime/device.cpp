@@ -3,6 +3,7 @@
 // to its bounds by the byte.
 
 #include "wrapper/runtime/device.h"
+#include "wrapper/runtime/stream.h"
 #include "wrapper/runtime/textures.h"
 
 #include "emulator/translate/translator.h"
@@ -248,6 +249,7 @@ void Device::reset() {
     allocations_.remove(reinterpret_cast<void *>(address),
                         kind == MemoryKind::host ? kind : MemoryKind::device);
   forget_textures();
+  forget_streams();
   lost_ = cudaSuccess;
   last_error() = cudaSuccess;
 }

@@ -249,6 +249,30 @@ cudaError_t replace_work(Work *place, cudaGraphNodeParams *by, const char *asked
   return error;
 }
 
+/// The same for a copy or for setting memory, if that is possible.
+template <class Kind>
+cudaError_t replace_right(Kind *place, const Kind *by, cudaError_t (*check)(const Kind &, bool)) {
+  if (!place || !by)
+    return cudaErrorInvalidValue;
+  const cudaError_t error = check(*by, false);
+  return error == cudaSuccess ? replace(place, *by) : error;
+}
+
+/// The copy of a node that may be left out of what is executed; null: there is none.
+CUgraphNode_st *may_be_off(cudaGraphExec_t executable, cudaGraphNode_t node) {
+  if (!executables().contains(executable))
+    return nullptr;
+  for (const auto &copy : executable->graph->nodes)
+    if (copy->original == node) {
+      const cudaGraphNodeType type = type_of(copy->work);
+      return type == cudaGraphNodeTypeKernel || type == cudaGraphNodeTypeMemcpy ||
+                     type == cudaGraphNodeTypeMemset
+                 ? copy.get()
+                 : nullptr;
+    }
+  return nullptr;
+}
+
 /// An attribute of a kernel's launch; those that make no difference here are 0.
 void get_attribute(const KernelCall &call, cudaLaunchAttributeID id,
                    cudaLaunchAttributeValue &value) {
@@ -408,9 +432,7 @@ cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms
 }
 
 cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms *copy) {
-  return locked([&] {
-    return copy ? replace(work_of<cudaMemcpy3DParms>(node), *copy) : cudaErrorInvalidValue;
-  });
+  return locked([&] { return replace_right(work_of<cudaMemcpy3DParms>(node), copy, check_copy); });
 }
 
 cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const void *from,
@@ -422,8 +444,7 @@ cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to, const
 cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
                                              const cudaMemcpy3DParms *copy) {
   return locked([&] {
-    return copy ? replace(work_in<cudaMemcpy3DParms>(executable, node), *copy)
-                : cudaErrorInvalidValue;
+    return replace_right(work_in<cudaMemcpy3DParms>(executable, node), copy, check_copy);
   });
 }
 
@@ -453,15 +474,13 @@ cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams 
 }
 
 cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams *set) {
-  return locked(
-      [&] { return set ? replace(work_of<cudaMemsetParams>(node), *set) : cudaErrorInvalidValue; });
+  return locked([&] { return replace_right(work_of<cudaMemsetParams>(node), set, check_set); });
 }
 
 cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
                                              const cudaMemsetParams *set) {
-  return locked([&] {
-    return set ? replace(work_in<cudaMemsetParams>(executable, node), *set) : cudaErrorInvalidValue;
-  });
+  return locked(
+      [&] { return replace_right(work_in<cudaMemsetParams>(executable, node), set, check_set); });
 }
 
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph,
@@ -952,24 +971,16 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
 cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t executable, cudaGraphNode_t node,
                                     unsigned enabled) {
   return locked([&] {
-    if (!executables().contains(executable))
-      return cudaErrorInvalidValue;
-    for (const auto &copy : executable->graph->nodes)
-      if (copy->original == node)
-        return copy->enabled = enabled != 0, cudaSuccess;
-    return cudaErrorInvalidValue;
+    CUgraphNode_st *const copy = may_be_off(executable, node);
+    return copy ? (copy->enabled = enabled != 0, cudaSuccess) : cudaErrorInvalidValue;
   });
 }
 
 cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t executable, cudaGraphNode_t node,
                                     unsigned *enabled) {
   return locked([&] {
-    if (!executables().contains(executable) || !enabled)
-      return cudaErrorInvalidValue;
-    for (const auto &copy : executable->graph->nodes)
-      if (copy->original == node)
-        return *enabled = copy->enabled, cudaSuccess;
-    return cudaErrorInvalidValue;
+    const CUgraphNode_st *const copy = may_be_off(executable, node);
+    return copy && enabled ? (*enabled = copy->enabled, cudaSuccess) : cudaErrorInvalidValue;
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 namespace ptxasw::wrapper {
 namespace {
@@ -51,6 +52,11 @@ CUstream_st *find_stream(cudaStream_t handle) {
   if (handle == cudaStreamPerThread)
     return &of_thread;
   return streams().contains(handle) ? handle : nullptr;
+}
+
+void forget_streams() {
+  for (CUstream_st *const stream : std::exchange(streams(), {}))
+    delete stream;
 }
 
 CUevent_st *find_event(cudaEvent_t handle) { return events().contains(handle) ? handle : nullptr; }

@@ -44,6 +44,9 @@ cudaError_t perform(const Work &work);
 /// Does it, or notes it where the stream is being captured.
 cudaError_t enqueue(cudaStream_t stream, Work work);
 
+/// Destroys all streams, with what is being captured of them.
+void forget_streams();
+
 /// A copy of a row of bytes as a copy in three dimensions.
 cudaMemcpy3DParms row_copy(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind);
 /// An address for memory of a graph, which its launch allocates.

@@ -655,6 +655,9 @@ void nodes_that_copy() {
   row.extent.width = 8;
   RIGHT(cudaGraphMemcpyNodeSetParams(out, &row));
   WRONG(cudaGraphMemcpyNodeSetParams(out, nullptr), cudaErrorInvalidValue);
+  cudaMemcpy3DParms nowhere = row;
+  nowhere.srcPtr.ptr = back; // not of the device
+  WRONG(cudaGraphMemcpyNodeSetParams(out, &nowhere), cudaErrorInvalidValue);
   cudaMemsetParams known{}, nines = {p, 0, 9, 4, 1, 1};
   RIGHT(cudaGraphMemsetNodeGetParams(set, &known));
   EXPECT(known.dst == p && known.value == 5 && known.elementSize == 4 && known.width == 1);
@@ -662,6 +665,9 @@ void nodes_that_copy() {
   RIGHT(cudaGraphMemsetNodeGetParams(set, &known));
   EXPECT(known.value == 9);
   WRONG(cudaGraphMemsetNodeSetParams(out, &nines), cudaErrorInvalidValue);
+  cudaMemsetParams of_three = nines;
+  of_three.elementSize = 3;
+  WRONG(cudaGraphMemsetNodeSetParams(set, &of_three), cudaErrorInvalidValue);
   WRONG(cudaGraphMemsetNodeSetParams(set, nullptr), cudaErrorInvalidValue);
   WRONG(cudaGraphMemsetNodeGetParams(set, nullptr), cudaErrorInvalidValue);
   WRONG(cudaGraphAddMemsetNode(&none, graph, nullptr, 0, nullptr), cudaErrorInvalidValue);
@@ -677,6 +683,8 @@ void nodes_that_copy() {
   RIGHT(cudaGraphExecMemcpyNodeSetParams(executable, out, &row));
   WRONG(cudaGraphExecMemcpyNodeSetParams(executable, set, &row), cudaErrorInvalidValue);
   WRONG(cudaGraphExecMemcpyNodeSetParams(executable, out, nullptr), cudaErrorInvalidValue);
+  WRONG(cudaGraphExecMemcpyNodeSetParams(executable, out, &nowhere), cudaErrorInvalidValue);
+  WRONG(cudaGraphExecMemsetNodeSetParams(executable, set, &of_three), cudaErrorInvalidValue);
   WRONG(cudaGraphExecMemsetNodeSetParams(executable, set, nullptr), cudaErrorInvalidValue);
   RIGHT(cudaGraphLaunch(executable, 0));
   EXPECT(other[0] == 3 && other[1] == 2 && back[0] == 9);
@@ -784,6 +792,8 @@ void nodes_that_call() {
   RIGHT(cudaGraphNodeGetEnabled(executable, kernel, &enabled));
   EXPECT(enabled == 1);
   RIGHT(cudaGraphNodeSetEnabled(executable, kernel, 0));
+  WRONG(cudaGraphNodeSetEnabled(executable, calls, 0), cudaErrorInvalidValue);
+  WRONG(cudaGraphNodeGetEnabled(executable, calls, &enabled), cudaErrorInvalidValue);
   RIGHT(cudaGraphNodeGetEnabled(executable, kernel, &enabled));
   EXPECT(enabled == 0);
   RIGHT(cudaGraphLaunch(executable, 0));

@@ -22,6 +22,8 @@ __global__ void fail(int *p, char how) {
 int main(int, char **words) {
   const char how = words[1][0];
   int *p = nullptr;
+  cudaStream_t stream = nullptr;
+  RIGHT(cudaStreamCreate(&stream));
   RIGHT(cudaMalloc(&p, 4096));
   RIGHT(cudaMemset(p, 0, 4096));
   fail<<<1, 32>>>(p, how);
@@ -34,6 +36,7 @@ int main(int, char **words) {
   WRONG(cudaMalloc(&p, 4), wanted);
   EXPECT(cudaGetLastError() == wanted);
   RIGHT(cudaDeviceReset());
+  WRONG(cudaStreamQuery(stream), cudaErrorInvalidResourceHandle); // it is gone
   RIGHT(cudaMalloc(&p, 4));
   return finish();
 }
