@@ -49,9 +49,10 @@ Proposal proposal_for(const KernelContext &context, const CoarsenShape &shape) {
   std::string word = proposal.variant;
   std::replace(word.begin(), word.end(), '-', '_');
   if (!form.wide)
-    word = fmt::format("retile_{}_{}{}{}", name_of(form.kind), axis, form.copies,
-                       form.once ? "_once" : "") +
-           (shape.registers == 0 ? "" : fmt::format("r{}", shape.registers));
+    word =
+        fmt::format("retile_{}_{}{}{}", name_of(form.kind), axis, form.copies,
+                    form.once ? "_once" : "") +
+        (shape.registers == 0 ? "" : fmt::format("{}r{}", form.once ? "_" : "", shape.registers));
   sibling.name = fmt::format("{}__ptxasw_{}", kernel.name, word);
   sibling.block[0] = form.along_x;
   if (form.along_x > 1)

@@ -6,6 +6,7 @@
 #include "synth/sibling_table.h"
 #include "wrapper/launch/chooser.h"
 #include "wrapper/launch/driver_types.h"
+#include "wrapper/launch/fit.h"
 #include "wrapper/launch/profile.h"
 #include "wrapper/launch/state.h"
 
