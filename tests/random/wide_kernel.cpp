@@ -46,17 +46,10 @@ public:
     Piece *inner = &body;
     if (one_in(3)) { // a loop over the grid
       inner = &fixed(body);
-      inner->before = {"mov.u32 %r4, %nctaid.x;", "mov.u32 %r5, %ntid.x;",
-                       "mul.lo.u32 %points, %r4, %r5;"};
-      if (one_in(2)) {
-        inner->before.insert(inner->before.end(),
-                             {"STRIDE:", "setp.ge.s32 %p1, %i, %n;", "@%p1 bra DONE;"});
-        inner->after = {"add.s32 %i, %i, %points;", "bra STRIDE;"};
-      } else { // tested at its foot, so that versions may go by one round
-        inner->before.insert(inner->before.end(),
-                             {"setp.ge.s32 %p1, %i, %n;", "@%p1 bra DONE;", "STRIDE:"});
-        inner->after = {"add.s32 %i, %i, %points;", "setp.lt.s32 %p1, %i, %n;", "@%p1 bra STRIDE;"};
-      }
+      inner->before = {"mov.u32 %r4, %nctaid.x;",       "mov.u32 %r5, %ntid.x;",
+                       "mul.lo.u32 %points, %r4, %r5;", "STRIDE:",
+                       "setp.ge.s32 %p1, %i, %n;",      "@%p1 bra DONE;"};
+      inner->after = {"add.s32 %i, %i, %points;", "bra STRIDE;"};
     } else {
       guard(body);
     }
