@@ -170,6 +170,16 @@ SiblingNeeds read_needs(const Json &json, const SiblingTable &table,
                 {within(table, parameter, offset, bytes), offset, bytes, divisor});
           }
         }},
+       {"covered",
+        [&](const Json &value) {
+          for (const Json &one : list(value)) {
+            const auto [parameter, offset, axis, least, more] = numbers<5>(one, 0);
+            if (axis > 2)
+              refuse("an axis is not known");
+            needs.covered.push_back(
+                {within(table, parameter, offset, 4), offset, axis, least, more});
+          }
+        }},
        {"min_grid", [&](const Json &value) { needs.min_grid = numbers<3>(value, 1); }},
        {"max_extent", [&](const Json &value) { needs.max_extent = numbers<3>(value, 1); }},
        {"extent_multiple",
@@ -283,6 +293,8 @@ Json needs_json(const SiblingNeeds &needs) {
     json["align"].push_back({one.parameter, one.offset, one.alignment});
   for (const ArgumentDivisor &one : needs.divisible)
     json["divisible"].push_back({one.parameter, one.offset, one.bytes, one.divisor});
+  for (const ArgumentCover &one : needs.covered)
+    json["covered"].push_back({one.parameter, one.offset, one.axis, one.least, one.more});
   if (needs.min_grid != std::array<std::uint32_t, 3>{1, 1, 1})
     json["min_grid"] = needs.min_grid;
   if (needs.max_extent != SiblingNeeds{}.max_extent)

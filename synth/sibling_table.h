@@ -53,6 +53,18 @@ struct ArgumentDivisor {
   bool operator==(const ArgumentDivisor &) const = default;
 };
 
+/// The threads of a launch along an axis must cover a number among the arguments: the unsigned 32
+/// bits at `offset` of parameter `parameter` must be at least `least`, and at most `more` larger
+/// than there are threads.
+struct ArgumentCover {
+  std::uint32_t parameter = 0;
+  std::uint32_t offset = 0;
+  std::uint32_t axis = 0; ///< 0 is x
+  std::uint32_t least = 0;
+  std::uint32_t more = 0;
+  bool operator==(const ArgumentCover &) const = default;
+};
+
 /// What must hold for a launch of the kernel so that a sibling may take its place. Cooperative
 /// launches and clusters never may.
 struct SiblingNeeds {
@@ -63,6 +75,7 @@ struct SiblingNeeds {
   std::uint32_t dynamic_shared = 1;
   std::vector<ArgumentAlignment> aligned;
   std::vector<ArgumentDivisor> divisible;
+  std::vector<ArgumentCover> covered;
   std::array<std::uint32_t, 3> min_grid = {1, 1, 1}; ///< of the kernel's launch, blocks
   /// Threads of the kernel's launch along each axis at most: of a block times blocks; ~0u: no
   /// limit.

@@ -78,7 +78,10 @@ constexpr std::string_view preferred[] = {"x8",
                                           "y8-rows",
                                           "x2",
                                           "wide-x2y4-rows",
-                                          "y4-neighbours"};
+                                          "y4-neighbours",
+                                          "wide-x2y4-rows-once-r64",
+                                          "wide-x4-once",
+                                          "wide-x2y4-neighbours-once-r64"};
 
 /// A family and what it proposes.
 struct Offer {
@@ -102,8 +105,11 @@ std::vector<Offer> decide(std::vector<Offer> offers, const SiblingOptions &optio
   });
   std::stable_sort(offers.begin(), offers.end(),
                    [](const Offer &a, const Offer &b) { return a.rank() < b.rank(); });
-  if (offers.size() > options.most)
-    offers.resize(options.most);
+  std::size_t once = 0, others = 0;
+  std::erase_if(offers, [&](const Offer &offer) {
+    const bool in_addition = once < options.once && !offer.proposal.sibling.needs.covered.empty();
+    return ++(in_addition ? once : others) > (in_addition ? options.once : options.most);
+  });
   return offers;
 }
 
@@ -273,6 +279,9 @@ StandIn stand_in(const Sibling &sibling) {
     result.multiples.push_back({need.parameter, need.offset, 8, need.alignment});
   for (const ArgumentDivisor &need : sibling.needs.divisible)
     result.multiples.push_back({need.parameter, need.offset, need.bytes, need.divisor});
+  for (const ArgumentCover &need : sibling.needs.covered)
+    result.covers.push_back(
+        {need.parameter, need.offset, static_cast<int>(need.axis), need.least, need.more});
   for (const char axis : sibling.appended_blocks)
     result.appended_blocks.push_back(axis - 'x');
   result.dynamic_shared = sibling.needs.dynamic_shared;

@@ -210,6 +210,21 @@ void Verifier::suit_arguments(LaunchCandidate &candidate) const {
       if (slots_[i].width == 8 * need.bytes &&
           slots_[i].offset == kernel_parameter_offset(kernel_, need.parameter) + need.offset)
         candidate.values[i] -= candidate.values[i] % need.divisor;
+  // Of what threads cover no more than they do, and often all; of the grid that is known so far.
+  for (const StandIn::Cover &need : options_.stand_in->covers)
+    for (std::size_t i = 0; i < slots_.size(); ++i)
+      if (slots_[i].width == 32 &&
+          slots_[i].offset == kernel_parameter_offset(kernel_, need.parameter) + need.offset) {
+        const std::uint64_t most =
+            std::uint64_t{candidate.grid[need.axis]} * candidate.block[need.axis] + need.more;
+        std::uint64_t &value = candidate.values[i];
+        if (value > most)
+          value = most - std::min<std::uint64_t>(most, value % 4);
+        value = std::max<std::uint64_t>(value, need.least);
+        for (const StandIn::Multiple &other : options_.stand_in->multiples)
+          if (other.parameter == need.parameter && other.offset == need.offset)
+            value -= value % other.divisor;
+      }
 }
 
 bool Verifier::meets_needs(const DrawnLaunch &drawn) const {
@@ -227,20 +242,28 @@ bool Verifier::meets_needs(const DrawnLaunch &drawn) const {
       std::uint64_t{cut_launch.grid.x} * block.x % how.multiple_x != 0 ||
       (how.block_x != 0 && std::uint64_t{how.block_x} * block.y * block.z > most_threads(other_)))
     return false;
-  if (how.multiples.empty())
+  if (how.multiples.empty() && how.covers.empty())
     return true;
   GlobalMemory memory;
   WarpLaunch launch;
   place_buffers(drawn, memory, launch);
-  return std::all_of(
-      how.multiples.begin(), how.multiples.end(), [&](const StandIn::Multiple &need) {
-        std::uint64_t value = 0; // little-endian
-        std::memcpy(&value,
-                    launch.parameters.data() + kernel_parameter_offset(kernel_, need.parameter) +
-                        need.offset,
-                    need.bytes);
-        return value % need.divisor == 0;
-      });
+  const auto number = [&](std::uint32_t parameter, std::uint32_t offset, std::uint32_t bytes) {
+    std::uint64_t value = 0; // little-endian
+    std::memcpy(&value,
+                launch.parameters.data() + kernel_parameter_offset(kernel_, parameter) + offset,
+                bytes);
+    return value;
+  };
+  return std::all_of(how.multiples.begin(), how.multiples.end(),
+                     [&](const StandIn::Multiple &need) {
+                       return number(need.parameter, need.offset, need.bytes) % need.divisor == 0;
+                     }) &&
+         std::all_of(how.covers.begin(), how.covers.end(), [&](const StandIn::Cover &need) {
+           const std::uint64_t value = number(need.parameter, need.offset, 4);
+           return value >= need.least && value <= std::uint64_t{drawn.launch.grid[need.axis]} *
+                                                          drawn.launch.block[need.axis] +
+                                                      need.more;
+         });
 }
 
 // What was searched for in the stand-in speaks of its blocks, which are groups of the kernel's,

@@ -34,6 +34,14 @@ struct StandIn {
     std::uint32_t parameter = 0, offset = 0, bytes = 8, divisor = 1;
   };
   std::vector<Multiple> multiples;
+  /// A 32-bit number among the arguments must be at least `least`, and at most `more` larger than
+  /// the kernel has threads along an axis.
+  struct Cover {
+    std::uint32_t parameter = 0, offset = 0;
+    int axis = 0;
+    std::uint32_t least = 0, more = 0;
+  };
+  std::vector<Cover> covers;
   bool whole_x = false; ///< a block's threads may be those of any blocks along x
   /// Blocks have this extent along x, and the grid as many as take all threads; 0: as divided.
   std::uint32_t block_x = 0;

@@ -32,7 +32,8 @@ std::size_t size_budget(const CoarsenForm &form) {
   return form.total() >= 8 ? 10'000 : form.wide ? 30'000 : 100'000;
 }
 
-Proposal proposal_for(const Function &kernel, const CoarsenShape &shape) {
+Proposal proposal_for(const KernelContext &context, const CoarsenShape &shape) {
+  const Function &kernel = context.kernel;
   const CoarsenForm &form = shape.form;
   const char axis = "xyz"[form.axis];
   const auto along = static_cast<std::size_t>(form.axis);
@@ -43,15 +44,24 @@ Proposal proposal_for(const Function &kernel, const CoarsenShape &shape) {
   sibling.kind = form.wide ? "wide" : name_of(form.kind);
   if (form.wide && form.copies > 1)
     sibling.kind += fmt::format("-{}", name_of(form.kind));
+  if (form.once)
+    sibling.kind += "-once";
   std::string word = proposal.variant;
   std::replace(word.begin(), word.end(), '-', '_');
   if (!form.wide)
-    word = fmt::format("retile_{}_{}{}", sibling.kind, axis, form.copies) +
-           (shape.registers == 0 ? "" : fmt::format("r{}", shape.registers));
+    word =
+        fmt::format("retile_{}_{}{}{}", name_of(form.kind), axis, form.copies,
+                    form.once ? "_once" : "") +
+        (shape.registers == 0 ? "" : fmt::format("{}r{}", form.once ? "_" : "", shape.registers));
   sibling.name = fmt::format("{}__ptxasw_{}", kernel.name, word);
   sibling.block[0] = form.along_x;
   if (form.along_x > 1)
     sibling.needs.max_extent[0] = max_points;
+  if (form.once) {
+    sibling.needs.covered = needs_of_rounds(rounds_over_grid(context));
+    for (const ArgumentCover &one : sibling.needs.covered)
+      sibling.needs.max_extent[one.axis] = max_round_threads;
+  }
   if (form.within_block())
     sibling.block[along] = form.copies;
   if (form.divides_grid()) {
@@ -95,6 +105,11 @@ bool may_divide(const KernelContext &context, const CoarsenForm &form, bool spre
                               (spread || !form.within_block()));
 }
 
+/// Returns true if a kernel has loops that a form would have one round of.
+bool may_be_once(const KernelContext &context, const CoarsenForm &form) {
+  return !form.once || !rounds_over_grid(context).empty();
+}
+
 /// Returns true if the kernel may be launched in a block that a version asks for.
 bool may_be_launched(const Function &kernel, const Sibling &sibling) {
   const PerformanceDirective *const block = kernel.directive("reqntid");
@@ -118,7 +133,7 @@ FamilyAnswer propose_retile(const KernelContext &context) {
   bool fits = true, large = false;
   for (const CoarsenShape &shape : coarsen_shapes()) {
     const CoarsenForm &form = shape.form;
-    if (form.wide || !may_divide(context, form, spread) ||
+    if (form.wide || !may_divide(context, form, spread) || !may_be_once(context, form) ||
         (only_apart && form.kind != CoarsenForm::Kind::apart))
       continue;
     if (!rooms_fit(rooms, form.copies)) {
@@ -137,7 +152,7 @@ FamilyAnswer propose_retile(const KernelContext &context) {
     }
     if (form.merges() && merged_loads(context, form).empty())
       continue;
-    Proposal proposal = proposal_for(kernel, shape);
+    Proposal proposal = proposal_for(context, shape);
     SiblingNeeds &needs = proposal.sibling.needs;
     if (!may_be_launched(kernel, proposal.sibling))
       continue;
@@ -165,7 +180,8 @@ FamilyAnswer propose_vectorise(const KernelContext &context) {
   bool large = false;
   for (const CoarsenShape &shape : coarsen_shapes()) {
     CoarsenForm form = shape.form;
-    if (!form.wide || !may_divide(context, form, spread) || (form.along_x > 1 && !has_points))
+    if (!form.wide || !may_divide(context, form, spread) || !may_be_once(context, form) ||
+        (form.along_x > 1 && !has_points))
       continue;
     if (size_of(kernel, form.total()) > size_budget(form)) {
       large = true;
@@ -175,7 +191,7 @@ FamilyAnswer propose_vectorise(const KernelContext &context) {
     const BestPlan &best = best_plan(context, form);
     if (!best.plan.is_wide())
       continue;
-    Proposal proposal = proposal_for(kernel, shape);
+    Proposal proposal = proposal_for(context, shape);
     proposal.sibling.needs.aligned = best.needs.aligned;
     proposal.sibling.needs.divisible = best.needs.divisible;
     if (may_be_launched(kernel, proposal.sibling))

@@ -20,6 +20,8 @@
 // Wide accesses: what several loads or stores of a thread read or write side by side, for several
 // points along x or where a loop over a row is unrolled, becomes one of 64 or 128 bits (wide.h).
 //
+// Once: loops over the grid have one round, in the launches that the table asks for (rounds.cpp).
+//
 // Which kernels: synth/spread.h, rooms.h. What is proposed: coarsen.cpp. How it is written:
 // write.cpp. Why it is right: prove.cpp.
 
@@ -48,6 +50,7 @@ struct CoarsenForm {
   unsigned along_x = 1; ///< points along x for each of them
   unsigned shift = 0;   ///< by which these begin before a multiple of `along_x`
   bool wide = false;    ///< consecutive accesses are one
+  bool once = false;    ///< loops over the grid have one round
 
   /// Copy k is that of row k / along_x and of point k % along_x.
   unsigned total() const { return copies * along_x; }
@@ -84,6 +87,19 @@ std::string coarsen_variant(const CoarsenShape &shape);
 /// The form that a table's entry tells of, `shift` being that of the code. Error: none does; says
 /// why.
 tl::expected<CoarsenForm, std::string> coarsen_form(const Sibling &sibling, unsigned shift = 0);
+
+/// A branch back to another round of a loop over the grid, and what of a launch makes it one that
+/// is never taken, if there are no more than `max_round_threads` threads along each axis.
+struct GridRound {
+  std::uint32_t branch = 0; ///< an instruction
+  ArgumentCover need;
+};
+inline constexpr std::uint32_t max_round_threads = 1u << 29;
+
+/// All of a kernel's, in the order of the text. A launch that meets the needs of all takes none.
+const std::vector<GridRound> &rounds_over_grid(const KernelContext &context);
+/// What all need together, each once.
+std::vector<ArgumentCover> needs_of_rounds(const std::vector<GridRound> &rounds);
 
 /// By how many points the first thread's begin before the first one, so that most accesses are
 /// aligned; 0 to along_x - 1.

@@ -24,6 +24,8 @@ std::string coarsen_variant(const CoarsenShape &shape) {
     word += fmt::format("{}{}", "xyz"[form.axis], form.copies);
   if (form.copies > 1 && form.kind != FormKind::apart)
     word += fmt::format("-{}", name_of(form.kind));
+  if (form.once)
+    word += "-once";
   if (shape.registers != 0)
     word += fmt::format("-r{}", shape.registers);
   return word;
@@ -66,6 +68,21 @@ const std::vector<CoarsenShape> &coarsen_shapes() {
     for (const int axis : {1, 2})
       for (const FormKind kind : {FormKind::rows, FormKind::neighbours})
         add_wide(kind, axis, 4, 1, {0, 128});
+    // Straight code needs few registers, and some limit makes the assembler move loads together.
+    const auto add_once = [&](FormKind kind, int axis, unsigned copies, unsigned along_x,
+                              unsigned limit) {
+      list.push_back({{kind, axis, copies, along_x, 0, along_x > 1, true}, limit});
+    };
+    add_once(FormKind::apart, 0, 1, 4, 0);
+    add_once(FormKind::apart, 0, 1, 2, 0);
+    for (const FormKind kind : {FormKind::rows, FormKind::neighbours}) {
+      for (const int axis : {1, 2}) {
+        add_once(kind, axis, 4, 2, 64);
+        add_once(kind, axis, 2, 2, 64);
+        add_once(kind, axis, 4, 4, 128);
+        add_once(kind, axis, 4, 1, 64);
+      }
+    }
     return list;
   }();
   return all;
@@ -92,6 +109,7 @@ tl::expected<CoarsenForm, std::string> coarsen_form(const Sibling &sibling, unsi
   CoarsenForm form;
   bool found = false;
   const bool wide = sibling.kind.starts_with("wide");
+  const bool once = sibling.kind.ends_with("-once");
   const unsigned along_x = wide ? sibling.block[0] : 1;
   for (const bool within_block : {false, true})
     for (int axis = 0; axis < 3; ++axis) {
@@ -107,6 +125,7 @@ tl::expected<CoarsenForm, std::string> coarsen_form(const Sibling &sibling, unsi
   if (!found && !wide)
     return tl::unexpected(std::string("no axis is divided"));
   form.wide = wide;
+  form.once = once;
   form.along_x = along_x;
   form.shift = along_x > 1 ? shift : 0;
   if (form.copies > max_coarsen_factor || along_x > max_along_x || form.total() > max_copies)
@@ -127,6 +146,12 @@ tl::expected<CoarsenForm, std::string> coarsen_form(const Sibling &sibling, unsi
     if (needs.max_extent[0] > max_points)
       return tl::unexpected(std::string("the kernel's threads along x are not bounded"));
     needs.max_extent[0] = SiblingNeeds{}.max_extent[0];
+  }
+  if (once) { // the proof asks for what makes it so
+    needs.covered.clear();
+    for (std::uint32_t &most : needs.max_extent)
+      if (most <= max_round_threads)
+        most = ~0u;
   }
   if (form.kind == CoarsenForm::Kind::apart && needs.blocks == whole_row_blocks())
     needs.blocks.clear(); // the proof asks for them where they matter

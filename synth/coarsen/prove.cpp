@@ -25,6 +25,10 @@
 // entry is such a place, too: for each number of blocks that lie inside the grid, exactly these
 // must run.
 //
+// In versions `once` of loops over the grid, the branches back to another round are never taken in
+// a launch that the table allows (rounds.cpp): the kernel is the one without them, whose threads do
+// the same in such launches.
+//
 // Instructions that shared.cpp shows to compute, whenever they run, the only value that a shared
 // register ever gets (done_first()) stand once at the entry and nowhere else: the register then
 // always holds what the kernel's does or will.
@@ -84,6 +88,14 @@ std::string prove_coarsen(const KernelContext &kernel, const Function &sibling,
     const Sibling &claim = proposal.sibling;
     auto form = coarsen_form(claim);
     show(form.has_value(), form ? "" : form.error());
+    if (form->once) {
+      const auto &rounds = rounds_over_grid(kernel);
+      show(!rounds.empty() && claim.needs.covered == needs_of_rounds(rounds),
+           "a loop over the grid may have another round");
+      for (const GridRound &round : rounds)
+        show(claim.needs.max_extent[round.need.axis] <= max_round_threads,
+             "a loop's index may wrap around");
+    }
     const bool whole = form->kind == CoarsenForm::Kind::apart && form->along_x == 1 && !form->wide;
     const auto obstacles = coarsen_obstacles(kernel, whole ? Blocks::whole : Blocks::spread);
     if (!obstacles.empty())

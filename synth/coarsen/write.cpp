@@ -24,6 +24,9 @@
 // computed again for whoever comes. There is one such place, too: of several, the assembler moves
 // what they have in common to before the loop that they leave, and keeps it for each copy.
 //
+// In a version `once` a branch back to another round of a loop over the grid is left out, as no
+// launch that the table allows takes it.
+//
 // Where barriers follow and threads may part, copies that part do not go alone to their ends: they
 // go on a detour to where their ways meet (emulator/facts/meeting.h), each by itself, and are
 // together again. A barrier stands once for all copies, and a variable in shared memory is another
@@ -370,6 +373,8 @@ private:
   }
 
   void branch_together(std::uint32_t i) {
+    if (never_[i])
+      return;
     const Instruction &one = instruction(i);
     const auto target = branch_target(module_, kernel_, one);
     const std::string way = target ? "bra " + at(*target) : "ret";
@@ -439,7 +444,7 @@ private:
   template <typename Label>
   void by_itself(std::uint32_t i, unsigned k, const Renaming &names, const Label &label) {
     const Instruction &one = instruction(i);
-    if (first_[i] || lets_others_launch(opcode(i)))
+    if (first_[i] || never_[i] || lets_others_launch(opcode(i)))
       return;
     if (calls_.of(i))
       return call(i, k, names);

@@ -55,6 +55,40 @@ TEST_CASE("a sibling's launch, from pointers to the arguments") {
   CHECK(*static_cast<std::uint32_t *>(made.parameters[3]) == 10);
 }
 
+TEST_CASE("a sibling for launches whose threads cover a number") {
+  Values values;
+  SiblingTable t = table();
+  Sibling &s = t.siblings[0];
+  s.needs.covered = {{1, 4, 1, 2, 3}};
+  const Launch l = launch_of(values); // 6 threads along y
+  Arguments arguments;
+  REQUIRE(find_arguments(l, t, arguments));
+  const AskedArguments asked{{}, s.needs.covered};
+  const auto fits = [&](std::uint32_t value) {
+    values.fields[1] = value;
+    const Outcome outcome = fit(l, arguments, t, s, {});
+    CHECK((outcome == Outcome::sibling || outcome == Outcome::grid));
+    CHECK(met(l, arguments, t, asked) == (outcome == Outcome::sibling));
+    return outcome == Outcome::sibling;
+  };
+  CHECK(fits(9));
+  CHECK(fits(2));
+  CHECK_FALSE(fits(1));
+  CHECK_FALSE(fits(~0u));
+  CHECK_FALSE(fits(10));
+  CHECK(explain(Outcome::grid, l, arguments, t, s, {}) ==
+        "the grid is 10x3x2 of 64x2x1 threads, and the number 10 in parameter 1 at byte 4 may be 2 "
+        "to 9");
+  // In blocks of another shape there are as many.
+  s.code_of = "other";
+  s.extent = {32, 0, 0};
+  s.needs.covered[0].axis = 0;
+  values.fields[1] = 643;
+  CHECK(fit(l, arguments, t, s, {}) != Outcome::grid);
+  values.fields[1] = 644;
+  CHECK(fit(l, arguments, t, s, {}) == Outcome::grid);
+}
+
 TEST_CASE("a sibling whose blocks have fewer threads") {
   Values values;
   SiblingTable t = table();

@@ -399,6 +399,16 @@ TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
   CHECK(all.harmless * 5 < all.refused);
 }
 
+TEST_CASE(
+    "the proof refuses what is changed of a version for one round, unless it changes nothing") {
+  const Count count =
+      try_all(write_one(file_text(SOURCE_DIR "/tests/data/jacobi.ptx"), "jacobi", "wide-x2-once"));
+  MESSAGE(fmt::format("{} mutants, {} refused, {} no PTX, {} harmless", count.tried, count.refused,
+                      count.no_ptx, count.harmless));
+  CHECK(more_than(count.refused, 500));
+  CHECK(count.harmless * 5 < count.refused);
+}
+
 TEST_CASE("where lanes come alike in blocks of whole rows alone, the table demands such blocks") {
   const auto text =
       file_text(std::filesystem::path(SOURCE_DIR "/tests/synth/retile") / "steps.ptx");

@@ -31,6 +31,7 @@ SiblingTable example() {
   wide.needs.dynamic_shared = 4;
   wide.needs.aligned = {{0, 0, 16}, {1, 0, 16}};
   wide.needs.divisible = {{3, 0, 4, 4}};
+  wide.needs.covered = {{2, 0, 1, 1, 2}};
   wide.needs.min_grid = {264, 1, 1};
   wide.needs.max_extent = {0x7fffffff, ~0u, ~0u};
   Sibling neighbours = apart;
@@ -159,6 +160,10 @@ TEST_CASE("a sibling with needs that are not understood does not exist") {
                             R"({"divisible": [[1, 0, 3, 2]]})",
                             R"({"divisible": [[1, 0, 8, 2]]})",
                             R"({"divisible": {}})",
+                            R"({"covered": [[1, 0, 3, 0, 0]]})",
+                            R"({"covered": [[1, 1, 0, 0, 0]]})",
+                            R"({"covered": [[2, 0, 0, 0, 0]]})",
+                            R"({"covered": [[1, 0, 0, 0]]})",
                             R"({"min_grid": [0, 1, 1]})",
                             R"({"extent_multiple": [0, 1, 1]})",
                             R"({"extent_multiple": [2, 1]})",

@@ -374,9 +374,14 @@ KernelCode &code_of(SiblingTable table, const Profile &known) {
       std::vector<ArgumentDivisor> wanted = sibling.needs.divisible;
       for (const ArgumentAlignment &need : sibling.needs.aligned)
         wanted.push_back({need.parameter, need.offset, 8, need.alignment});
+      const auto add = [](auto &asked, const auto &one) {
+        if (std::find(asked.begin(), asked.end(), one) == asked.end())
+          asked.push_back(one);
+      };
       for (const ArgumentDivisor &one : wanted)
-        if (std::find(code->asked.begin(), code->asked.end(), one) == code->asked.end())
-          code->asked.push_back(one);
+        add(code->asked.divisible, one);
+      for (const ArgumentCover &one : sibling.needs.covered)
+        add(code->asked.covered, one);
     }
     for (const std::uint32_t size : {4u, 8u}) // addresses last
       for (std::uint32_t i = 0; i < code->table.parameters.size(); ++i)

@@ -6,6 +6,7 @@
 #include "synth/sibling_table.h"
 #include "wrapper/launch/chooser.h"
 #include "wrapper/launch/driver_types.h"
+#include "wrapper/launch/fit.h"
 #include "wrapper/launch/profile.h"
 #include "wrapper/launch/state.h"
 
@@ -151,8 +152,7 @@ struct KernelCode {
   std::atomic<Choice *> choices{nullptr};
   std::atomic<std::uint32_t> told{0}; ///< outcomes that were explained, one bit each
   std::size_t shapes = 0;
-  /// What all siblings together ask of arguments, the alignment of addresses among it.
-  std::vector<ArgumentDivisor> asked;
+  AskedArguments asked; ///< by all siblings together
   /// Parameters that may be numbers on which times depend, and 0xff in the byte of each on which
   /// they were seen to: launches of one grid may do more work or less.
   std::vector<std::uint32_t> numbers;

@@ -80,6 +80,14 @@ template <class SomeLaunch> std::uint64_t all_along(const SomeLaunch &launch, st
   return std::uint64_t{along(launch.grid, axis)} * along(launch.block, axis);
 }
 
+/// Returns true if a number among the arguments is covered by a launch's threads, which are the
+/// same in number in blocks of any shape.
+bool covers(const Launch &launch, const Arguments &arguments, const SiblingTable &table,
+            const ArgumentCover &need) {
+  const std::uint64_t value = read(arguments, table, need.parameter, need.offset, 4);
+  return value >= need.least && value <= all_along(launch, need.axis) + need.more;
+}
+
 /// A launch of the kernel: the program's, or that one in blocks of the extents that the sibling has
 /// for them, of which its sibling is launched. Those divide its threads (SiblingNeeds).
 struct KernelLaunch {
@@ -234,18 +242,25 @@ Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable
   for (const ArgumentDivisor &need : needs.divisible)
     if (read(arguments, table, need.parameter, need.offset, need.bytes) % need.divisor)
       return Outcome::divisibility;
+  for (const ArgumentCover &need : needs.covered)
+    if (!covers(launch, arguments, table, need))
+      return Outcome::grid;
   return Outcome::sibling;
 }
 
-std::uint64_t met(const Arguments &arguments, const SiblingTable &table,
-                  const std::vector<ArgumentDivisor> &asked) {
+std::uint64_t met(const Launch &launch, const Arguments &arguments, const SiblingTable &table,
+                  const AskedArguments &asked) {
   std::uint64_t bits = 0;
-  for (std::size_t i = 0; i < asked.size() && i < 64; ++i)
-    bits |=
-        std::uint64_t{read(arguments, table, asked[i].parameter, asked[i].offset, asked[i].bytes) %
-                          asked[i].divisor ==
-                      0}
-        << i;
+  std::size_t i = 0;
+  for (const ArgumentDivisor &one : asked.divisible)
+    if (i < 64)
+      bits |=
+          std::uint64_t{
+              read(arguments, table, one.parameter, one.offset, one.bytes) % one.divisor == 0}
+          << i++;
+  for (const ArgumentCover &one : asked.covered)
+    if (i < 64)
+      bits |= std::uint64_t{covers(launch, arguments, table, one)} << i++;
   return bits;
 }
 
@@ -266,6 +281,14 @@ std::string explain(Outcome outcome, const Launch &launch, const Arguments &argu
   const KernelLaunch kernel = kernel_launch(launch, sibling);
   switch (outcome) {
   case Outcome::grid:
+    for (const ArgumentCover &need : needs.covered)
+      if (!covers(launch, arguments, table, need))
+        return fmt::format(
+            "the grid is {} of {} threads, and the number {} in parameter {}{} may be {} to {}",
+            text(launch.grid), text(launch.block),
+            read(arguments, table, need.parameter, need.offset, 4), need.parameter,
+            need.offset ? fmt::format(" at byte {}", need.offset) : "", need.least,
+            all_along(launch, need.axis) + need.more);
     if (kernel.grid.x >= needs.min_grid[0] && kernel.grid.y >= needs.min_grid[1] &&
         kernel.grid.z >= needs.min_grid[2])
       return needs.extent_multiple == SiblingNeeds{}.extent_multiple

@@ -65,9 +65,16 @@ Outcome own_fault(const Launch &launch, const SiblingLimits &limits);
 Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable &table,
             const Sibling &sibling, const SiblingLimits &limits);
 
-/// Which of these (64 at most) the arguments meet, one bit each.
-std::uint64_t met(const Arguments &arguments, const SiblingTable &table,
-                  const std::vector<ArgumentDivisor> &asked);
+/// What siblings ask of arguments, the alignment of addresses among it; 64 at most.
+struct AskedArguments {
+  std::vector<ArgumentDivisor> divisible;
+  std::vector<ArgumentCover> covered; ///< by the threads of a launch
+  std::size_t size() const { return divisible.size() + covered.size(); }
+};
+
+/// Which of these a launch meets, one bit each.
+std::uint64_t met(const Launch &launch, const Arguments &arguments, const SiblingTable &table,
+                  const AskedArguments &asked);
 
 /// How many bits each of these parameters, 8 at most, has as an unsigned number: a byte each, the
 /// first one the lowest.

@@ -392,7 +392,7 @@ Choice *choice_of(const Redirection &r, Outcome &why, const SeenLaunch *&kept) {
   const LaunchKey launch{
       &r.kernel,      r.launch.grid,
       r.launch.block, r.launch.shared_bytes,
-      device,         met(r.arguments, code.table, code.asked),
+      device,         met(r.launch, r.arguments, code.table, code.asked),
       matter,         matter == 0 ? 0 : matter & bits_of(r.arguments, code.table, code.numbers)};
   const bool refused = r.kernel.refused.load(std::memory_order_relaxed);
   kept = refused ? nullptr : find_seen(code, launch);

@@ -57,6 +57,9 @@ constexpr Gain gains[] = {
     {"wide_x2y4_rows", 0, 0.05},
     {"wide_x4y4_rows_r128", 0, 0.06},
     {"wide_x4y4_neighbours_r128", 0, 0.07},
+    {"wide_x2y4_rows_once_r64", 0, 0.45},
+    {"wide_x2y4_neighbours_once_r64", 0, 0.45},
+    {"wide_x4_once", 0, 0.35},
 };
 /// And by what is left of the threads: most, half at most, a quarter at most; and if it spills.
 constexpr double by_most = 0.18, by_half = 0.09, by_quarter = -0.10, by_spills = -0.38;
