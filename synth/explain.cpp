@@ -7,7 +7,6 @@
 #include "synth/kernel_context.h"
 #include "synth/proof/prove.h"
 #include "synth/shuffle/candidate.h"
-#include "synth/shuffle/decide.h"
 #include "synth/shuffle/detect.h"
 
 #include <fmt/core.h>

@@ -66,6 +66,12 @@ struct Family {
 #include "synth/families.def"
 #undef PTXASW_FAMILY
 
+/// Family::variants of words that are always the same.
+template <const auto &words> const std::vector<std::string> &listed() {
+  static const std::vector<std::string> all(std::begin(words), std::end(words));
+  return all;
+}
+
 /// The number in a variant: `k4`, `16k`; 0: there is none.
 unsigned number_in(std::string_view variant);
 

@@ -43,12 +43,6 @@ std::optional<bool> Known::find(Expr condition) const {
 }
 
 std::optional<bool> Known::decide(Expr condition) const {
-  if (is_constant(condition))
-    return !condition->value.is_zero();
-  if (const auto known = find(condition))
-    return known;
-  if (condition->child_count == 0)
-    return std::nullopt;
   Memo memo;
   return decide(condition, memo);
 }

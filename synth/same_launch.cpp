@@ -98,13 +98,13 @@ const std::optional<Refusal> &KernelContext::same_launch_obstacle() const {
 }
 
 Proposal same_launch_proposal(const Function &kernel, std::string_view family,
-                              const std::string &variant) {
+                              std::string_view variant) {
   Proposal proposal;
   proposal.family = family;
   proposal.variant = variant;
   proposal.sibling.family = family;
   proposal.sibling.kind = variant;
-  std::string word = variant;
+  std::string word(variant);
   std::replace(word.begin(), word.end(), '-', '_');
   proposal.sibling.name = fmt::format("{}__ptxasw_{}_{}", kernel.name, family, word);
   return proposal;

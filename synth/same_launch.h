@@ -42,7 +42,7 @@ std::string same_launch_header_fault(const Module &before, const Function &kerne
 
 /// A version of a kernel, of which the table says only its name, family and kind.
 Proposal same_launch_proposal(const Function &kernel, std::string_view family,
-                              const std::string &variant);
+                              std::string_view variant);
 
 /// The version as a whole function, with the body that the kernel has in the text of a module; with
 /// its own body where there is none.

@@ -31,17 +31,14 @@ std::optional<std::string> variant_ahead(const KernelContext &context, std::stri
 }
 
 /// How many iterations.
-const std::vector<std::string> &ahead_variants() {
-  static const std::vector<std::string> variants{"k4", "k8", "k2"};
-  return variants;
-}
+constexpr std::string_view ahead_variants[] = {"k4", "k8", "k2"};
 
 FamilyAnswer propose_ahead(const KernelContext &context) {
   FamilyAnswer answer;
   if (const auto obstacle = obstacle_of(context.module, context.kernel))
     return {{}, {*obstacle}};
   const Sites<ahead::AheadLoop> &found = ahead::ahead_loops(context);
-  for (const std::string &variant : ahead_variants())
+  for (const std::string_view variant : ahead_variants)
     if (!loops_for(context, number_in(variant)).empty())
       answer.proposals.push_back(same_launch_proposal(context.kernel, "ahead", variant));
     else if (!found.sites.empty()) // why there is not this one, before what is of other loops
@@ -65,7 +62,7 @@ const Family ahead_family = {
         "add versions in which loops do the loads of this number of iterations before what they "
         "read is used",
     .same_launch = true,
-    .variants = ahead_variants,
+    .variants = listed<ahead_variants>,
     .propose = propose_ahead,
     .write = write_same_launch<variant_ahead>,
     .prove = prove_same_launch<prove_loads_ahead>,

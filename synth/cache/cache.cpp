@@ -122,14 +122,11 @@ std::optional<std::string> requalified(const KernelContext &context, std::string
   return edits.apply(context.module.text());
 }
 
-const std::vector<std::string> &cache_variants() {
-  static const std::vector<std::string> variants{"nc", "nc-apart"};
-  return variants;
-}
+constexpr std::string_view cache_variants[] = {"nc", "nc-apart"};
 
 FamilyAnswer propose_cache(const KernelContext &context) {
   FamilyAnswer answer;
-  for (const std::string &variant : cache_variants()) {
+  for (const std::string_view variant : cache_variants) {
     const Sites<std::uint32_t> &found = loads_for(context, variant);
     for (const Refusal &refusal : found.refusals)
       add_refusal(answer.refusals, refusal);
@@ -156,7 +153,7 @@ const Family cache_family = {
         "add versions in which loads of what the kernel does not write are read-only ones (.nc); "
         "nc-apart promises that no two pointer parameters lead into one array",
     .same_launch = true,
-    .variants = cache_variants,
+    .variants = listed<cache_variants>,
     .propose = propose_cache,
     .write = write_same_launch<requalified>,
     .prove = prove_cache,

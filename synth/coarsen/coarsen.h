@@ -84,9 +84,9 @@ const std::vector<CoarsenShape> &coarsen_shapes();
 /// As options spell it: `y4-rows-r64`, `wide-x4y2-rows`.
 std::string coarsen_variant(const CoarsenShape &shape);
 
-/// The form that a table's entry tells of, `shift` being that of the code. Error: none does; says
+/// The form that a table's entry tells of, but for its shift (wide_shift()). Error: none does; says
 /// why.
-tl::expected<CoarsenForm, std::string> coarsen_form(const Sibling &sibling, unsigned shift = 0);
+tl::expected<CoarsenForm, std::string> coarsen_form(const Sibling &sibling);
 
 /// A branch back to another round of a loop over the grid, and what of a launch makes it one that
 /// is never taken, if there are no more than `max_round_threads` threads along each axis.

@@ -105,7 +105,7 @@ std::vector<std::string> CoarsenForm::indices() const {
   return result;
 }
 
-tl::expected<CoarsenForm, std::string> coarsen_form(const Sibling &sibling, unsigned shift) {
+tl::expected<CoarsenForm, std::string> coarsen_form(const Sibling &sibling) {
   CoarsenForm form;
   bool found = false;
   const bool wide = sibling.kind.starts_with("wide");
@@ -127,11 +127,9 @@ tl::expected<CoarsenForm, std::string> coarsen_form(const Sibling &sibling, unsi
   form.wide = wide;
   form.once = once;
   form.along_x = along_x;
-  form.shift = along_x > 1 ? shift : 0;
   if (form.copies > max_coarsen_factor || along_x > max_along_x || form.total() > max_copies)
     return tl::unexpected(std::string("too many copies"));
-  if (along_x > 1 &&
-      (along_x & (along_x - 1) || form.shift >= along_x || (found && form.axis == 0)))
+  if (along_x > 1 && (along_x & (along_x - 1) || (found && form.axis == 0)))
     return tl::unexpected(std::string("the points along x are not understood"));
   // Rows are rows only where every block that may be launched is one thread thick.
   SiblingNeeds needs = sibling.needs;

@@ -23,6 +23,7 @@ public:
     assign_roles();
   }
 
+protected:
   /// An index of an instruction.
   using Position = std::uint32_t;
 
@@ -93,8 +94,6 @@ public:
   /// Added code; where it ends.
   ReplayEnd replay(Position mine, ReplayState &state, const Known &known) const;
 
-  using Coarsening::alone_at_once, Coarsening::calls_, Coarsening::first_, Coarsening::kernel_,
-      Coarsening::lone_code, Coarsening::module_, Coarsening::recomputation_, Coarsening::sharing_;
   const Function &sibling_;
   ExprPool pool_;
   std::vector<ReplayRole> roles_;

@@ -63,120 +63,6 @@
 namespace ptxasw::synth {
 namespace {
 
-/// Writes which thread, block and memory each copy has in place of the kernel's.
-class PlacesWriter {
-public:
-  PlacesWriter(const CoarsenForm &form, CodeWriter &out) : form_(form), out_(out) {}
-
-  void declare() {
-    for (unsigned row = 0; form_.copies > 1 && row < form_.copies; ++row)
-      word(CoarsenNames::index(form_, row));
-    if (form_.copies > 1)
-      word(CoarsenNames::extent(form_));
-    for (unsigned column = 0; form_.along_x > 1 && column < form_.along_x; ++column)
-      word(CoarsenNames::point(column));
-    if (form_.along_x > 1)
-      for (const char *name : {CoarsenNames::points, CoarsenNames::zero, CoarsenNames::one})
-        word(name);
-  }
-
-  /// Of so many names of memory whose size the launch says.
-  void declare_begins(std::size_t names) {
-    for (std::size_t room = 0; room < names; ++room)
-      for (unsigned k = 1; k < form_.total(); ++k)
-        word(CoarsenNames::begin(room, k));
-  }
-
-  void write(std::string_view grid_parameter, const std::vector<Symbol> &dynamic) {
-    if (form_.copies > 1)
-      find_rows(grid_parameter);
-    if (form_.along_x > 1)
-      find_columns();
-    if (!dynamic.empty() && form_.total() > 1)
-      find_begins(dynamic);
-  }
-
-  /// The name of a new predicate.
-  std::string predicate() {
-    std::string name = fmt::format("%q{}", predicates_++);
-    out_.declare(name, ScalarType::pred);
-    return name;
-  }
-
-  std::string first_along_x; ///< whether this is the first thread, where `shift` is not 0
-
-private:
-  void word(std::string_view name) { out_.declare(name, ScalarType::b32); }
-
-  void find_rows(std::string_view grid_parameter) {
-    const std::string first = CoarsenNames::index(form_, 0), extent = CoarsenNames::extent(form_);
-    word("%own");
-    out_.write("mov.u32 %own, {}", form_.index());
-    out_.write("mul.lo.u32 {}, %own, {}", first, form_.copies);
-    for (unsigned row = 1; row < form_.copies; ++row)
-      out_.write("add.u32 {}, {}, {}", CoarsenNames::index(form_, row), first, row);
-    if (form_.within_block()) {
-      word("%own_threads");
-      out_.write("mov.u32 %own_threads, {}", form_.extent());
-      out_.write("mul.lo.u32 {}, %own_threads, {}", extent, form_.copies);
-    } else {
-      out_.write("ld.param.u32 {}, [{}]", extent, grid_parameter);
-    }
-  }
-
-  void find_columns() {
-    for (const char *what : {"ctaid", "ntid", "tid", "nctaid"}) {
-      word(fmt::format("%own_{}", what));
-      out_.write("mov.u32 %own_{0}, %{0}.x", what);
-    }
-    word("%flat");
-    word("%scaled");
-    out_.write("mad.lo.u32 %flat, %own_ctaid, %own_ntid, %own_tid");
-    out_.write("mul.lo.u32 %scaled, %flat, {}", form_.along_x);
-    word("%all");
-    out_.write("mul.lo.u32 %all, %own_nctaid, %own_ntid");
-    out_.write("mul.lo.u32 {}, %all, {}", CoarsenNames::points, form_.along_x);
-    out_.write("mov.u32 {}, 0", CoarsenNames::zero);
-    out_.write("mov.u32 {}, 1", CoarsenNames::one);
-    if (form_.shift > 0) {
-      first_along_x = predicate();
-      out_.write("setp.eq.u32 {}, %flat, 0", first_along_x);
-    }
-    for (unsigned column = 0; column < form_.along_x; ++column) {
-      const std::string point = CoarsenNames::point(column);
-      const std::uint64_t place = (column - form_.shift) & 0xffffffff;
-      if (column >= form_.shift) {
-        out_.write("add.u32 {}, %scaled, {}", point, place);
-        continue;
-      }
-      word(fmt::format("%before{}", column));
-      word(fmt::format("%end{}", column));
-      out_.write("add.u32 %before{}, %scaled, {}", column, place);
-      out_.write("add.u32 %end{}, {}, {}", column, CoarsenNames::points, place);
-      out_.write("selp.b32 {0}, %end{1}, %before{1}, {2}", point, column, first_along_x);
-    }
-  }
-
-  /// Where each copy's part of the memory begins that the launch has K times as much of.
-  void find_begins(const std::vector<Symbol> &dynamic) {
-    for (const char *name : {"%dynamic", "%part", "%size"})
-      word(name);
-    out_.write("mov.u32 %dynamic, %dynamic_smem_size");
-    out_.write("shr.u32 %part, %dynamic, {}", std::countr_zero(form_.total()));
-    out_.write("and.b32 %size, %part, {}", 0xfffffff0);
-    for (std::size_t room = 0; room < dynamic.size(); ++room) {
-      word(fmt::format("%begin{}", room));
-      out_.write("mov.u32 %begin{}, {}", room, dynamic[room].name);
-      for (unsigned k = 1; k < form_.total(); ++k)
-        out_.write("mad.lo.u32 {}, %size, {}, %begin{}", CoarsenNames::begin(room, k), k, room);
-    }
-  }
-
-  const CoarsenForm &form_;
-  CodeWriter &out_;
-  unsigned predicates_ = 0;
-};
-
 class CoarsenWriter : Coarsening {
 public:
   CoarsenWriter(const KernelContext &context, const CoarsenForm &form, const Proposal &proposal)
@@ -215,7 +101,7 @@ private:
       for (unsigned k = 0; k < copies_; ++k)
         if (sharing_.keeper(reg, k) == k)
           out_.declare(name_of(reg, k), kernel_.registers[reg].type);
-    places_.declare();
+    declare_places();
     for (std::size_t load = 0; load < plan_.loads.size(); ++load) {
       const WideLoad &wide = plan_.loads[load];
       const RegisterId value = wide_value(module_, kernel_, wide.at.instruction);
@@ -229,7 +115,9 @@ private:
       out_.declare(CoarsenNames::lone_index, ScalarType::b32);
     if (alone_at_once() && form_.along_x > 1)
       out_.declare(CoarsenNames::lone_point, ScalarType::b32);
-    places_.declare_begins(dynamic_.size());
+    for (std::size_t room = 0; room < dynamic_.size(); ++room)
+      for (unsigned k = 1; k < copies_; ++k)
+        word(CoarsenNames::begin(room, k));
     for (std::size_t room = 0; room < rooms_.size(); ++room)
       for (unsigned k = 0; k < copies_; ++k)
         out_.declare_variable(rooms_[room].space == StateSpace::shared ? "shared" : "local",
@@ -274,7 +162,91 @@ private:
     }
   }
 
-  std::string predicate() { return places_.predicate(); }
+  /// The name of a new predicate.
+  std::string predicate() {
+    std::string name = fmt::format("%q{}", predicates_++);
+    out_.declare(name, ScalarType::pred);
+    return name;
+  }
+
+  void word(std::string_view name) { out_.declare(name, ScalarType::b32); }
+
+  /// Which thread and block each copy has in place of the kernel's.
+  void declare_places() {
+    for (unsigned row = 0; form_.copies > 1 && row < form_.copies; ++row)
+      word(CoarsenNames::index(form_, row));
+    if (form_.copies > 1)
+      word(CoarsenNames::extent(form_));
+    for (unsigned column = 0; form_.along_x > 1 && column < form_.along_x; ++column)
+      word(CoarsenNames::point(column));
+    if (form_.along_x > 1)
+      for (const char *name : {CoarsenNames::points, CoarsenNames::zero, CoarsenNames::one})
+        word(name);
+  }
+
+  void find_rows() {
+    const std::string first = CoarsenNames::index(form_, 0), extent = CoarsenNames::extent(form_);
+    word("%own");
+    out_.write("mov.u32 %own, {}", form_.index());
+    out_.write("mul.lo.u32 {}, %own, {}", first, form_.copies);
+    for (unsigned row = 1; row < form_.copies; ++row)
+      out_.write("add.u32 {}, {}, {}", CoarsenNames::index(form_, row), first, row);
+    if (form_.within_block()) {
+      word("%own_threads");
+      out_.write("mov.u32 %own_threads, {}", form_.extent());
+      out_.write("mul.lo.u32 {}, %own_threads, {}", extent, form_.copies);
+    } else {
+      out_.write("ld.param.u32 {}, [{}]", extent, grid_parameter());
+    }
+  }
+
+  void find_columns() {
+    for (const char *what : {"ctaid", "ntid", "tid", "nctaid"}) {
+      word(fmt::format("%own_{}", what));
+      out_.write("mov.u32 %own_{0}, %{0}.x", what);
+    }
+    word("%flat");
+    word("%scaled");
+    out_.write("mad.lo.u32 %flat, %own_ctaid, %own_ntid, %own_tid");
+    out_.write("mul.lo.u32 %scaled, %flat, {}", form_.along_x);
+    word("%all");
+    out_.write("mul.lo.u32 %all, %own_nctaid, %own_ntid");
+    out_.write("mul.lo.u32 {}, %all, {}", CoarsenNames::points, form_.along_x);
+    out_.write("mov.u32 {}, 0", CoarsenNames::zero);
+    out_.write("mov.u32 {}, 1", CoarsenNames::one);
+    if (form_.shift > 0) {
+      first_along_x_ = predicate();
+      out_.write("setp.eq.u32 {}, %flat, 0", first_along_x_);
+    }
+    for (unsigned column = 0; column < form_.along_x; ++column) {
+      const std::string point = CoarsenNames::point(column);
+      const std::uint64_t place = (column - form_.shift) & 0xffffffff;
+      if (column >= form_.shift) {
+        out_.write("add.u32 {}, %scaled, {}", point, place);
+        continue;
+      }
+      word(fmt::format("%before{}", column));
+      word(fmt::format("%end{}", column));
+      out_.write("add.u32 %before{}, %scaled, {}", column, place);
+      out_.write("add.u32 %end{}, {}, {}", column, CoarsenNames::points, place);
+      out_.write("selp.b32 {0}, %end{1}, %before{1}, {2}", point, column, first_along_x_);
+    }
+  }
+
+  /// Where each copy's part of the memory begins that the launch has K times as much of.
+  void find_begins() {
+    for (const char *name : {"%dynamic", "%part", "%size"})
+      word(name);
+    out_.write("mov.u32 %dynamic, %dynamic_smem_size");
+    out_.write("shr.u32 %part, %dynamic, {}", std::countr_zero(copies_));
+    out_.write("and.b32 %size, %part, {}", 0xfffffff0);
+    for (std::size_t room = 0; room < dynamic_.size(); ++room) {
+      word(fmt::format("%begin{}", room));
+      out_.write("mov.u32 %begin{}, {}", room, dynamic_[room].name);
+      for (unsigned k = 1; k < copies_; ++k)
+        out_.write("mad.lo.u32 {}, %size, {}, %begin{}", CoarsenNames::begin(room, k), k, room);
+    }
+  }
 
   /// Where a row's block is outside the grid.
   void if_outside(unsigned row, const std::string &way) {
@@ -285,14 +257,19 @@ private:
   }
 
   void prologue() {
-    places_.write(grid_parameter(), dynamic_);
+    if (form_.copies > 1)
+      find_rows();
+    if (form_.along_x > 1)
+      find_columns();
+    if (!dynamic_.empty() && copies_ > 1)
+      find_begins();
     for (std::uint32_t i = 0; i < count(); ++i)
       if (first_[i])
         out_.clone(module_, instruction(i), together_[0]);
     if (form_.divides_grid()) // otherwise all of them are inside
       if_outside(form_.copies - 1, "bra " + leaving_point(0, true));
     if (form_.shift > 0)
-      out_.write("@{} bra {}", places_.first_along_x, leaving_point(0, false));
+      out_.write("@{} bra {}", first_along_x_, leaving_point(0, false));
   }
 
   /// The label at which copy 0 goes on alone from a position: since some blocks are outside the
@@ -603,7 +580,8 @@ private:
 
   const Proposal &proposal_;
   CodeWriter out_;
-  PlacesWriter places_{form_, out_};
+  std::string first_along_x_; ///< whether this is the first thread, where `shift` is not 0
+  unsigned predicates_ = 0;
   std::vector<Point> points_;
 };
 

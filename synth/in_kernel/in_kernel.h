@@ -20,6 +20,8 @@
 
 namespace ptxasw::synth {
 
+class Script;
+
 /// Threads that a block may have (CUDA C++ Programming Guide, "Technical Specifications per Compute
 /// Capability").
 inline constexpr unsigned threads_of_any_block = 1024;
@@ -82,6 +84,10 @@ struct InKernelForm {
 
 /// Why a sibling cannot stand in its kernel for blocks of a shape; nothing if it can.
 std::optional<Refusal> in_kernel_obstacle(const KernelContext &context, const InKernelForm &form);
+
+/// Tells, line by line, what a kernel with a sibling in it does before the two bodies: it leads to
+/// `<$original>` or on to the sibling's body, with the thread's place there.
+void tell_in_kernel(const Function &kernel, const InKernelForm &form, Script &to);
 
 /// A function's place in a launch of the sibling, as a register of the kernel's: for each special
 /// register of the sibling that becomes one, the register. `%ctaid.x` and `%ptxasw_ctaid_x`.

@@ -23,12 +23,12 @@
 // kernel whose threads do not see each other's (spread_obstacle(): no barriers, no collectives, no
 // shared memory, nothing that asks where it runs), and neither is that some end early.
 //
-// The first code is what script.cpp tells; anything else is not understood.
+// The first code is what tell_in_kernel() tells; anything else is not understood.
 
 #include "grammar/roles.h"
 #include "synth/in_kernel/in_kernel.h"
-#include "synth/in_kernel/script.h"
 #include "synth/prove/header.h"
+#include "synth/script.h"
 #include "synth/spread.h"
 
 #include <cstring>
@@ -61,7 +61,7 @@ public:
     show(first_behind(arms[1].end) == f_.instructions.size(),
          "something comes after the kernel's body");
     ScriptReader script(module_, f_, kernel_);
-    InKernelScript(kernel_, form, script).tell();
+    tell_in_kernel(kernel_, form, script);
     show(script.reader.position() == end, "more is done before the bodies");
     std::set<RegisterId> places;
     for (const auto &[special, name] : in_kernel_places(form)) {

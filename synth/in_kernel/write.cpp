@@ -21,7 +21,7 @@
 #include "grammar/code_writer.h"
 #include "grammar/edits.h"
 #include "synth/in_kernel/in_kernel.h"
-#include "synth/in_kernel/script.h"
+#include "synth/script.h"
 
 #include <algorithm>
 #include <array>
@@ -44,7 +44,99 @@ std::string place(std::string_view what, std::size_t axis) {
   return fmt::format("%ptxasw_{}_{}", what, "xyz"[axis]);
 }
 
+std::string hole(std::string_view what, std::size_t axis) {
+  return fmt::format("<r_{}_{}>", what, "xyz"[axis]);
+}
+
+/// What a kernel with a sibling in it does before the two bodies: first the launch is looked at,
+/// then who of it has a place in the sibling's.
+class InKernelScript {
+public:
+  InKernelScript(const Function &kernel, const InKernelForm &form, Script &to)
+      : kernel_(kernel), form_(form), to_(to) {}
+
+  void tell() {
+    const auto block = [&](std::size_t axis) { return form_.block[static_cast<int>(axis)]; };
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      original_if("ne.u32", fmt::format("{}, {}", special("ntid", axis), block(axis)));
+    const SiblingNeeds &needs = form_.sibling.needs;
+    for (const ArgumentAlignment &one : needs.aligned)
+      original_unless_multiple(one.parameter, one.offset, 8, one.alignment);
+    for (const ArgumentDivisor &one : needs.divisible)
+      original_unless_multiple(one.parameter, one.offset, one.bytes, one.divisor);
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      if (needs.max_extent[axis] != ~0u)
+        original_if("gt.u32", fmt::format("{}, {}", special("nctaid", axis),
+                                          needs.max_extent[axis] / block(axis)));
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      find_place(axis);
+  }
+
+private:
+  std::string word() { return fmt::format("<r_word{}>", words_++); }
+
+  /// A special register's value.
+  std::string special(std::string_view what, std::size_t axis) {
+    std::string result = word();
+    to_.line(fmt::format("mov.u32 {}, %{}.{}", result, what, "xyz"[axis]));
+    return result;
+  }
+
+  void jump_if(std::string_view comparison, const std::string &operands, std::string_view jump) {
+    const std::string test = fmt::format("<p_test{}>", tests_++);
+    to_.line(fmt::format("setp.{} {}, {}", comparison, test, operands));
+    to_.line(fmt::format("@{} {}", test, jump));
+  }
+
+  void original_if(std::string_view comparison, const std::string &operands) {
+    jump_if(comparison, operands, "bra <$original>");
+  }
+
+  void original_unless_multiple(std::uint32_t parameter, std::uint32_t offset, std::uint32_t bytes,
+                                std::uint32_t divisor) {
+    const auto take = [&] { return bytes == 8 ? fmt::format("<w_long{}>", longs_++) : word(); };
+    const std::string value = take(), rest = take();
+    to_.line(fmt::format("ld.param.u{} {}, [{}{}]", bytes * 8, value,
+                         kernel_.parameters[parameter].name,
+                         offset == 0 ? "" : fmt::format("+{}", offset)));
+    to_.line(fmt::format("and.b{} {}, {}, {}", bytes * 8, rest, value, divisor - 1));
+    original_if(fmt::format("ne.u{}", bytes * 8), rest + ", 0");
+  }
+
+  void find_place(std::size_t axis) {
+    const std::uint32_t by_grid = form_.sibling.grid[axis], by_block = form_.sibling.block[axis];
+    const std::uint32_t blocks = by_grid * by_block;
+    if (blocks == 1)
+      return;
+    const std::string own = special("ctaid", axis), rest = word();
+    to_.line(fmt::format("and.b32 {}, {}, {}", rest, own, blocks - 1));
+    jump_if("ne.u32", rest + ", 0", "ret");
+    if (by_grid > 1) {
+      to_.line(
+          fmt::format("shr.u32 {}, {}, {}", hole("ctaid", axis), own, std::countr_zero(blocks)));
+      return;
+    }
+    const std::uint32_t threads = form_.block[static_cast<int>(axis)] / by_block;
+    const std::string thread = special("tid", axis), further = word();
+    to_.line(fmt::format("div.u32 {}, {}, {}", further, thread, threads));
+    to_.line(fmt::format("add.u32 {}, {}, {}", hole("ctaid", axis), own, further));
+    to_.line(fmt::format("rem.u32 {}, {}, {}", hole("tid", axis), thread, threads));
+    to_.line(fmt::format("mov.u32 {}, {}", hole("ntid", axis), threads));
+    const std::string all = special("nctaid", axis);
+    jump_if("ge.u32", fmt::format("{}, {}", hole("ctaid", axis), all), "ret");
+  }
+
+  const Function &kernel_;
+  const InKernelForm &form_;
+  Script &to_;
+  unsigned words_ = 0, longs_ = 0, tests_ = 0; ///< registers of 32 and 64 bits, and predicates
+};
+
 } // namespace
+
+void tell_in_kernel(const Function &kernel, const InKernelForm &form, Script &to) {
+  InKernelScript(kernel, form, to).tell();
+}
 
 bool has_sibling_inside(const Function &kernel) {
   return std::any_of(kernel.labels.begin(), kernel.labels.end(),
@@ -155,14 +247,15 @@ tl::expected<std::string, std::string> in_kernel_arm(const Module &written, cons
 std::string write_in_kernel(const Module &module, const Function &kernel, const InKernelForm &form,
                             std::string_view arm) {
   ScriptPrinter printer("ptxasw_");
-  InKernelScript script(kernel, form, printer);
-  script.tell();
+  tell_in_kernel(kernel, form, printer);
   std::string declarations;
-  for (const auto &[type, name, count] :
-       {std::tuple("b32", "word", script.words), std::tuple("b64", "long", script.longs),
-        std::tuple("pred", "test", script.tests)})
-    if (count > 0)
-      declarations += fmt::format("\t.reg .{} %ptxasw_{}<{}>;\n", type, name, count);
+  for (const auto &[type, name] :
+       {std::pair("b32", "%ptxasw_word"), std::pair("b64", "%ptxasw_long"),
+        std::pair("pred", "%ptxasw_test")})
+    if (const auto count =
+            std::count_if(printer.registers.begin(), printer.registers.end(),
+                          [own = name](const auto &reg) { return reg.first.starts_with(own); }))
+      declarations += fmt::format("\t.reg .{} {}<{}>;\n", type, name, count);
   for (const auto &[special, reg] : in_kernel_places(form))
     declarations += fmt::format("\t.reg .b32 {};\n", reg);
   return fmt::format("{{\n{}{}{}\n\tret;\n{}:\n{}\n}}", declarations, printer.text, arm, original,

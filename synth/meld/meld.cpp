@@ -59,14 +59,11 @@ std::optional<std::string> meld_all(const KernelContext &context, std::string_vi
       });
 }
 
-const std::vector<std::string> &meld_variants() {
-  static const std::vector<std::string> variants{"all", "costly"};
-  return variants;
-}
+constexpr std::string_view meld_variants[] = {"all", "costly"};
 
 FamilyAnswer propose_meld(const KernelContext &context) {
   FamilyAnswer answer;
-  for (const std::string &variant : meld_variants()) {
+  for (const std::string_view variant : meld_variants) {
     const Sites<MeldSite> sites = meld_sites(context, cutoff_of(variant));
     if (variant == "all")
       answer.refusals = sites.refusals;
@@ -128,7 +125,7 @@ const Family meld_family = {
     .help = "add versions in which what both arms of branches do runs once, wherever that "
             "gains or where it gains much",
     .same_launch = true,
-    .variants = meld_variants,
+    .variants = listed<meld_variants>,
     .propose = propose_meld,
     .write = write_same_launch<meld_all>,
     .prove = prove_same_launch<prove_melded>,

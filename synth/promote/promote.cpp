@@ -54,10 +54,7 @@ template <promote::Wanted wanted> FamilyAnswer propose_loops(const KernelContext
   return answer;
 }
 
-const std::vector<std::string> &whole_variants() {
-  static const std::vector<std::string> variants{"all"};
-  return variants;
-}
+constexpr std::string_view whole_variants[] = {"all"};
 
 } // namespace
 
@@ -96,14 +93,10 @@ Sites<PromotionSite> promotion_sites(const KernelContext &context, promote::Want
 std::optional<std::string> promote_loop(const KernelContext &context, std::uint32_t header,
                                         promote::Wanted wanted) {
   const ControlFlowGraph &cfg = context.cfg();
-  for (LoopId loop = 0; loop < cfg.loops().size(); ++loop) {
-    if (cfg.blocks()[cfg.loops()[loop].header].first != header)
-      continue;
-    promote::Atoms atoms;
-    const auto promotion = promote::promotion_of(context, loop, atoms, wanted);
-    return promotion ? promote::write_promoted(context, *promotion, atoms) : std::nullopt;
-  }
-  return std::nullopt;
+  promote::Atoms atoms;
+  const auto promotion =
+      promote::promotion_of(context, cfg.loop_of(cfg.block_of(header)), atoms, wanted);
+  return promotion ? promote::write_promoted(context, *promotion, atoms) : std::nullopt;
 }
 
 std::string where_apart(const Module &module) {
@@ -126,7 +119,7 @@ const Family promote_family = {
     .help = "add versions in which loads that loops repeat are registers, under a test that the "
             "loops' stores stay away from them",
     .same_launch = true,
-    .variants = whole_variants,
+    .variants = listed<whole_variants>,
     .propose = propose_loops<promote::Wanted::repeated>,
     .write = write_same_launch<promote_all<promote::Wanted::repeated>>,
     .prove = prove_same_launch<prove_promoted>,
@@ -138,7 +131,7 @@ const Family carry_family = {
     .help = "add versions in which what the next round of a loop loads again stays in registers, "
             "under the same test",
     .same_launch = true,
-    .variants = whole_variants,
+    .variants = listed<whole_variants>,
     .propose = propose_loops<promote::Wanted::carried>,
     .write = write_same_launch<promote_all<promote::Wanted::carried>>,
     .prove = prove_same_launch<prove_promoted>,

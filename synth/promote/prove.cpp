@@ -173,10 +173,9 @@ private:
     LoopState loop{id, cfg_.blocks()[cfg_.loops()[id].header].first, place(), place(), {}};
     std::set<RegisterId> leaves;
     const std::size_t first = loads_.size();
-    for (std::uint32_t i = 0; i < kernel_.end(); ++i) {
+    for (const std::uint32_t i : instructions_of(cfg_, id)) {
       const Instruction &one = kernel_.function.instructions[i];
-      if (!contains(id, i) || !is_repeatable(kernel_.module.opcode(one)) ||
-          one.guard != no_register)
+      if (!is_repeatable(kernel_.module.opcode(one)) || one.guard != no_register)
         continue;
       LoadState load;
       load.instruction = i;
@@ -225,8 +224,8 @@ private:
     Slot slot{place(), place(), place(), {}, {}, {}};
     for (std::size_t i = 0; i < load.to.size(); ++i)
       slot.parts.push_back(place());
-    for (std::uint32_t store = 0; store < kernel_.end(); ++store) {
-      if (!contains(id, store) || effect_of(opcode(store)) != Effect::store)
+    for (const std::uint32_t store : instructions_of(cfg_, id)) {
+      if (effect_of(opcode(store)) != Effect::store)
         continue;
       auto same = values.meets(load.instruction, store, ago);
       const bool is_same = same.has_value();
@@ -237,11 +236,6 @@ private:
       (is_same ? slot.same : slot.apart).emplace(store, std::move(*found));
     }
     load.slots.push_back(std::move(slot));
-  }
-
-  bool contains(LoopId loop, std::uint32_t i) const {
-    const BlockId block = cfg_.block_of(i);
-    return cfg_.reachable(block) && cfg_.contains(loop, block);
   }
 
   void collect(const std::vector<Condition> &conditions, std::set<RegisterId> &leaves) const {

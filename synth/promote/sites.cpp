@@ -37,15 +37,6 @@ constexpr Refusal ranges{"store-range", "where a store of the loop writes cannot
 constexpr std::size_t largest_loop = 2'000; ///< instructions
 constexpr std::size_t most_conditions = 128;
 
-/// The instructions of a loop in the order of the text.
-std::vector<std::uint32_t> instructions_of(const ControlFlowGraph &cfg, LoopId loop) {
-  std::vector<std::uint32_t> result;
-  for (const BlockId block : blocks_in(cfg, loop))
-    for (std::uint32_t i = cfg.blocks()[block].first; i < cfg.blocks()[block].end; ++i)
-      result.push_back(i);
-  return result;
-}
-
 class Loop : OfKernel {
 public:
   Loop(const KernelContext &context, LoopId loop, Atoms &atoms)
@@ -172,6 +163,14 @@ private:
 };
 
 } // namespace
+
+std::vector<std::uint32_t> instructions_of(const ControlFlowGraph &cfg, LoopId loop) {
+  std::vector<std::uint32_t> result;
+  for (const BlockId block : blocks_in(cfg, loop))
+    for (std::uint32_t i = cfg.blocks()[block].first; i < cfg.blocks()[block].end; ++i)
+      result.push_back(i);
+  return result;
+}
 
 Spaces spaces_of(const Opcode &load, const Opcode &store, bool all_global) {
   const bool numbered = store.space == StateSpace::global || store.space == StateSpace::generic;

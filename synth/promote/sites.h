@@ -46,6 +46,9 @@ struct Promotion {
   std::vector<Condition> conditions; ///< each once
 };
 
+/// The instructions of a loop in the order of the text.
+std::vector<std::uint32_t> instructions_of(const ControlFlowGraph &cfg, LoopId loop);
+
 /// How a store of the same thread may be related to a load by the spaces they name.
 enum class Spaces : std::uint8_t {
   apart,      ///< never the same bytes

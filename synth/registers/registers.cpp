@@ -1,12 +1,14 @@
-// Everything but the name, `.maxnreg` and what it excludes is copied. A kernel whose author has
+// The kernel once more, with fewer registers for a thread (`.maxnreg`, PTX ISA 11.4.2): more
+// threads fit, and the assembler is free to use all of them instead of as few as it likes. It may
+// have to spill; so this is for launches to choose, by measuring.
+//
+// Everything but the name, `.maxnreg` and what it excludes is copied: the body is the kernel's own,
+// byte for byte, and so is what its names can mean; that is the proof. A kernel whose author has
 // limited its registers, directly or by blocks per multiprocessor, is left alone.
-
-#include "synth/registers/registers.h"
 
 #include "synth/same_launch.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace ptxasw::synth {
 namespace {
@@ -25,10 +27,7 @@ bool moves_registers(const Module &module) {
 
 /// Steps at which another block fits on a multiprocessor with 65,536 registers, for blocks of 128
 /// to 512 threads.
-const std::vector<std::string> &register_limits() {
-  static const std::vector<std::string> all{"32", "40", "48", "56", "64", "80", "96", "128"};
-  return all;
-}
+constexpr std::string_view register_limits[] = {"32", "40", "48", "56", "64", "80", "96", "128"};
 
 FamilyAnswer propose_registers(const KernelContext &context) {
   if (limits_registers(context.kernel))
@@ -36,14 +35,12 @@ FamilyAnswer propose_registers(const KernelContext &context) {
   if (moves_registers(context.module))
     return {{}, {moved}};
   FamilyAnswer answer;
-  for (const std::string &limit : register_limits()) {
+  for (const std::string_view limit : register_limits) {
     answer.proposals.push_back(same_launch_proposal(context.kernel, "registers", limit));
     answer.proposals.back().registers = number_in(limit);
   }
   return answer;
 }
-
-} // namespace
 
 std::string write_registers(const KernelContext &context, const Proposal &proposal) {
   return same_launch_version(context, proposal, std::nullopt);
@@ -62,13 +59,15 @@ std::string prove_registers(const KernelContext &context, const Function &siblin
                                   {.directive = limit_directive});
 }
 
+} // namespace
+
 const Family registers_family = {
     .name = "registers",
     .option = "maxnreg",
     .help =
         "add versions that are the kernel itself with at most this number of registers per thread",
     .same_launch = true,
-    .variants = register_limits,
+    .variants = listed<register_limits>,
     .propose = propose_registers,
     .write = write_registers,
     .prove = prove_registers,

@@ -28,10 +28,7 @@ constexpr Refusal name_in_use{"name-taken", "the kernel has a name that a versio
 constexpr std::string_view own_prefix = "%ptxasw_";
 
 /// Threads of a block along x.
-const std::vector<std::string> &resize_variants() {
-  static const std::vector<std::string> variants{"b32", "b64", "b128", "b256", "b512", "b1024"};
-  return variants;
-}
+constexpr std::string_view resize_variants[] = {"b32", "b64", "b128", "b256", "b512", "b1024"};
 
 } // namespace
 
@@ -91,13 +88,15 @@ Sibling resized(std::uint32_t extent, bool counts) {
   return sibling;
 }
 
+namespace {
+
 FamilyAnswer propose_resize(const KernelContext &context) {
   const Function &kernel = context.kernel;
   FamilyAnswer answer;
   if (const auto obstacle = resize_obstacle(context))
     return {{}, {*obstacle}};
   const auto bound = threads_of(kernel);
-  for (const std::string &variant : resize_variants()) {
+  for (const std::string_view variant : resize_variants) {
     const std::uint32_t extent = number_in(variant);
     if (bound && extent > *bound) {
       add_refusal(answer.refusals, block_bounded);
@@ -130,12 +129,14 @@ std::string write_resize(const KernelContext &context, const Proposal &proposal)
                               printer.text, module.text(kernel.body));
 }
 
+} // namespace
+
 const Family resize_family = {
     .name = "resize",
     .option = "resize",
     .help =
         "add versions for blocks of this number of threads along x, for launches to choose from",
-    .variants = resize_variants,
+    .variants = listed<resize_variants>,
     .propose = propose_resize,
     .write = write_resize,
     .prove = prove_resize,

@@ -39,8 +39,7 @@ Sibling resized(std::uint32_t extent, bool counts);
 void begin_resized(Script &to, std::string_view grid, std::string_view block);
 inline constexpr std::uint32_t resized_instructions = 9; ///< of that
 
-FamilyAnswer propose_resize(const KernelContext &context);
-std::string write_resize(const KernelContext &context, const Proposal &proposal);
+/// Family::prove.
 std::string prove_resize(const KernelContext &context, const Function &sibling,
                          const Proposal &proposal);
 

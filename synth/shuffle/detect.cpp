@@ -113,11 +113,64 @@ public:
   /// Returns true if a load in the same loop read this address, or one at a lane distance, some
   /// iterations before, or one in the loop around that in the iteration before: what it reads as
   /// the loop's count is so much less.
-  bool contain(std::size_t load) const;
+  bool contain(std::size_t load) const {
+    const LoadInfo &info = loads_[load];
+    const std::int64_t stride = info.group->form.lane_stride;
+    const int limit = stride == 0 ? 0 : widest;
+    for (const LoopId loop : loops_of(load))
+      for (int delta = -limit; loop != no_index && delta <= limit; ++delta)
+        if (read_.contains({loop, info.group,
+                            info.constant - static_cast<std::uint64_t>(stride) *
+                                                static_cast<std::uint64_t>(std::int64_t{delta}),
+                            info.bytes}))
+          return true;
+    return false;
+  }
 
 private:
-  std::array<LoopId, 2> loops_of(std::size_t access) const;
-  void note(std::size_t load);
+  /// The loop that an access is in, and the one around it.
+  std::array<LoopId, 2> loops_of(std::size_t access) const {
+    const ControlFlowGraph &cfg = emulation_.cfg();
+    const LoopId loop = cfg.loop_of(emulation_.trace()[access].block);
+    return {loop, loop == no_index ? no_index : cfg.loops()[loop].parent};
+  }
+
+  /// What a load has read in earlier iterations.
+  void note(std::size_t load) {
+    ExprPool &pool = emulation_.pool();
+    const LoadInfo &info = loads_[load];
+    const Expr address = emulation_.expand(emulation_.trace()[load].address);
+    std::vector<Expr> counts;
+    for (const LoopId loop : loops_of(load)) {
+      if (loop == no_index)
+        return;
+      const Expr count = emulation_.trip_count(loop);
+      counts.push_back(count);
+      // What changes otherwise is not known of another iteration.
+      bool known = true;
+      for_each_node(address, [&](Expr node) {
+        known &= node->kind != ExprKind::symbol || emulation_.invariant(node, loop) ||
+                 std::find(counts.begin(), counts.end(), node) != counts.end();
+      });
+      if (!known)
+        return;
+      for (std::uint64_t rounds = 1; rounds <= (counts.size() == 1 ? rounds_before : 1); ++rounds) {
+        const auto [there, is_new] = earlier_.try_emplace({loop, rounds}, pool);
+        if (is_new)
+          there->second.map(count, pool.sub(count, pool.constant(count->width, rounds)));
+        const LinearForm form = groups_.form_of(there->second(address));
+        const Group *const group = groups_.find(form);
+        read_.insert({loop, group, form.constant, info.bytes});
+        // By a constant step it is in its own group, and so in all iterations.
+        for (std::uint64_t more = 2; group == info.group && rounds == 1 && more <= rounds_before;
+             ++more)
+          read_.insert(
+              {loop, group, info.constant + more * (form.constant - info.constant), info.bytes});
+        if (group == info.group)
+          break;
+      }
+    }
+  }
 
   Emulation &emulation_;
   const Groups &groups_;
@@ -126,64 +179,6 @@ private:
   std::set<std::tuple<LoopId, const Group *, std::uint64_t, unsigned>> read_;
   std::map<std::pair<LoopId, std::uint64_t>, Substitution> earlier_; ///< by so many rounds
 };
-
-bool EarlierReads::contain(std::size_t load) const {
-  const LoadInfo &info = loads_[load];
-  const std::int64_t stride = info.group->form.lane_stride;
-  const int limit = stride == 0 ? 0 : widest;
-  for (const LoopId loop : loops_of(load))
-    for (int delta = -limit; loop != no_index && delta <= limit; ++delta)
-      if (read_.contains({loop, info.group,
-                          info.constant - static_cast<std::uint64_t>(stride) *
-                                              static_cast<std::uint64_t>(std::int64_t{delta}),
-                          info.bytes}))
-        return true;
-  return false;
-}
-
-// The loop that an access is in, and the one around it.
-std::array<LoopId, 2> EarlierReads::loops_of(std::size_t access) const {
-  const ControlFlowGraph &cfg = emulation_.cfg();
-  const LoopId loop = cfg.loop_of(emulation_.trace()[access].block);
-  return {loop, loop == no_index ? no_index : cfg.loops()[loop].parent};
-}
-
-// What a load has read in earlier iterations.
-void EarlierReads::note(std::size_t load) {
-  ExprPool &pool = emulation_.pool();
-  const LoadInfo &info = loads_[load];
-  const Expr address = emulation_.expand(emulation_.trace()[load].address);
-  std::vector<Expr> counts;
-  for (const LoopId loop : loops_of(load)) {
-    if (loop == no_index)
-      return;
-    const Expr count = emulation_.trip_count(loop);
-    counts.push_back(count);
-    // What changes otherwise is not known of another iteration.
-    bool known = true;
-    for_each_node(address, [&](Expr node) {
-      known &= node->kind != ExprKind::symbol || emulation_.invariant(node, loop) ||
-               std::find(counts.begin(), counts.end(), node) != counts.end();
-    });
-    if (!known)
-      return;
-    for (std::uint64_t rounds = 1; rounds <= (counts.size() == 1 ? rounds_before : 1); ++rounds) {
-      const auto [there, is_new] = earlier_.try_emplace({loop, rounds}, pool);
-      if (is_new)
-        there->second.map(count, pool.sub(count, pool.constant(count->width, rounds)));
-      const LinearForm form = groups_.form_of(there->second(address));
-      const Group *const group = groups_.find(form);
-      read_.insert({loop, group, form.constant, info.bytes});
-      // By a constant step it is in its own group, and so in all iterations.
-      for (std::uint64_t more = 2; group == info.group && rounds == 1 && more <= rounds_before;
-           ++more)
-        read_.insert(
-            {loop, group, info.constant + more * (form.constant - info.constant), info.bytes});
-      if (group == info.group)
-        break;
-    }
-  }
-}
 
 /// Returns true if the load `source` may run before the load `before` of the same block instead,
 /// both indices in the trace: its address is known there, nobody in between sees its register, and
@@ -221,25 +216,35 @@ public:
         generic_(generic), widths_(options.widths.value_or(Widths())),
         judge_(module, function, emulation, options), groups_(emulation) {}
 
-  Detection run();
+  Detection run() {
+    classify();
+    for (std::size_t i = 0; i < loads_.size(); ++i) {
+      LoadInfo &load = loads_[i];
+      if (!load.group || load.is_source)
+        continue;
+      auto reason = cover(i);
+      if (reason && options_.move_sources && hoist_a_source(i))
+        reason = cover(i);
+      if (!reason || cover_on_a_flow(i, *reason))
+        continue;
+      if (reason == Reason::no_source && is_carried(i))
+        reason = Reason::loop_carried;
+      else if (reason == Reason::no_source && has_joined_address(i))
+        reason = Reason::joined_address;
+      result_.kept.push_back({emulation_.trace()[i].instruction, *reason});
+      add_source(i, i); // Only what stays a load may serve others (never chain).
+    }
+    result_.solver_contexts = judge_.solver_contexts();
+    result_.solver_questions = judge_.asked_solver();
+    return std::move(result_);
+  }
 
 private:
-  void classify();
-  std::optional<Reason> cover(std::size_t load);
-  bool cover_on_a_flow(std::size_t load, Reason otherwise);
-  std::optional<Reason> cover_as(std::size_t load, const Group &group, std::uint64_t constant);
-  Verdict cover_element(const Holder &load, const Group &group, std::uint64_t constant);
-  Verdict cover_by_numbers(const Holder &load);
-  void add_source(std::size_t load, std::size_t position);
-  bool hoist_a_source(std::size_t load);
-  std::optional<int> lanes_between(std::size_t source, std::size_t load) const;
   bool is_carried(std::size_t load) {
     if (!earlier_)
       earlier_.emplace(emulation_, groups_, loads_);
     return earlier_->contain(load);
   }
-  bool has_joined_address(std::size_t load) const;
-
   const Instruction &instruction(std::size_t access) const {
     return function_.instructions[emulation_.trace()[access].instruction];
   }
@@ -249,6 +254,277 @@ private:
   /// A scalar load that runs at `position`.
   Holder scalar(std::size_t load, std::size_t position) const {
     return {load, 0, position, loads_[load].group};
+  }
+
+  void classify() {
+    const auto &trace = emulation_.trace();
+    loads_.resize(trace.size());
+    for (std::size_t i = 0; i < trace.size(); ++i) {
+      const MemoryAccess &access = trace[i];
+      const Candidate kind =
+          candidate(module_, function_, function_.instructions[access.instruction], widths_);
+      if (!kind.is_load())
+        continue;
+      const auto keep = [&](Reason reason) {
+        result_.kept.push_back({access.instruction, reason});
+      };
+      if (!kind.eligible) {
+        keep(kind.reason);
+        continue;
+      }
+      if (kind.is_generic &&
+          !generic_.is_global(function_, function_.instructions[access.instruction])) {
+        keep(Reason::not_global);
+        continue;
+      }
+      ++result_.loads;
+      if (!access.address) {
+        keep(Reason::opaque_address);
+        continue;
+      }
+      if (emulation_.cfg().irreducible(access.block)) {
+        keep(Reason::irreducible_flow);
+        continue;
+      }
+      const LinearForm form = groups_.form_of(emulation_.expand(access.address));
+      Group &group = groups_.of(form);
+      group.members.push_back(i);
+      loads_[i] = {&group, form.constant,
+                   bit_width(module_.opcode(function_.instructions[access.instruction]).type) / 8};
+    }
+  }
+
+  void add_source(std::size_t load, std::size_t position) {
+    LoadInfo &info = loads_[load];
+    info.is_source = true;
+    for (unsigned element = 0; element < elements(load).size(); ++element) {
+      auto &sources =
+          info.group->sources[info.constant + std::uint64_t{element} * loads_[load].bytes];
+      if (sources.size() == sources_per_address)
+        sources.erase(sources.begin());
+      holders_.push_back({load, element, position, info.group});
+      sources.push_back(holders_.back());
+    }
+  }
+
+  /// Covers the load, every element of it by the nearest source that may serve it. Returns why not
+  /// otherwise: what stood in the way of the nearest one.
+  std::optional<Reason> cover(std::size_t load) {
+    return cover_as(load, *loads_[load].group, loads_[load].constant);
+  }
+
+  /// The same for a load that stays because flows meet in its address: as it is on one of them, if
+  /// that is the one by which all lanes have come that are at the load.
+  bool cover_on_a_flow(std::size_t load, Reason otherwise) {
+    const bool varies =
+        otherwise == Reason::varying_address || otherwise == Reason::wrap_not_testable;
+    if ((!varies && otherwise != Reason::no_source) || holders_.empty())
+      return false;
+    const Expr address = emulation_.expand(emulation_.trace()[load].address);
+    bool joined = false;
+    for_each_node(address,
+                  [&](Expr node) { joined |= emulation_.join_register(node).has_value(); });
+    if (!joined || ++by_flow_ > loads_by_flow)
+      return false;
+    bool covered = false;
+    for (const Flow &flow : flows_of(emulation_, address)) {
+      const LinearForm form = groups_.form_of(on_flow(emulation_.pool(), flow, address));
+      const Group *const there = groups_.find(form);
+      judge_.suppose(flow);
+      covered = (there && !cover_as(load, *there, form.constant)) || (varies && !cover(load));
+      if (covered)
+        break;
+    }
+    judge_.suppose({});
+    return covered;
+  }
+
+  /// As a load of a group, at its constant.
+  std::optional<Reason> cover_as(std::size_t load, const Group &group, std::uint64_t constant) {
+    Reuse reuse;
+    reuse.load = emulation_.trace()[load].instruction;
+    bool assumed_no_wrap = false, assumed_no_alias = false;
+    for (unsigned element = 0; element < elements(load).size(); ++element) {
+      Verdict verdict = cover_element({load, element, load, &group}, group,
+                                      constant + std::uint64_t{element} * loads_[load].bytes);
+      if (verdict.reason)
+        return verdict.reason;
+      reuse.elements.push_back(verdict.from);
+      const auto add_new = [](auto &all, const auto &some) {
+        for (const auto &one : some)
+          if (std::find(all.begin(), all.end(), one) == all.end())
+            all.push_back(one);
+      };
+      reuse.wrap_tests.insert(reuse.wrap_tests.end(), verdict.wrap_tests.begin(),
+                              verdict.wrap_tests.end());
+      if (verdict.distance_test)
+        add_new(reuse.distance_tests, std::span(&*verdict.distance_test, 1));
+      add_new(reuse.store_tests, verdict.store_tests);
+      add_new(reuse.by_solver, verdict.by_solver);
+      assumed_no_wrap |= verdict.assumed_no_wrap;
+      assumed_no_alias |= verdict.assumed_no_alias;
+    }
+    for (const ElementSource &from : reuse.elements)
+      for (const LoadedElement &source : from.sources)
+        ++uses_[source.load];
+    result_.assumed_no_wrap |= assumed_no_wrap;
+    result_.assumed_no_alias |= assumed_no_alias;
+    result_.reuses.push_back(std::move(reuse));
+    return std::nullopt;
+  }
+
+  Verdict cover_element(const Holder &load, const Group &group, std::uint64_t constant) {
+    std::optional<Reason> first_obstacle;
+    const std::int64_t stride = group.form.lane_stride;
+    const int limit = stride == 0 ? 0 : widest;
+    for (int distance = 0; distance <= limit; ++distance) {
+      std::optional<Verdict> best;
+      for (const int delta : {-distance, distance}) {
+        if (distance == 0 && best)
+          break;
+        const auto found =
+            group.sources.find(constant - static_cast<std::uint64_t>(stride) *
+                                              static_cast<std::uint64_t>(std::int64_t{delta}));
+        if (found == group.sources.end())
+          continue;
+        // The latest source first: less lies in between.
+        std::vector<Holder> in_branches;
+        const auto take = [&](Verdict verdict) {
+          if (verdict.reason) {
+            // That a source is on one of the ways only says less than what stands in the way.
+            if (!first_obstacle || first_obstacle == Reason::not_dominated)
+              first_obstacle = verdict.reason;
+            return false;
+          }
+          // Of two as near, the one that serves more loads already.
+          if (!best || uses_[verdict.from.sources[0].load] > uses_[best->from.sources[0].load])
+            best = std::move(verdict);
+          return true;
+        };
+        bool taken = false;
+        for (auto source = found->second.rbegin(); source != found->second.rend() && !taken;
+             ++source) {
+          Verdict verdict = judge_.judge(*source, load, {.delta = delta});
+          if (verdict.reason == Reason::not_dominated)
+            in_branches.push_back(*source);
+          taken = take(std::move(verdict));
+        }
+        if (!taken && !in_branches.empty())
+          take(judge_.judge_together(std::move(in_branches), load, {.delta = delta}));
+      }
+      if (best)
+        return std::move(*best);
+    }
+    if (!first_obstacle && !judge_.supposes())
+      return cover_by_numbers(load);
+    Verdict none;
+    none.reason = first_obstacle.value_or(Reason::no_source);
+    return none;
+  }
+
+  /// By what addresses come to in a made-up warp: what serves most lanes, the latest source first.
+  Verdict cover_by_numbers(const Holder &load) {
+    Verdict none;
+    none.reason = Reason::no_source;
+    const Expr address = judge_.element_address(load);
+    const bool hidden = load.group->hides_lane;
+    std::optional<Verdict> best;
+    std::size_t compared = 0;
+    for (auto source = holders_.rbegin(); source != holders_.rend(); ++source) {
+      if (!hidden && !source->group->hides_lane)
+        continue; // the linear forms have said all there is to say
+      const bool spent = compared++ == 0 && ++sampled_ > sampled_loads;
+      if (spent || compared > sampled_sources) {
+        none.reason = Reason::budget; // what was not looked at may be a source
+        break;
+      }
+      if (!samples_)
+        samples_.emplace(emulation_);
+      for (const SourceLane from : samples_->sources(judge_.element_address(*source), address)) {
+        if (best && from.unserved() >= best->from.lane.unserved())
+          break;
+        Verdict verdict = judge_.judge(*source, load, from);
+        if (!verdict.reason) {
+          best = std::move(verdict);
+          break;
+        }
+      }
+    }
+    return best ? std::move(*best) : none;
+  }
+
+  /// How many lanes up the source's lane is, by the linear forms.
+  std::optional<int> lanes_between(std::size_t source, std::size_t load) const {
+    const std::int64_t stride = loads_[load].group->form.lane_stride;
+    const std::int64_t bytes =
+        static_cast<std::int64_t>(loads_[load].constant - loads_[source].constant);
+    if (stride == 0 || bytes % stride != 0 || std::abs(bytes / stride) > options_.max_delta)
+      return std::nullopt;
+    return static_cast<int>(bytes / stride);
+  }
+
+  /// For a load that no earlier one covers: whether one that comes later in its block would serve
+  /// the block's loads from nearer. If so that one becomes a source and is moved up.
+  bool hoist_a_source(std::size_t first) {
+    const auto &trace = emulation_.trace();
+    const Group &group = *loads_[first].group;
+    std::vector<std::size_t> loads;
+    for (auto member = std::lower_bound(group.members.begin(), group.members.end(), first);
+         member != group.members.end() && trace[*member].block == trace[first].block &&
+         loads.size() < hoist_window;
+         ++member)
+      if (elements(*member).size() == 1 && instruction(*member).guard == no_register &&
+          !loads_[*member].is_source)
+        loads.push_back(*member);
+    if (loads.size() < 2 || loads[0] != first)
+      return false;
+
+    using Cost = std::pair<std::size_t, int>; // loads not served, lanes to those that are
+    // By the linear forms alone first, and what is found there in earnest.
+    const auto cost = [&](std::size_t source, bool in_earnest) {
+      Cost result;
+      for (const std::size_t load : loads) {
+        const auto delta = lanes_between(source, load);
+        const bool served =
+            load == source ||
+            (delta &&
+             (!in_earnest ||
+              !judge_.judge(scalar(source, first), scalar(load, load), {.delta = *delta}).reason));
+        result.first += !served;
+        result.second += served && delta ? std::abs(*delta) : 0;
+      }
+      return result;
+    };
+    std::size_t best = first;
+    Cost best_cost = cost(first, false);
+    for (const std::size_t source : loads)
+      if (lanes_between(source, first)) // that of another row does not serve this load
+        if (const Cost its = cost(source, false);
+            its < best_cost &&
+            may_move_up(module_, function_, emulation_, judge_.between(), source, first)) {
+          best = source;
+          best_cost = its;
+        }
+    const std::optional<int> delta = lanes_between(best, first);
+    if (best == first || !delta ||
+        judge_.judge(scalar(best, first), scalar(first, first), {.delta = *delta}).reason ||
+        cost(first, true) <= cost(best, true))
+      return false;
+    result_.hoists.push_back({trace[best].instruction, trace[first].instruction});
+    result_.kept.push_back({trace[best].instruction, Reason::no_source});
+    add_source(best, first);
+    return true;
+  }
+
+  /// True if the address has a part that several ways to the load, or rounds of a loop, make in
+  /// ways of their own, or that is chosen: it is compared as a whole then, not way by way.
+  bool has_joined_address(std::size_t load) const {
+    bool result = false;
+    for_each_node(emulation_.expand(emulation_.trace()[load].address), [&](Expr node) {
+      result |= emulation_.join_register(node) || emulation_.loop_register(node) ||
+                node->kind == ExprKind::ite;
+    });
+    return result;
   }
 
   const Module &module_;
@@ -268,298 +544,6 @@ private:
   std::optional<EarlierReads> earlier_;            ///< made when first needed
   Detection result_;
 };
-
-void Detector::classify() {
-  const auto &trace = emulation_.trace();
-  loads_.resize(trace.size());
-  for (std::size_t i = 0; i < trace.size(); ++i) {
-    const MemoryAccess &access = trace[i];
-    const Candidate kind =
-        candidate(module_, function_, function_.instructions[access.instruction], widths_);
-    if (!kind.is_load())
-      continue;
-    const auto keep = [&](Reason reason) { result_.kept.push_back({access.instruction, reason}); };
-    if (!kind.eligible) {
-      keep(kind.reason);
-      continue;
-    }
-    if (kind.is_generic &&
-        !generic_.is_global(function_, function_.instructions[access.instruction])) {
-      keep(Reason::not_global);
-      continue;
-    }
-    ++result_.loads;
-    if (!access.address) {
-      keep(Reason::opaque_address);
-      continue;
-    }
-    if (emulation_.cfg().irreducible(access.block)) {
-      keep(Reason::irreducible_flow);
-      continue;
-    }
-    const LinearForm form = groups_.form_of(emulation_.expand(access.address));
-    Group &group = groups_.of(form);
-    group.members.push_back(i);
-    loads_[i] = {&group, form.constant,
-                 bit_width(module_.opcode(function_.instructions[access.instruction]).type) / 8};
-  }
-}
-
-Detection Detector::run() {
-  classify();
-  for (std::size_t i = 0; i < loads_.size(); ++i) {
-    LoadInfo &load = loads_[i];
-    if (!load.group || load.is_source)
-      continue;
-    auto reason = cover(i);
-    if (reason && options_.move_sources && hoist_a_source(i))
-      reason = cover(i);
-    if (!reason || cover_on_a_flow(i, *reason))
-      continue;
-    if (reason == Reason::no_source && is_carried(i))
-      reason = Reason::loop_carried;
-    else if (reason == Reason::no_source && has_joined_address(i))
-      reason = Reason::joined_address;
-    result_.kept.push_back({emulation_.trace()[i].instruction, *reason});
-    add_source(i, i); // Only what stays a load may serve others (never chain).
-  }
-  result_.solver_contexts = judge_.solver_contexts();
-  result_.solver_questions = judge_.asked_solver();
-  return std::move(result_);
-}
-
-void Detector::add_source(std::size_t load, std::size_t position) {
-  LoadInfo &info = loads_[load];
-  info.is_source = true;
-  for (unsigned element = 0; element < elements(load).size(); ++element) {
-    auto &sources =
-        info.group->sources[info.constant + std::uint64_t{element} * loads_[load].bytes];
-    if (sources.size() == sources_per_address)
-      sources.erase(sources.begin());
-    holders_.push_back({load, element, position, info.group});
-    sources.push_back(holders_.back());
-  }
-}
-
-// Covers the load, every element of it by the nearest source that may serve it. Returns why not
-// otherwise: what stood in the way of the nearest one.
-std::optional<Reason> Detector::cover(std::size_t load) {
-  return cover_as(load, *loads_[load].group, loads_[load].constant);
-}
-
-// The same for a load that stays because flows meet in its address: as it is on one of them, if
-// that is the one by which all lanes have come that are at the load.
-bool Detector::cover_on_a_flow(std::size_t load, Reason otherwise) {
-  const bool varies =
-      otherwise == Reason::varying_address || otherwise == Reason::wrap_not_testable;
-  if ((!varies && otherwise != Reason::no_source) || holders_.empty())
-    return false;
-  const Expr address = emulation_.expand(emulation_.trace()[load].address);
-  bool joined = false;
-  for_each_node(address, [&](Expr node) { joined |= emulation_.join_register(node).has_value(); });
-  if (!joined || ++by_flow_ > loads_by_flow)
-    return false;
-  bool covered = false;
-  for (const Flow &flow : flows_of(emulation_, address)) {
-    const LinearForm form = groups_.form_of(on_flow(emulation_.pool(), flow, address));
-    const Group *const there = groups_.find(form);
-    judge_.suppose(flow);
-    covered = (there && !cover_as(load, *there, form.constant)) || (varies && !cover(load));
-    if (covered)
-      break;
-  }
-  judge_.suppose({});
-  return covered;
-}
-
-// As a load of a group, at its constant.
-std::optional<Reason> Detector::cover_as(std::size_t load, const Group &group,
-                                         std::uint64_t constant) {
-  Reuse reuse;
-  reuse.load = emulation_.trace()[load].instruction;
-  bool assumed_no_wrap = false, assumed_no_alias = false;
-  for (unsigned element = 0; element < elements(load).size(); ++element) {
-    Verdict verdict = cover_element({load, element, load, &group}, group,
-                                    constant + std::uint64_t{element} * loads_[load].bytes);
-    if (verdict.reason)
-      return verdict.reason;
-    reuse.elements.push_back(verdict.from);
-    const auto add_new = [](auto &all, const auto &some) {
-      for (const auto &one : some)
-        if (std::find(all.begin(), all.end(), one) == all.end())
-          all.push_back(one);
-    };
-    reuse.wrap_tests.insert(reuse.wrap_tests.end(), verdict.wrap_tests.begin(),
-                            verdict.wrap_tests.end());
-    if (verdict.distance_test)
-      add_new(reuse.distance_tests, std::span(&*verdict.distance_test, 1));
-    add_new(reuse.store_tests, verdict.store_tests);
-    add_new(reuse.by_solver, verdict.by_solver);
-    assumed_no_wrap |= verdict.assumed_no_wrap;
-    assumed_no_alias |= verdict.assumed_no_alias;
-  }
-  for (const ElementSource &from : reuse.elements)
-    for (const LoadedElement &source : from.sources)
-      ++uses_[source.load];
-  result_.assumed_no_wrap |= assumed_no_wrap;
-  result_.assumed_no_alias |= assumed_no_alias;
-  result_.reuses.push_back(std::move(reuse));
-  return std::nullopt;
-}
-
-Verdict Detector::cover_element(const Holder &load, const Group &group, std::uint64_t constant) {
-  std::optional<Reason> first_obstacle;
-  const std::int64_t stride = group.form.lane_stride;
-  const int limit = stride == 0 ? 0 : widest;
-  for (int distance = 0; distance <= limit; ++distance) {
-    std::optional<Verdict> best;
-    for (const int delta : {-distance, distance}) {
-      if (distance == 0 && best)
-        break;
-      const auto found =
-          group.sources.find(constant - static_cast<std::uint64_t>(stride) *
-                                            static_cast<std::uint64_t>(std::int64_t{delta}));
-      if (found == group.sources.end())
-        continue;
-      // The latest source first: less lies in between.
-      std::vector<Holder> in_branches;
-      const auto take = [&](Verdict verdict) {
-        if (verdict.reason) {
-          // That a source is on one of the ways only says less than what stands in the way.
-          if (!first_obstacle || first_obstacle == Reason::not_dominated)
-            first_obstacle = verdict.reason;
-          return false;
-        }
-        // Of two as near, the one that serves more loads already.
-        if (!best || uses_[verdict.from.sources[0].load] > uses_[best->from.sources[0].load])
-          best = std::move(verdict);
-        return true;
-      };
-      bool taken = false;
-      for (auto source = found->second.rbegin(); source != found->second.rend() && !taken;
-           ++source) {
-        Verdict verdict = judge_.judge(*source, load, {.delta = delta});
-        if (verdict.reason == Reason::not_dominated)
-          in_branches.push_back(*source);
-        taken = take(std::move(verdict));
-      }
-      if (!taken && !in_branches.empty())
-        take(judge_.judge_together(std::move(in_branches), load, {.delta = delta}));
-    }
-    if (best)
-      return std::move(*best);
-  }
-  if (!first_obstacle && !judge_.supposes())
-    return cover_by_numbers(load);
-  Verdict none;
-  none.reason = first_obstacle.value_or(Reason::no_source);
-  return none;
-}
-
-// By what addresses come to in a made-up warp: what serves most lanes, the latest source first.
-Verdict Detector::cover_by_numbers(const Holder &load) {
-  Verdict none;
-  none.reason = Reason::no_source;
-  const Expr address = judge_.element_address(load);
-  const bool hidden = load.group->hides_lane;
-  std::optional<Verdict> best;
-  std::size_t compared = 0;
-  for (auto source = holders_.rbegin(); source != holders_.rend(); ++source) {
-    if (!hidden && !source->group->hides_lane)
-      continue; // the linear forms have said all there is to say
-    const bool spent = compared++ == 0 && ++sampled_ > sampled_loads;
-    if (spent || compared > sampled_sources) {
-      none.reason = Reason::budget; // what was not looked at may be a source
-      break;
-    }
-    if (!samples_)
-      samples_.emplace(emulation_);
-    for (const SourceLane from : samples_->sources(judge_.element_address(*source), address)) {
-      if (best && from.unserved() >= best->from.lane.unserved())
-        break;
-      Verdict verdict = judge_.judge(*source, load, from);
-      if (!verdict.reason) {
-        best = std::move(verdict);
-        break;
-      }
-    }
-  }
-  return best ? std::move(*best) : none;
-}
-
-// How many lanes up the source's lane is, by the linear forms.
-std::optional<int> Detector::lanes_between(std::size_t source, std::size_t load) const {
-  const std::int64_t stride = loads_[load].group->form.lane_stride;
-  const std::int64_t bytes =
-      static_cast<std::int64_t>(loads_[load].constant - loads_[source].constant);
-  if (stride == 0 || bytes % stride != 0 || std::abs(bytes / stride) > options_.max_delta)
-    return std::nullopt;
-  return static_cast<int>(bytes / stride);
-}
-
-// For a load that no earlier one covers: whether one that comes later in its block would serve the
-// block's loads from nearer. If so that one becomes a source and is moved up.
-bool Detector::hoist_a_source(std::size_t first) {
-  const auto &trace = emulation_.trace();
-  const Group &group = *loads_[first].group;
-  std::vector<std::size_t> loads;
-  for (auto member = std::lower_bound(group.members.begin(), group.members.end(), first);
-       member != group.members.end() && trace[*member].block == trace[first].block &&
-       loads.size() < hoist_window;
-       ++member)
-    if (elements(*member).size() == 1 && instruction(*member).guard == no_register &&
-        !loads_[*member].is_source)
-      loads.push_back(*member);
-  if (loads.size() < 2 || loads[0] != first)
-    return false;
-
-  using Cost = std::pair<std::size_t, int>; // loads not served, lanes to those that are
-  // By the linear forms alone first, and what is found there in earnest.
-  const auto cost = [&](std::size_t source, bool in_earnest) {
-    Cost result;
-    for (const std::size_t load : loads) {
-      const auto delta = lanes_between(source, load);
-      const bool served =
-          load == source ||
-          (delta &&
-           (!in_earnest ||
-            !judge_.judge(scalar(source, first), scalar(load, load), {.delta = *delta}).reason));
-      result.first += !served;
-      result.second += served && delta ? std::abs(*delta) : 0;
-    }
-    return result;
-  };
-  std::size_t best = first;
-  Cost best_cost = cost(first, false);
-  for (const std::size_t source : loads)
-    if (lanes_between(source, first)) // that of another row does not serve this load
-      if (const Cost its = cost(source, false);
-          its < best_cost &&
-          may_move_up(module_, function_, emulation_, judge_.between(), source, first)) {
-        best = source;
-        best_cost = its;
-      }
-  const std::optional<int> delta = lanes_between(best, first);
-  if (best == first || !delta ||
-      judge_.judge(scalar(best, first), scalar(first, first), {.delta = *delta}).reason ||
-      cost(first, true) <= cost(best, true))
-    return false;
-  result_.hoists.push_back({trace[best].instruction, trace[first].instruction});
-  result_.kept.push_back({trace[best].instruction, Reason::no_source});
-  add_source(best, first);
-  return true;
-}
-
-// True if the address has a part that several ways to the load, or rounds of a loop, make in ways
-// of their own, or that is chosen: it is compared as a whole then, not way by way.
-bool Detector::has_joined_address(std::size_t load) const {
-  bool result = false;
-  for_each_node(emulation_.expand(emulation_.trace()[load].address), [&](Expr node) {
-    result |= emulation_.join_register(node) || emulation_.loop_register(node) ||
-              node->kind == ExprKind::ite;
-  });
-  return result;
-}
 
 } // namespace
 

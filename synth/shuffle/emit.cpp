@@ -35,7 +35,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <set>
 

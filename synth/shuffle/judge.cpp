@@ -143,10 +143,7 @@ Verdict Judge::judge_source(const Holder &source_holder, const Holder &load_hold
   const MemoryAccess &source = trace[source_holder.access], &load = trace[load_holder.access];
   const ControlFlowGraph &cfg = emulation_.cfg();
   Verdict verdict;
-  const auto no = [&](Reason reason) {
-    verdict.reason = reason;
-    return verdict;
-  };
+  const auto no = [&](Reason reason) { return verdict.no(reason); };
   if (from.reach() > options_.max_delta)
     return no(Reason::delta_too_large);
   if (elements(source_holder.access)[source_holder.element].kind != Operand::Kind::reg ||
@@ -209,10 +206,7 @@ Verdict Judge::judge_sources(std::vector<Holder> sources, const Holder &load_hol
   const auto &trace = emulation_.trace();
   const MemoryAccess &load = trace[load_holder.access];
   Verdict verdict;
-  const auto no = [&](Reason reason) {
-    verdict.reason = reason;
-    return verdict;
-  };
+  const auto no = [&](Reason reason) { return verdict.no(reason); };
   auto nearby = before_.find(load.block);
   if (nearby == before_.end())
     nearby =
@@ -284,10 +278,7 @@ Verdict Judge::judge_address(const Holder &source_holder, const Holder &load_hol
   const auto &trace = emulation_.trace();
   const MemoryAccess &source = trace[source_holder.access], &load = trace[load_holder.access];
   Verdict verdict;
-  const auto no = [&](Reason reason) {
-    verdict.reason = reason;
-    return verdict;
-  };
+  const auto no = [&](Reason reason) { return verdict.no(reason); };
   // A pragma belongs to the very next statement; nothing may come in between.
   // And of a source that loads only some of its bytes there is not enough (PTX ISA 12.2).
   if (leaves_bytes_undefined(function_, source.instruction) ||

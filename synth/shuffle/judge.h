@@ -43,6 +43,11 @@ struct Verdict {
   bool assumed_no_wrap = false;           ///< only the user's word allows it, as in Detection
   bool assumed_no_alias = false;
   std::vector<std::string_view> by_solver; ///< as Reuse::by_solver
+
+  const Verdict &no(Reason why) {
+    reason = why;
+    return *this;
+  }
 };
 
 /// Judges if a load may take what others have read, in one kernel.

@@ -1,10 +1,12 @@
+// The shuffle as a family: the kernel with loads replaced by values that another lane or the thread
+// itself has, beside the kernel, for a launch to choose. Where it stands in the kernel's place
+// instead, rewrite_module() decides by the target (synth/rewrite.h).
+//
 // The version has the body that the kernel gets where it is rewritten in its place. So the proof is
 // the same one (synth/proof): it is asked of the module in which the sibling's body stands in the
 // kernel, as a text, and everything else is as it was. Which loads are said to be replaced is found
 // again from the kernel; if that is not what the text did, the two do not line up, and nothing is
 // proved.
-
-#include "synth/shuffle/shuffle.h"
 
 #include "grammar/edits.h"
 #include "synth/proof/prove.h"
@@ -74,10 +76,7 @@ Refusal refusal_of(const RewriteResult &result, const Function &kernel) {
 }
 
 /// Shuffles and copies, or what the thread itself has alone.
-const std::vector<std::string> &shuffle_variants() {
-  static const std::vector<std::string> variants{"all", "copies"};
-  return variants;
-}
+constexpr std::string_view shuffle_variants[] = {"all", "copies"};
 
 FamilyAnswer propose_shuffle(const KernelContext &context) {
   const Function &kernel = context.kernel;
@@ -96,8 +95,6 @@ FamilyAnswer propose_shuffle(const KernelContext &context) {
     answer.proposals.push_back(same_launch_proposal(kernel, "shuffle", "copies"));
   return answer;
 }
-
-} // namespace
 
 std::string prove_shuffle(const KernelContext &context, const Function &sibling,
                           const Proposal &proposal) {
@@ -129,7 +126,8 @@ std::string prove_shuffle(const KernelContext &context, const Function &sibling,
                      to_string(first.missing.obligation), first.missing.why);
 }
 
-extern const Family shuffle_family;
+} // namespace
+
 const Family shuffle_family = {
     .name = "shuffle",
     .option = "shuffle",
@@ -137,7 +135,7 @@ const Family shuffle_family = {
     .help = "add versions in which loads whose value another lane or the thread itself has are "
             "shuffles and copies, or copies alone",
     .same_launch = true,
-    .variants = shuffle_variants,
+    .variants = listed<shuffle_variants>,
     .propose = propose_shuffle,
     .write = write_same_launch<shuffled_text>,
     .prove = prove_shuffle,

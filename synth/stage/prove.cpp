@@ -71,9 +71,8 @@ public:
 
   void run() {
     check_frame();
-    StageScript(context_, staging_, std::string(tile_), script_,
-                [&](std::string_view, const auto &...what) { check(what...); })
-        .tell();
+    tell_staged(context_, staging_, std::string(tile_), script_,
+                [&](std::string_view, const auto &...what) { check(what...); });
     if (reader_.position() != staged_.instructions.size() - kernel_.instructions.size())
       reader_.fail("the kernel does not follow");
     reader_.check_places();

@@ -48,235 +48,253 @@ namespace {
 
 std::string first_of(std::size_t range) { return fmt::format("<w_first{}>", range); }
 
+class StageScript : OfKernel {
+public:
+  StageScript(const KernelContext &context, const Staging &staging, const std::string &tile,
+              Script &to, const KnowLoop &know)
+      : OfKernel(context), staging_(staging), tile_(tile), to_(to), know_(know) {}
+
+  void tell() const {
+    find_out();
+    meet();
+    copy();
+    to_.place("original");
+  }
+
+private:
+  /// Where a branch of the kernel leads.
+  std::uint32_t target_of(const Instruction &branch) const {
+    const auto target = branch_target(module_, kernel_, branch);
+    if (!target)
+      throw proof::NotProved{"a branch of the kernel is not understood"};
+    return *target;
+  }
+
+  void find_out() const {
+    to_.line("mov.u32 <r_comes>, 0");
+    for (std::size_t i = 0; i < staging_.ranges.size(); ++i)
+      to_.line(fmt::format("mov.b64 {}, 0", first_of(i)));
+    to_.line("mov.b64 <w_rounds>, 0");
+    const auto &repeated = staging_.before.instructions;
+    for (const BlockId id : staging_.before.blocks) {
+      to_.place(fmt::format("b{}", id));
+      const BasicBlock &one = block(id);
+      for (std::uint32_t i = one.first; i < one.end; ++i)
+        if (std::binary_search(repeated.begin(), repeated.end(), i))
+          repeat(instruction(i));
+      if (falls_through(module_, instruction(one.end - 1)))
+        to_.line(fmt::format("bra <${}>", way_to(one.end)));
+    }
+    to_.place("at");
+    if (staging_.around)
+      know_("", 0, staging_.around->conditions, staging_.around->last);
+    else
+      know_("", staging_.ranges.size(), staging_.conditions, staging_.count);
+  }
+
+  /// Where a thread goes that goes to an instruction of the kernel before the loop, maybe past the
+  /// last one.
+  std::string way_to(std::uint32_t i) const {
+    if (i == staging_.header)
+      return "at";
+    const auto &blocks = staging_.before.blocks;
+    const bool goes_on =
+        i < count() && std::binary_search(blocks.begin(), blocks.end(), cfg().block_of(i));
+    return goes_on ? fmt::format("b{}", cfg().block_of(i)) : "met";
+  }
+
+  void repeat(const Instruction &one) const {
+    if (!is_way(module_.opcode(one))) {
+      to_.same(module_.text(one.span));
+      return;
+    }
+    const std::string place = module_.opcode(one).op == Op::bra ? way_to(target_of(one)) : "met";
+    to_.line(fmt::format("{}bra <${}>", guard_text(kernel_, one), place));
+  }
+
+  void meet() const {
+    to_.place("met");
+    to_.line("mov.u32 <r_thread>, %tid.z");
+    to_.line("mov.u32 <r_a>, %ntid.y");
+    to_.line("mov.u32 <r_b>, %tid.y");
+    to_.line("mad.lo.u32 <r_thread>, <r_thread>, <r_a>, <r_b>");
+    to_.line("mov.u32 <r_b>, %ntid.x");
+    to_.line("mul.lo.u32 <r_threads>, <r_a>, <r_b>");
+    to_.line("mov.u32 <r_a>, %tid.x");
+    to_.line("mad.lo.u32 <r_thread>, <r_thread>, <r_b>, <r_a>");
+    to_.line("mov.u32 <r_a>, %ntid.z");
+    to_.line("mul.lo.u32 <r_threads>, <r_threads>, <r_a>");
+    compare(staging_.around ? 0 : staging_.ranges.size());
+    to_.line("@!<p_all> bra <$original>");
+    if (!staging_.around)
+      begin();
+  }
+
+  /// Have all threads of the block the same?
+  void compare(std::size_t ranges) const {
+    to_.line("setp.ne.u32 <p_test>, <r_thread>, 0");
+    const auto told = [&](std::size_t i) { return i == ranges ? "<w_rounds>" : first_of(i); };
+    for (std::size_t i = 0; i <= ranges; ++i)
+      to_.line(fmt::format("@!<p_test> st.shared.b64 [{}+{}], {}", tile_, 8 * i, told(i)));
+    to_.line("barrier.sync 0");
+    to_.line("setp.gt.u32 <p_same>, <r_threads>, 1");
+    to_.line("setp.ne.u32 <p_test>, <r_comes>, 0");
+    to_.line("and.pred <p_same>, <p_same>, <p_test>");
+    for (std::size_t i = 0; i <= ranges; ++i) {
+      to_.line(fmt::format("ld.shared.b64 <w_said>, [{}+{}]", tile_, 8 * i));
+      to_.line(fmt::format("setp.eq.s64 <p_test>, <w_said>, {}", told(i)));
+      to_.line("and.pred <p_same>, <p_same>, <p_test>");
+    }
+    to_.line("barrier.red.and.pred <p_all>, 0, <p_same>");
+  }
+
+  /// No round is in the tile_ yet.
+  void begin() const {
+    to_.line("cvt.u32.u64 <r_rest>, <w_rounds>"); // at most facts::most_rounds + 1
+    to_.line(fmt::format("mov.u32 <r_base>, {}", tile_));
+    to_.line("mov.u32 <r_left>, 0");
+  }
+
+  /// The way into a loop that is in another one.
+  void enter() const {
+    to_.place("enter");
+    know_("in_", staging_.ranges.size(), staging_.conditions, staging_.count);
+    compare(staging_.ranges.size());
+    begin();
+  }
+
+  /// The next tile_, where this one has no round left.
+  void bring() const {
+    if (staging_.around)
+      to_.line("@!<p_all> bra <$go>");
+    to_.line("setp.ne.u32 <p_test>, <r_left>, 0");
+    to_.line("@<p_test> bra <$go>");
+    to_.line("barrier.sync 0");
+    to_.line(fmt::format("min.u32 <r_left>, <r_rest>, {}", staging_.rounds));
+    to_.line("sub.u32 <r_rest>, <r_rest>, <r_left>");
+    to_.line("mov.u32 <r_k>, <r_thread>");
+    to_.line("setp.ge.u32 <p_test>, <r_k>, <r_left>");
+    to_.line("@<p_test> bra <$brought>");
+    to_.place("next");
+    std::vector<std::string> stores;
+    for (std::size_t i = 0; i < staging_.ranges.size(); ++i) {
+      const StagedRange &range = staging_.ranges[i];
+      to_.line(fmt::format("mul.wide.u32 <w_from>, <r_k>, {}", range.step));
+      to_.line(fmt::format("add.s64 <w_from>, <w_from>, {}", first_of(i)));
+      to_.line(fmt::format("mad.lo.u32 <r_to{}>, <r_k>, {}, <r_base>", i, range.step));
+      for (const StagedLoad &load : range.loads)
+        if (is_first(range, load))
+          stores.push_back(bring(i, load));
+    }
+    for (const std::string &store : stores)
+      to_.line(store);
+    to_.line("add.u32 <r_k>, <r_k>, <r_threads>");
+    to_.line("setp.lt.u32 <p_test>, <r_k>, <r_left>");
+    to_.line("@<p_test> bra <$next>");
+    to_.place("brought");
+    for (std::size_t i = 0; i < staging_.ranges.size(); ++i) {
+      to_.line(fmt::format("cvt.u32.u64 <r_low>, {}", first_of(i)));
+      to_.line(fmt::format("sub.u32 <r_shift{}>, <r_base>, <r_low>", i));
+      to_.line(fmt::format("mul.wide.u32 <w_from>, <r_left>, {}", staging_.ranges[i].step));
+      to_.line(fmt::format("add.s64 {0}, {0}, <w_from>", first_of(i)));
+    }
+    to_.line("barrier.sync 0");
+    to_.place("go");
+    to_.line("sub.u32 <r_left>, <r_left>, 1");
+  }
+
+  /// Loads what a load reads, and returns the store that keeps it.
+  std::string bring(std::size_t range, const StagedLoad &load) const {
+    const StagingOpcodes opcodes = staging_opcodes(opcode(load.instruction));
+    const char kind = opcodes.bits == 64 ? 'w' : opcodes.bits == 32 ? 'r' : 'h';
+    std::string list;
+    for (unsigned i = 0; i < opcodes.elements; ++i)
+      list += fmt::format("{}<{}_v{}_{}>", i == 0 ? "" : ", ", kind, load.instruction, i);
+    if (opcodes.elements > 1)
+      list = "{" + list + "}";
+    to_.line(fmt::format("{} {}, [<w_from>+{}]", opcodes.load, list, load.offset));
+    return fmt::format("{} [<r_to{}>+{}], {}", opcodes.store, range,
+                       staging_.ranges[range].place + load.offset, list);
+  }
+
+  void copy() const {
+    for (BlockId id = 0; id < cfg().blocks().size(); ++id) {
+      const BasicBlock &one = block(id);
+      if (staging_.around && one.first == staging_.entry)
+        enter();
+      to_.place(fmt::format("c{}", id));
+      if (one.first == staging_.round)
+        bring();
+      for (std::uint32_t i = one.first; i < one.end; ++i)
+        copy(i);
+    }
+    // Control may come behind the last instruction.
+    const Instruction &last = kernel_.instructions.back();
+    if (falls_through(module_, last) ||
+        std::any_of(kernel_.labels.begin(), kernel_.labels.end(),
+                    [&](const Label &label) { return label.position == count(); })) {
+      to_.place("end");
+      to_.line("ret");
+    }
+  }
+
+  void copy(std::uint32_t i) const {
+    const Instruction &one = instruction(i);
+    for (std::size_t r = 0; r < staging_.ranges.size(); ++r)
+      for (const StagedLoad &load : staging_.ranges[r].loads)
+        if (load.instruction == i) {
+          use(one, r);
+          return;
+        }
+    if (module_.opcode(one).op != Op::bra) {
+      to_.same(module_.text(one.span));
+      return;
+    }
+    const std::uint32_t target = target_of(one);
+    const std::string_view before =
+        module_.text({one.span.begin, module_.operands(one)[0].span.begin});
+    to_.line(fmt::format("{}<${}>", before, copy_of(target, i)));
+  }
+
+  /// Where a branch of the kernel leads in its copy.
+  std::string copy_of(std::uint32_t target, std::uint32_t branch) const {
+    if (target >= count())
+      return "end";
+    if (staging_.around && target == staging_.entry &&
+        !cfg().contains(staging_.loop, cfg().block_of(branch)))
+      return "enter";
+    return fmt::format("c{}", cfg().block_of(target));
+  }
+
+  /// A load of the tile_.
+  void use(const Instruction &load, std::size_t range) const {
+    const auto operands = module_.operands(load);
+    const Operand &base = module_.children(operands[1])[0];
+    if (!is_whole_register(base))
+      throw proof::NotProved{"the kernel's address is not understood"};
+    to_.line(fmt::format("cvt.u32.u64 <r_low>, {}", kernel_.registers[base.reg].name));
+    to_.line(fmt::format("add.u32 <r_low>, <r_low>, <r_shift{}>", range));
+    to_.line(fmt::format("{}{} {}, [<r_low>+{}]", staging_.around ? "@<p_all> " : "",
+                         staging_opcodes(module_.opcode(load)).use, module_.text(operands[0].span),
+                         operands[1].value + std::int64_t{staging_.ranges[range].place}));
+    if (staging_.around) {
+      std::string_view own = module_.text(load.span);
+      own.remove_suffix(1); // its semicolon
+      to_.line(fmt::format("@!<p_all> {}", own));
+    }
+  }
+
+  const Staging &staging_;
+  const std::string &tile_; ///< the variable in shared memory
+  Script &to_;
+  const KnowLoop &know_;
+};
+
 } // namespace
 
-void StageScript::tell() const {
-  find_out();
-  meet();
-  copy();
-  to_.place("original");
-}
-
-/// Where a branch of the kernel leads.
-std::uint32_t StageScript::target_of(const Instruction &branch) const {
-  const auto target = branch_target(module_, kernel_, branch);
-  if (!target)
-    throw proof::NotProved{"a branch of the kernel is not understood"};
-  return *target;
-}
-
-void StageScript::find_out() const {
-  to_.line("mov.u32 <r_comes>, 0");
-  for (std::size_t i = 0; i < staging_.ranges.size(); ++i)
-    to_.line(fmt::format("mov.b64 {}, 0", first_of(i)));
-  to_.line("mov.b64 <w_rounds>, 0");
-  const auto &repeated = staging_.before.instructions;
-  for (const BlockId id : staging_.before.blocks) {
-    to_.place(fmt::format("b{}", id));
-    const BasicBlock &one = block(id);
-    for (std::uint32_t i = one.first; i < one.end; ++i)
-      if (std::binary_search(repeated.begin(), repeated.end(), i))
-        repeat(instruction(i));
-    if (falls_through(module_, instruction(one.end - 1)))
-      to_.line(fmt::format("bra <${}>", way_to(one.end)));
-  }
-  to_.place("at");
-  if (staging_.around)
-    know_("", 0, staging_.around->conditions, staging_.around->last);
-  else
-    know_("", staging_.ranges.size(), staging_.conditions, staging_.count);
-}
-
-/// Where a thread goes that goes to an instruction of the kernel before the loop, maybe past the
-/// last one.
-std::string StageScript::way_to(std::uint32_t i) const {
-  if (i == staging_.header)
-    return "at";
-  const auto &blocks = staging_.before.blocks;
-  const bool goes_on =
-      i < count() && std::binary_search(blocks.begin(), blocks.end(), cfg().block_of(i));
-  return goes_on ? fmt::format("b{}", cfg().block_of(i)) : "met";
-}
-
-void StageScript::repeat(const Instruction &one) const {
-  if (!is_way(module_.opcode(one))) {
-    to_.same(module_.text(one.span));
-    return;
-  }
-  const std::string place = module_.opcode(one).op == Op::bra ? way_to(target_of(one)) : "met";
-  to_.line(fmt::format("{}bra <${}>", guard_text(kernel_, one), place));
-}
-
-void StageScript::meet() const {
-  to_.place("met");
-  to_.line("mov.u32 <r_thread>, %tid.z");
-  to_.line("mov.u32 <r_a>, %ntid.y");
-  to_.line("mov.u32 <r_b>, %tid.y");
-  to_.line("mad.lo.u32 <r_thread>, <r_thread>, <r_a>, <r_b>");
-  to_.line("mov.u32 <r_b>, %ntid.x");
-  to_.line("mul.lo.u32 <r_threads>, <r_a>, <r_b>");
-  to_.line("mov.u32 <r_a>, %tid.x");
-  to_.line("mad.lo.u32 <r_thread>, <r_thread>, <r_b>, <r_a>");
-  to_.line("mov.u32 <r_a>, %ntid.z");
-  to_.line("mul.lo.u32 <r_threads>, <r_threads>, <r_a>");
-  compare(staging_.around ? 0 : staging_.ranges.size());
-  to_.line("@!<p_all> bra <$original>");
-  if (!staging_.around)
-    begin();
-}
-
-/// Have all threads of the block the same?
-void StageScript::compare(std::size_t ranges) const {
-  to_.line("setp.ne.u32 <p_test>, <r_thread>, 0");
-  const auto told = [&](std::size_t i) { return i == ranges ? "<w_rounds>" : first_of(i); };
-  for (std::size_t i = 0; i <= ranges; ++i)
-    to_.line(fmt::format("@!<p_test> st.shared.b64 [{}+{}], {}", tile_, 8 * i, told(i)));
-  to_.line("barrier.sync 0");
-  to_.line("setp.gt.u32 <p_same>, <r_threads>, 1");
-  to_.line("setp.ne.u32 <p_test>, <r_comes>, 0");
-  to_.line("and.pred <p_same>, <p_same>, <p_test>");
-  for (std::size_t i = 0; i <= ranges; ++i) {
-    to_.line(fmt::format("ld.shared.b64 <w_said>, [{}+{}]", tile_, 8 * i));
-    to_.line(fmt::format("setp.eq.s64 <p_test>, <w_said>, {}", told(i)));
-    to_.line("and.pred <p_same>, <p_same>, <p_test>");
-  }
-  to_.line("barrier.red.and.pred <p_all>, 0, <p_same>");
-}
-
-/// No round is in the tile_ yet.
-void StageScript::begin() const {
-  to_.line("cvt.u32.u64 <r_rest>, <w_rounds>"); // at most facts::most_rounds + 1
-  to_.line(fmt::format("mov.u32 <r_base>, {}", tile_));
-  to_.line("mov.u32 <r_left>, 0");
-}
-
-/// The way into a loop that is in another one.
-void StageScript::enter() const {
-  to_.place("enter");
-  know_("in_", staging_.ranges.size(), staging_.conditions, staging_.count);
-  compare(staging_.ranges.size());
-  begin();
-}
-
-/// The next tile_, where this one has no round left.
-void StageScript::bring() const {
-  if (staging_.around)
-    to_.line("@!<p_all> bra <$go>");
-  to_.line("setp.ne.u32 <p_test>, <r_left>, 0");
-  to_.line("@<p_test> bra <$go>");
-  to_.line("barrier.sync 0");
-  to_.line(fmt::format("min.u32 <r_left>, <r_rest>, {}", staging_.rounds));
-  to_.line("sub.u32 <r_rest>, <r_rest>, <r_left>");
-  to_.line("mov.u32 <r_k>, <r_thread>");
-  to_.line("setp.ge.u32 <p_test>, <r_k>, <r_left>");
-  to_.line("@<p_test> bra <$brought>");
-  to_.place("next");
-  std::vector<std::string> stores;
-  for (std::size_t i = 0; i < staging_.ranges.size(); ++i) {
-    const StagedRange &range = staging_.ranges[i];
-    to_.line(fmt::format("mul.wide.u32 <w_from>, <r_k>, {}", range.step));
-    to_.line(fmt::format("add.s64 <w_from>, <w_from>, {}", first_of(i)));
-    to_.line(fmt::format("mad.lo.u32 <r_to{}>, <r_k>, {}, <r_base>", i, range.step));
-    for (const StagedLoad &load : range.loads)
-      if (is_first(range, load))
-        stores.push_back(bring(i, load));
-  }
-  for (const std::string &store : stores)
-    to_.line(store);
-  to_.line("add.u32 <r_k>, <r_k>, <r_threads>");
-  to_.line("setp.lt.u32 <p_test>, <r_k>, <r_left>");
-  to_.line("@<p_test> bra <$next>");
-  to_.place("brought");
-  for (std::size_t i = 0; i < staging_.ranges.size(); ++i) {
-    to_.line(fmt::format("cvt.u32.u64 <r_low>, {}", first_of(i)));
-    to_.line(fmt::format("sub.u32 <r_shift{}>, <r_base>, <r_low>", i));
-    to_.line(fmt::format("mul.wide.u32 <w_from>, <r_left>, {}", staging_.ranges[i].step));
-    to_.line(fmt::format("add.s64 {0}, {0}, <w_from>", first_of(i)));
-  }
-  to_.line("barrier.sync 0");
-  to_.place("go");
-  to_.line("sub.u32 <r_left>, <r_left>, 1");
-}
-
-/// Loads what a load reads, and returns the store that keeps it.
-std::string StageScript::bring(std::size_t range, const StagedLoad &load) const {
-  const StagingOpcodes opcodes = staging_opcodes(opcode(load.instruction));
-  const char kind = opcodes.bits == 64 ? 'w' : opcodes.bits == 32 ? 'r' : 'h';
-  std::string list;
-  for (unsigned i = 0; i < opcodes.elements; ++i)
-    list += fmt::format("{}<{}_v{}_{}>", i == 0 ? "" : ", ", kind, load.instruction, i);
-  if (opcodes.elements > 1)
-    list = "{" + list + "}";
-  to_.line(fmt::format("{} {}, [<w_from>+{}]", opcodes.load, list, load.offset));
-  return fmt::format("{} [<r_to{}>+{}], {}", opcodes.store, range,
-                     staging_.ranges[range].place + load.offset, list);
-}
-
-void StageScript::copy() const {
-  for (BlockId id = 0; id < cfg().blocks().size(); ++id) {
-    const BasicBlock &one = block(id);
-    if (staging_.around && one.first == staging_.entry)
-      enter();
-    to_.place(fmt::format("c{}", id));
-    if (one.first == staging_.round)
-      bring();
-    for (std::uint32_t i = one.first; i < one.end; ++i)
-      copy(i);
-  }
-  // Control may come behind the last instruction.
-  const Instruction &last = kernel_.instructions.back();
-  if (falls_through(module_, last) ||
-      std::any_of(kernel_.labels.begin(), kernel_.labels.end(),
-                  [&](const Label &label) { return label.position == count(); })) {
-    to_.place("end");
-    to_.line("ret");
-  }
-}
-
-void StageScript::copy(std::uint32_t i) const {
-  const Instruction &one = instruction(i);
-  for (std::size_t r = 0; r < staging_.ranges.size(); ++r)
-    for (const StagedLoad &load : staging_.ranges[r].loads)
-      if (load.instruction == i) {
-        use(one, r);
-        return;
-      }
-  if (module_.opcode(one).op != Op::bra) {
-    to_.same(module_.text(one.span));
-    return;
-  }
-  const std::uint32_t target = target_of(one);
-  const std::string_view before =
-      module_.text({one.span.begin, module_.operands(one)[0].span.begin});
-  to_.line(fmt::format("{}<${}>", before, copy_of(target, i)));
-}
-
-/// Where a branch of the kernel leads in its copy.
-std::string StageScript::copy_of(std::uint32_t target, std::uint32_t branch) const {
-  if (target >= count())
-    return "end";
-  if (staging_.around && target == staging_.entry &&
-      !cfg().contains(staging_.loop, cfg().block_of(branch)))
-    return "enter";
-  return fmt::format("c{}", cfg().block_of(target));
-}
-
-/// A load of the tile_.
-void StageScript::use(const Instruction &load, std::size_t range) const {
-  const auto operands = module_.operands(load);
-  const Operand &base = module_.children(operands[1])[0];
-  if (!is_whole_register(base))
-    throw proof::NotProved{"the kernel's address is not understood"};
-  to_.line(fmt::format("cvt.u32.u64 <r_low>, {}", kernel_.registers[base.reg].name));
-  to_.line(fmt::format("add.u32 <r_low>, <r_low>, <r_shift{}>", range));
-  to_.line(fmt::format("{}{} {}, [<r_low>+{}]", staging_.around ? "@<p_all> " : "",
-                       staging_opcodes(module_.opcode(load)).use, module_.text(operands[0].span),
-                       operands[1].value + std::int64_t{staging_.ranges[range].place}));
-  if (staging_.around) {
-    std::string_view own = module_.text(load.span);
-    own.remove_suffix(1); // its semicolon
-    to_.line(fmt::format("@!<p_all> {}", own));
-  }
+void tell_staged(const KernelContext &context, const Staging &staging, const std::string &tile,
+                 Script &to, const KnowLoop &know) {
+  StageScript(context, staging, tile, to, know).tell();
 }
 
 } // namespace ptxasw::synth::stage

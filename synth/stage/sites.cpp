@@ -137,11 +137,11 @@ public:
   Staging run(std::uint32_t bytes) {
     check_shape();
     Refusal why = here(refusal::none);
-    for (std::uint32_t i = 0; i < count(); ++i)
-      if (cfg().reachable(cfg().block_of(i)) && cfg().contains(staging_.loop, cfg().block_of(i)) &&
-          cfg().dominates(cfg().block_of(staging_.round), cfg().block_of(i)))
-        if (const auto refused = consider(i))
-          why = *refused;
+    for (const BlockId one : blocks_in(cfg(), staging_.loop))
+      for (std::uint32_t i = block(one).first; i < block(one).end; ++i)
+        if (cfg().dominates(cfg().block_of(staging_.round), one))
+          if (const auto refused = consider(i))
+            why = *refused;
     for (const Candidate &one : candidates_)
       if (is_read_in_each_round(one))
         add(one);

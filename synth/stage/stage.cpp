@@ -14,10 +14,7 @@ namespace {
 constexpr Refusal text_between{"control-flow", "its text declares something between instructions"};
 
 /// Bytes of a tile.
-const std::vector<std::string> &stage_variants() {
-  static const std::vector<std::string> variants{"4k", "16k"};
-  return variants;
-}
+constexpr std::string_view stage_variants[] = {"4k", "16k"};
 
 struct Staged {
   std::optional<std::string> text; ///< the module's, with the kernel staged
@@ -44,7 +41,7 @@ std::optional<std::string> staged_text(const KernelContext &context, std::string
 
 FamilyAnswer propose_stage(const KernelContext &context) {
   FamilyAnswer answer;
-  for (const std::string &variant : stage_variants()) {
+  for (const std::string_view variant : stage_variants) {
     const Staged &made = staged(context, variant);
     for (const Refusal &refusal : made.refusals)
       add_refusal(answer.refusals, refusal);
@@ -58,17 +55,6 @@ FamilyAnswer propose_stage(const KernelContext &context) {
   return answer;
 }
 
-} // namespace
-
-std::uint32_t stage::tile_of(std::string_view variant) {
-  const auto &all = stage_variants();
-  return std::find(all.begin(), all.end(), variant) == all.end() ? 0 : number_in(variant) * 1024;
-}
-
-std::string write_stage(const KernelContext &context, const Proposal &proposal) {
-  return write_same_launch<staged_text>(context, proposal);
-}
-
 std::string prove_stage(const KernelContext &context, const Function &sibling,
                         const Proposal &proposal) {
   if (proposal.sibling.needs.dynamic_shared != 0)
@@ -79,15 +65,23 @@ std::string prove_stage(const KernelContext &context, const Function &sibling,
                        : fault;
 }
 
+} // namespace
+
+std::uint32_t stage::tile_of(std::string_view variant) {
+  const bool is_one = std::find(std::begin(stage_variants), std::end(stage_variants), variant) !=
+                      std::end(stage_variants);
+  return is_one ? number_in(variant) * 1024 : 0;
+}
+
 const Family stage_family = {
     .name = "stage",
     .option = "stage",
     .help = "add versions in which what all threads of a block read in a loop is brought to shared "
             "memory, in tiles of so many bytes",
     .same_launch = true,
-    .variants = stage_variants,
+    .variants = listed<stage_variants>,
     .propose = propose_stage,
-    .write = write_stage,
+    .write = write_same_launch<staged_text>,
     .prove = prove_stage,
 };
 

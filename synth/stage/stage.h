@@ -17,8 +17,4 @@ namespace ptxasw::synth {
 std::string prove_staged(const Module &before, const Function &kernel, const Module &after,
                          const Function &staged, std::string_view variant);
 
-std::string write_stage(const KernelContext &context, const Proposal &proposal);
-std::string prove_stage(const KernelContext &context, const Function &sibling,
-                        const Proposal &proposal);
-
 } // namespace ptxasw::synth

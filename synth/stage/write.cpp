@@ -70,7 +70,7 @@ std::optional<std::string> write_staged(const KernelContext &context, const Stag
                                     : "selp.u32 <r_comes>, 1, 0, <p_counted>");
   };
   try {
-    StageScript(context, staging, tile, printer, know).tell();
+    tell_staged(context, staging, tile, printer, know);
   } catch (const proof::NotProved &) { // the kernel is not understood
     return std::nullopt;
   }

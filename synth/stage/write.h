@@ -8,7 +8,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace ptxasw::synth::stage {
@@ -31,45 +30,17 @@ struct StagingOpcodes {
 };
 StagingOpcodes staging_opcodes(const Opcode &load);
 
-/// Tells what a version with a staged loop has before the kernel's own code, line by line. What is
-/// known where a loop is entered, where ranges begin and how many rounds there are, is computed in
-/// any way: that is told to `know`.
-class StageScript : OfKernel {
-public:
-  /// So many of the ranges, in `<w_first0>` and on, and a number of rounds in `<w_rounds>`;
-  /// `<r_comes>` is 1 if the conditions hold, else 0. Registers for it are named as `name` says.
-  using Know = std::function<void(std::string_view name, std::size_t ranges,
-                                  const std::vector<facts::Condition> &conditions,
-                                  const facts::Polynomial &count)>;
+/// What is known where a loop is entered, which a version may compute in any way: so many of the
+/// ranges, in `<w_first0>` and on, and a number of rounds in `<w_rounds>`; `<r_comes>` is 1 if the
+/// conditions hold, else 0. Registers for it are named as `name` says.
+using KnowLoop = std::function<void(std::string_view name, std::size_t ranges,
+                                    const std::vector<facts::Condition> &conditions,
+                                    const facts::Polynomial &count)>;
 
-  StageScript(const KernelContext &context, const Staging &staging, std::string tile, Script &to,
-              Know know)
-      : OfKernel(context), staging_(staging), tile_(std::move(tile)), to_(to),
-        know_(std::move(know)) {}
-
-  /// Tells all of it. Throws proof::NotProved if something of the kernel is not understood.
-  void tell() const;
-
-private:
-  std::uint32_t target_of(const Instruction &branch) const;
-  void find_out() const;
-  void repeat(const Instruction &one) const;
-  void meet() const;
-  void compare(std::size_t ranges) const;
-  void begin() const;
-  void enter() const;
-  void bring() const;
-  std::string bring(std::size_t range, const StagedLoad &load) const;
-  void copy() const;
-  void copy(std::uint32_t i) const;
-  void use(const Instruction &load, std::size_t range) const;
-  std::string way_to(std::uint32_t i) const;
-  std::string copy_of(std::uint32_t target, std::uint32_t branch) const;
-
-  const Staging &staging_;
-  const std::string tile_; ///< the variable in shared memory
-  Script &to_;
-  const Know know_;
-};
+/// Tells what a version with a staged loop has before the kernel's own code, line by line; `tile`
+/// is the variable in shared memory. Throws proof::NotProved if something of the kernel is not
+/// understood.
+void tell_staged(const KernelContext &context, const Staging &staging, const std::string &tile,
+                 Script &to, const KnowLoop &know);
 
 } // namespace ptxasw::synth::stage

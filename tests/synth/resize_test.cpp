@@ -31,7 +31,7 @@ Proposal proposal_of(const Module &module, std::string_view variant) {
 
 /// The module with a version behind it.
 std::string with_version(const Module &module, const Proposal &proposal) {
-  return std::string(module.text()) + "\n" + write_resize({module, only(module)}, proposal);
+  return std::string(module.text()) + "\n" + resize_family.write({module, only(module)}, proposal);
 }
 
 /// What is not proved of the module's last function as the version of the one before.
@@ -60,7 +60,8 @@ TEST_CASE("the table tells of the block, and of what the launch must have") {
   CHECK(propose(*find_family("resize"), {*bound, only(*bound)}).proposals.size() ==
         find_family("resize")->variants().size());
   // Nothing stands before the body of a kernel that counts its threads.
-  CHECK(write_resize({*counts, only(*counts)}, exact).find("ptxasw_place") == std::string::npos);
+  CHECK(resize_family.write({*counts, only(*counts)}, exact).find("ptxasw_place") ==
+        std::string::npos);
 }
 
 TEST_CASE("no table but this one is proved") {

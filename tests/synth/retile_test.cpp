@@ -3,7 +3,6 @@
 // unless it changes nothing.
 
 #include "synth/coarsen/coarsen.h"
-#include "synth/registers/registers.h"
 #include "synth/siblings.h"
 #include "tests/synth/versions.h"
 
@@ -485,8 +484,8 @@ TEST_CASE("the kernel with fewer registers is the kernel") {
     const auto other = parsed(changed);
     Proposal claim = proposal;
     change(claim.sibling);
-    return prove_registers({*other, function(*other, "mixed")},
-                           function(*other, proposal.sibling.name), claim)
+    return registers_family
+        .prove({*other, function(*other, "mixed")}, function(*other, proposal.sibling.name), claim)
         .empty();
   };
   CHECK(proved(".maxnreg 32", ".maxnreg 24"));
@@ -533,7 +532,7 @@ TEST_CASE("a version promises of what its parameters point at what the kernel do
     CHECK(changed.substr(at, own.size()) == own);
     changed.replace(at, own.size(), others);
     const auto other = parsed(changed);
-    const auto prove = variant == "maxnreg" ? prove_registers : prove_coarsen;
+    const auto prove = variant == "maxnreg" ? registers_family.prove : prove_coarsen;
     return prove({*other, function(*other, "stencil")}, function(*other, proposal.sibling.name),
                  proposal)
         .empty();
@@ -562,9 +561,10 @@ TEST_CASE("a limit of registers must not change what a kernel does") {
     proposal.variant = "64";
     proposal.sibling.name = "other";
     const auto both = parsed(std::string(module->text()) +
-                             write_registers({*module, module->functions.back()}, proposal));
-    const bool proved = prove_registers({*both, both->functions[both->functions.size() - 2]},
-                                        both->functions.back(), proposal)
+                             registers_family.write({*module, module->functions.back()}, proposal));
+    const bool proved = registers_family
+                            .prove({*both, both->functions[both->functions.size() - 2]},
+                                   both->functions.back(), proposal)
                             .empty();
     CHECK(proved == result.changed);
     return result.changed ? "" : std::string(result.kernels.back().refusals.back().reason);

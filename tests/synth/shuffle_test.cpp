@@ -1,7 +1,7 @@
 // The shuffle beside its kernel: it is what stands in the kernel where it is rewritten, and the
 // proof refuses whatever one changes in the text unless it changes nothing.
 
-#include "synth/shuffle/shuffle.h"
+#include "synth/family.h"
 
 #include "emulator/symbolic/solver.h"
 #include "synth/differ.h"
@@ -56,8 +56,8 @@ std::string fault_beside(const Module &module, const Module &after) {
   const FamilyAnswer answer = propose(*find_family("shuffle"), {module, kernel});
   REQUIRE_FALSE(answer.proposals.empty());
   const auto &functions = (*written)->functions;
-  return prove_shuffle({**written, functions[functions.size() - 2]}, functions.back(),
-                       answer.proposals[0]);
+  return shuffle_family.prove({**written, functions[functions.size() - 2]}, functions.back(),
+                              answer.proposals[0]);
 }
 
 } // namespace
@@ -127,16 +127,17 @@ TEST_CASE("the proof wants the kernel's launch, too") {
   const auto written = parsed(result.text);
   const Proposal &proposal = result.kernels[0].written[0];
   const Function &kernel = written->functions[0], &sibling = written->functions[1];
-  CHECK(prove_shuffle({*written, kernel}, sibling, proposal).empty());
+  CHECK(shuffle_family.prove({*written, kernel}, sibling, proposal).empty());
   Proposal other = proposal;
   other.sibling.grid[0] = 2;
-  CHECK_FALSE(prove_shuffle({*written, kernel}, sibling, other).empty());
+  CHECK_FALSE(shuffle_family.prove({*written, kernel}, sibling, other).empty());
   std::string text = result.text;
   const std::size_t at = text.rfind(".param .u64");
   text.replace(at, 11, ".param .b64");
   const auto changed = parsed(text);
   CHECK_FALSE(
-      prove_shuffle({*changed, changed->functions[0]}, changed->functions[1], proposal).empty());
+      shuffle_family.prove({*changed, changed->functions[0]}, changed->functions[1], proposal)
+          .empty());
 }
 
 TEST_CASE("changed lines are refused, or change nothing") {

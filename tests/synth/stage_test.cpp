@@ -193,12 +193,12 @@ TEST_CASE("a launch with shared memory of its own is refused by the table") {
   REQUIRE(answer.proposals.size() == 2);
   CHECK(answer.proposals[0].sibling.needs.dynamic_shared == 0);
   Proposal proposal = answer.proposals[0];
-  const std::string version = write_stage({*module, only(*module)}, proposal);
+  const std::string version = stage_family.write({*module, only(*module)}, proposal);
   const auto written = parsed(std::string(module->text()) + "\n" + version);
   const Function &kernel = written->functions[0], &sibling = written->functions[1];
-  CHECK(prove_stage({*written, kernel}, sibling, proposal).empty());
+  CHECK(stage_family.prove({*written, kernel}, sibling, proposal).empty());
   proposal.sibling.needs.dynamic_shared = 1;
-  CHECK_FALSE(prove_stage({*written, kernel}, sibling, proposal).empty());
+  CHECK_FALSE(stage_family.prove({*written, kernel}, sibling, proposal).empty());
 }
 
 namespace {

@@ -122,7 +122,7 @@ bool has_one_row(const facts::Layout &layout) {
 
 /// What helps where blocks of another extent along x would, of a kernel that may have them.
 std::string resized_note(const Module &module, const Function &function, std::uint32_t block) {
-  const FamilyAnswer answer = propose_resize({module, function});
+  const FamilyAnswer answer = resize_family.propose({module, function});
   const std::string variant = fmt::format("b{}", block);
   const bool fits = std::any_of(answer.proposals.begin(), answer.proposals.end(),
                                 [&](const Proposal &one) { return one.variant == variant; });

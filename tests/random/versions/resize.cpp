@@ -126,8 +126,9 @@ void try_refused(const Module &module, std::uint64_t seed, Refused &refused) {
   proposal.variant = "b64";
   proposal.sibling = resized(64, counts_threads(module, kernel));
   proposal.sibling.name = "k__ptxasw_resize_b64";
-  const auto written = parse(
-      std::string(module.text()) + "\n" + write_resize({module, kernel}, proposal), "refused.ptx");
+  const auto written =
+      parse(std::string(module.text()) + "\n" + resize_family.write({module, kernel}, proposal),
+            "refused.ptx");
   ++refused.written;
   refused.seen_wrong += verdict_of(**written, proposal, seed).kind == KernelVerdict::Kind::differ;
 }
