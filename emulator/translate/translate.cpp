@@ -91,6 +91,16 @@ private:
   void load_parameter(const WarpInstruction &in);
   std::string host_bytes(const WarpInstruction &in, const std::string &address, std::uint64_t bytes,
                          const std::string &otherwise);
+  /// The same for rows that begin at several addresses.
+  std::vector<std::string> host_rows(const WarpInstruction &in,
+                                     const std::vector<std::string> &begins, std::uint64_t bytes,
+                                     const std::string &otherwise) {
+    std::vector<std::string> result;
+    result.reserve(begins.size());
+    for (const std::string &begin : begins)
+      result.push_back(host_bytes(in, begin, bytes, otherwise));
+    return result;
+  }
   std::vector<std::string> load_side_by_side(const std::string &from, unsigned width,
                                              std::size_t count);
   void store_side_by_side(const std::string &to, unsigned width, std::vector<std::string> parts);
@@ -1108,9 +1118,7 @@ std::vector<IrValue> FunctionTranslator::load(std::uint32_t pc, const IrValue &w
     text_.line("br i1 {}, label %{}, label %{}", lie_in_rows(where, begins, whole), in_rows,
                others);
     text_.start(in_rows);
-    std::vector<std::string> parts;
-    for (const std::string &begin : begins)
-      parts.push_back(host_bytes(in, begin, row * whole, slow));
+    const std::vector<std::string> parts = host_rows(in, begins, row * whole, slow);
     text_.line("br label %{}", fast);
     text_.start(fast);
     for (std::string &part : parts)
@@ -1243,9 +1251,7 @@ void FunctionTranslator::store(std::uint32_t pc, const IrValue &where, const std
                text_.define("and i1 {}, {}", full, lie_in_rows(where, begins, whole)), in_rows,
                slow);
     text_.start(in_rows);
-    std::vector<std::string> parts;
-    for (const std::string &begin : begins)
-      parts.push_back(host_bytes(in, begin, row * whole, slow));
+    const std::vector<std::string> parts = host_rows(in, begins, row * whole, slow);
     // In their order: of stores to one place the last one stays.
     for (std::size_t i = 0; i < parts.size(); ++i)
       text_.store(fmt::format("<{} x i{}>", row, width),

@@ -82,13 +82,14 @@ TEST_CASE("a loop over the grid has one round where there are threads enough") {
   loop.axis = "y";
   CHECK(needs(loop.text()) == Needs{{1, 0, 1, 1, 2}});
   loop.axis = "x";
-  for (const auto &[test, back, more] :
+  for (const auto &one :
        {std::tuple("lt.s32 %p, %i, %e", "@%p", 2u), std::tuple("gt.s32 %p, %e, %i", "@%p", 2u),
         std::tuple("ge.s32 %p, %i, %e", "@!%p", 2u), std::tuple("le.s32 %p, %e, %i", "@!%p", 2u),
         std::tuple("lt.u32 %p, %i, %e", "@%p", 2u), std::tuple("le.s32 %p, %i, %e", "@%p", 1u),
         std::tuple("ge.s32 %p, %e, %i", "@%p", 1u), std::tuple("gt.s32 %p, %i, %e", "@!%p", 1u),
         std::tuple("lt.s32 %p, %e, %i", "@!%p", 1u)}) {
-    CAPTURE(test);
+    const auto &[test, back, more] = one;
+    CAPTURE(std::get<0>(one));
     loop.test = fmt::format("setp.{};", test);
     loop.back = fmt::format("{} bra LOOP;", back);
     CHECK(needs(loop.text()) == Needs{{1, 0, 0, 1, more}});

@@ -71,7 +71,7 @@ struct Configuration {
   bool jit = false;    ///< rewrite PTX on its way to the driver
   /// The directory in which `ptxasw faster` is asked for versions; empty: it is not there.
   std::string faster;
-  double wait = 20; ///< for its answers, and then for the GPU, of all launches together, ms
+  double wait = 12; ///< for its answers, and then for the GPU, of all launches together, ms
 };
 
 /// As the environment said when the library was loaded.
