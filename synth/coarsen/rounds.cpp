@@ -305,8 +305,9 @@ const std::vector<GridRound> &rounds_over_grid(const KernelContext &context) {
     const auto &all = context.kernel.instructions;
     const bool understood = std::all_of(all.begin(), all.end(), [&](const Instruction &one) {
       const Opcode &opcode = context.module.opcode(one);
-      return !is_way(opcode) || returns(opcode) ||
-             branch_target(context.module, context.kernel, one).has_value();
+      return opcode.op != Op::brx &&
+             (!is_way(opcode) || returns(opcode) ||
+              branch_target(context.module, context.kernel, one).has_value());
     });
     return understood ? RoundFinder(context).run() : std::vector<GridRound>();
   });

@@ -47,6 +47,16 @@ const Scenario measure("measure", [] {
   CHECK(siblings_of(f, 50) == 50);
 });
 
+const Scenario measure_covered("measure-covered", [] {
+  // What won where 16,384 threads cover a number is not for a larger one in the same grid.
+  Handle f = function(load(image("\"covered\":[[2,0,0,1,2]],")), "add");
+  siblings_of(f, 612, 16386);
+  CHECK(siblings_of(f, 50, 16386) == 50);
+  CHECK(siblings_of(f, 50, 16387) == 0);
+  CHECK(siblings_of(f, 50, 0) == 0);
+  CHECK(siblings_of(f, 50, 1) == 50);
+});
+
 const Scenario another_shape("measure-another-shape", [] {
   // What one shape of launches has shown comes first in the next: by rule of thumb it would be x4.
   const std::string x8 = "add__ptxasw_retile_apart_x8";

@@ -3,6 +3,7 @@
 #include "tests/launch/host.h"
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 using namespace host;
@@ -51,6 +52,34 @@ const Scenario needs("needs", [] {
   CHECK(goes_with(f, {16, 16, 8}) && goes_with(f, {16, 16, 0}) && !goes_with(f, {16, 16, 7}));
   f = with("\"divisible\":[[0,0,8,3]],");
   CHECK(goes_with(f, {0xfffffffffffffffc, 16, 8}) == (0xfffffffffffffffcu % 3 == 0));
+});
+
+const Scenario covered("covered", [] {
+  // 16,384 threads cover a number, and 512; the next launch in the same grid may have another one.
+  Handle f = function(load(image("\"covered\":[[2,0,0,3,5]],")), "add");
+  for (int again = 0; again < 3; ++again) {
+    CHECK(goes_with(f, {16, 16, 16389}) && goes_with(f, {16, 16, 3}));
+    CHECK(!goes_with(f, {16, 16, 16390}) && !goes_with(f, {16, 16, 2}));
+    CHECK(!goes_with(f, {16, 16, ~0u}) && !goes_with(f, {16, 16, 0x80000000}));
+    CHECK(goes_with(f, {16, 16, 517}, 2) && !goes_with(f, {16, 16, 518}, 2));
+  }
+  // More threads than 32 bits count cover any.
+  CHECK(goes_with(f, {16, 16, ~0u}, 1u << 24) && goes_with(f, {16, 16, 16390}, 1u << 24));
+  struct Packed {
+    std::uint64_t to = 16, from = 32;
+    std::uint32_t n = 0;
+  } packed;
+  std::size_t size = 20;
+  void *extra[] = {extra_buffer, &packed, extra_size, &size, extra_end};
+  const LaunchConfig config{{64, 1, 1}, {256, 1, 1}, 0, nullptr, nullptr, 0};
+  for (const auto &[n, fits] : {std::pair(16389u, true), std::pair(16390u, false)}) {
+    packed.n = n;
+    CHECK(symbol<LaunchFunction>("cuLaunchKernel")(f, 64, 1, 1, 256, 1, 1, 0, nullptr, nullptr,
+                                                   extra) == 0);
+    CHECK(has(history(), sibling) == fits);
+    CHECK(symbol<LaunchExFunction>("cuLaunchKernelEx")(&config, f, nullptr, extra) == 0);
+    CHECK(has(history(), sibling) == fits);
+  }
 });
 
 const Scenario seen_launches("seen-launches", [] {

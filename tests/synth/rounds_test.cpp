@@ -145,6 +145,10 @@ TEST_CASE("other loops are left alone") {
         }) == false); // what it reads has not changed
   CHECK(without(
       [](Loop &l) { l.next = "add.s32 %i, %i, %s; setp.eq.s32 %q, %v, 7; @%q bra LOOP;"; }));
+  // Nor where it goes is known.
+  CHECK(without([](Loop &l) {
+    l.next = "add.s32 %i, %i, %s; WAYS: .branchtargets LOOP, TEST; brx.idx %v, WAYS; TEST:";
+  }));
 }
 
 namespace {
