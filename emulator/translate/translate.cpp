@@ -1118,7 +1118,7 @@ std::vector<IrValue> FunctionTranslator::load(std::uint32_t pc, const IrValue &w
     text_.line("br i1 {}, label %{}, label %{}", lie_in_rows(where, begins, whole), in_rows,
                others);
     text_.start(in_rows);
-    const std::vector<std::string> parts = host_rows(in, begins, row * whole, slow);
+    std::vector<std::string> parts = host_rows(in, begins, row * whole, slow);
     text_.line("br label %{}", fast);
     text_.start(fast);
     for (std::string &part : parts)
