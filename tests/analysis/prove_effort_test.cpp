@@ -141,6 +141,14 @@ const std::string states_in_each_other =
            "mad.lo.u32 %r1, %r1, 5, 1;\nand.b32 %r1, %r1, 63;\nadd.u32 %r5, %r5, 1;\n"
            "setp.lt.u32 %p4, %r5, %n;\n@%p4 bra outer;\n");
 
+/// No launch is tried, and nothing is proposed.
+SafetyOptions only_proofs() {
+  SafetyOptions options;
+  options.launches = 0;
+  options.propose = false;
+  return options;
+}
+
 SafetyAnswer answer(const std::string &text, const SafetyOptions &options) {
   const auto module = parse(text, "test.ptx");
   REQUIRE(module);
@@ -155,9 +163,7 @@ SafetyAnswer answer(const std::string &text, const SafetyOptions &options) {
 } // namespace
 
 TEST_CASE("kernels of 500 lines are answered within the solver's limits") {
-  SafetyOptions options;
-  options.launches = 0;
-  options.propose = false;
+  SafetyOptions options = only_proofs();
   const auto proved = [&](const std::string &text) {
     const SafetyAnswer found = answer(text, options);
     // Z3 goes a little beyond the limit of a question.
@@ -177,17 +183,13 @@ TEST_CASE("kernels of 500 lines are answered within the solver's limits") {
 }
 
 TEST_CASE("cases that are none cost something, too") {
-  SafetyOptions options;
-  options.launches = 0;
-  options.propose = false;
+  SafetyOptions options = only_proofs();
   options.proof.effort /= 8;
   CHECK(answer(states_in_each_other, options).proof.races.verdict == ProofVerdict::unknown);
 }
 
 TEST_CASE("whole numbers all of which have bounds are soon answered") {
-  SafetyOptions options;
-  options.launches = 0;
-  options.propose = false;
+  SafetyOptions options = only_proofs();
   const KernelProof found = answer(transposed_in_place("%i"), options).proof;
   CHECK(found.races.verdict == ProofVerdict::proved);
   CHECK(found.effort < options.effort / 2);
@@ -197,9 +199,7 @@ TEST_CASE("whole numbers all of which have bounds are soon answered") {
 // Here the numbers of cuts grow without end, which Z3's own counter does not see: without a limit
 // of their own the first question does not come back, and the test's time runs out.
 TEST_CASE("cuts between whole numbers take no more than their share") {
-  SafetyOptions options;
-  options.launches = 0;
-  options.propose = false;
+  SafetyOptions options = only_proofs();
   const KernelProof found = answer(packed_triangle, options).proof;
   CHECK(found.races.verdict == ProofVerdict::unknown);
   CHECK(found.effort < options.effort);
@@ -207,9 +207,7 @@ TEST_CASE("cuts between whole numbers take no more than their share") {
 
 TEST_CASE("nothing is known where the limits end") {
   for (const std::string &text : {three_barriers(true), nested_loops, branches, scattered}) {
-    SafetyOptions options;
-    options.launches = 0;
-    options.propose = false;
+    SafetyOptions options = only_proofs();
     options.proof.effort = 100;
     const KernelProof few = answer(text, options).proof;
     CHECK(few.races.verdict == ProofVerdict::unknown);
@@ -226,9 +224,7 @@ TEST_CASE("where all bits of a number are told apart Z3 is not asked about whole
       kernel("sub.s32 %r1, %t, 16;\ncvt.s64.s32 %d3, %r1;\nmul.lo.s64 %d3, %d3, 4294967297;\n"
              "popc.b64 %r2, %d3;\nmul.wide.u32 %d4, %r2, 4;\nadd.u64 %d4, %d4, %A;\n"
              "st.global.u32 [%d4], %t;\n");
-  SafetyOptions options;
-  options.launches = 0;
-  options.propose = false;
+  SafetyOptions options = only_proofs();
   const KernelProof found = answer(text, options).proof;
   CHECK(found.races.verdict == ProofVerdict::unknown);
   CHECK(found.effort < options.effort);

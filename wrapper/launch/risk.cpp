@@ -14,7 +14,9 @@
 // the best, within 3 per cent, in 62 cases of 100 and faster than its kernel in 88, if what is
 // promised to a kernel is made from all others; by what is feared it was 33 and 65. Loads ahead are
 // counted from loops over a grid (kernelgen-bench/gridloops): where all threads ran at once, they
-// gained in 158 cases of 165, and elsewhere in 36 of 108.
+// gained in 158 cases of 165, and elsewhere in 36 of 108. What versions for one round promise is an
+// estimate from the suite's runs (docs/results/h200/once-suite.txt), not yet counted by that
+// script.
 
 #include "wrapper/launch/risk.h"
 

@@ -10,6 +10,11 @@
 
 namespace ptxasw::wrapper::launch {
 
+/// A pipe in the directory of a run of `ptxasw faster`, which wakes when something comes out of it.
+/// (A watch of the directory by inotify would do, but to close one takes the kernel 15 ms or more,
+/// and every program would wait for that at its end.)
+inline constexpr char bell_file[] = "bell";
+
 /// A file's bytes; nothing if it cannot be read, or is a symbolic link in its last part.
 std::optional<std::string> read_whole(const std::string &path);
 
@@ -20,11 +25,6 @@ std::optional<std::string> read_whole_own(const std::string &path);
 /// then hold a part. Nothing is written beyond the limit on file sizes, whose signal would end the
 /// program.
 bool write_whole(const std::string &path, std::string_view text);
-
-/// A pipe in the directory of a run of `ptxasw faster`, which wakes when something comes out of it.
-/// (A watch of the directory by inotify would do, but to close one takes the kernel 15 ms or more,
-/// and every program would wait for that at its end.)
-inline constexpr char bell_file[] = "bell";
 
 /// The same, under its name only when it is whole: whoever is killed leaves the last one. Whoever
 /// waits at the directory's bell is woken.
