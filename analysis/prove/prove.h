@@ -39,7 +39,7 @@ struct SafetyOptions {
   unsigned unanswered = 12; ///< questions to the solver after which nothing more is proposed
   /// What is spent on all proofs for one answer, in the solver's units; on one that is only to say
   /// that less would have done.
-  std::uint64_t effort = 20'000'000, effort_on_less = 2'000'000;
+  std::uint64_t effort = 14'000'000, effort_on_less = 2'000'000;
   /// Where the launch itself is given.
   std::optional<LaunchDescription> launch;
 };

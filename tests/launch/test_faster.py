@@ -146,13 +146,13 @@ class Running(Case):
         fat, app = self.dir / "fat", self.dir / "app"
         subprocess.run([str(HOST), "faster-fat-file"], env=self.environment(FASTER_FAT_FILE=str(fat)), check=True)
         subprocess.run(["objcopy", "--add-section", f".nv_fatbin={fat}", str(HOST), str(app)], check=True)
-        command, waits = ["--", str(app), "faster-early"], {"PTXASW_LAUNCH_WAIT": "60000"}
-        self.good("faster-early", command=command, **waits)
+        command = ["--", str(app), "faster-early"]
+        self.good("faster-early", command=command)
         self.assertEqual((self.kept / "gpu").read_text(), "90\n")
         # Another program, of which nothing is known but the GPU.
         for file in self.kept.glob("*.*"):
             file.unlink()
-        said = self.good("faster-early", command=command, FASTER_KNOWN="1", **waits)
+        said = self.good("faster-early", command=command, FASTER_KNOWN="1")
         self.assertNotIn("still being assembled", said)
         self.assertEqual(list((self.dir / "tmp").glob("ptxasw-faster-*")), [])
 

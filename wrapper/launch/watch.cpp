@@ -2,10 +2,10 @@
 // under its name only when it is whole: a question and a mark when a kernel is launched often, an
 // answer when `ptxasw faster` has one. No process is started here; where a file cannot be written,
 // no answer comes. A waiting kernel looks for its answer less and less often.
-// Only for kernels of which an earlier run had versions, or whose versions are being made already,
-// the first launch waits a little: a program may have sent off all its launches before an answer
-// can come. What comes is loaded when nothing
-// runs (streams.cpp).
+// Only for kernels of which an earlier run had versions the first launch waits a little: a program
+// may have sent off all its launches before an answer can come. It does not wait for versions that
+// are being made for the first time: that takes a tenth of a second and more, so such a wait was
+// 6 ms lost. What comes is loaded when nothing runs (streams.cpp).
 //
 // What comes is a module of its own, loaded into the context of the kernel's module, or a library
 // if the kernel is one's. It ends when the program ends its module. The siblings work on the
@@ -407,18 +407,38 @@ const Kernel *receive(Handle function, Watched &watched) {
 /// many are in the driver's queue (seen with driver 580).
 constexpr std::int64_t whole_queue = 1024;
 
-/// Waits until nothing runs if that costs the program next to nothing: it has waited for room in a
-/// full queue for as long as the queue takes, and what it launches then finds room at once. Tried
-/// once, and given up where others launch.
-bool let_run_empty(const Watched &watched) {
+/// Launches since the first one that waited for room in the driver's queue.
+struct FullQueue {
+  std::atomic<std::int64_t> since{0}; ///< microseconds; 0: none has waited
+  std::atomic<std::uint64_t> launches_before{0};
+  std::atomic<std::int64_t> waited{0}; ///< of those, microseconds
+};
+FullQueue &full_queue() {
+  static FullQueue value;
+  return value;
+}
+
+/// Waits until nothing runs if that costs the program next to nothing: its launches have waited for
+/// room in a full queue for most of the time in which a whole queue was launched, and what it
+/// launches after this finds room at once. Tried once, and given up where others launch.
+/// Time counts, not how many launches have waited: who wakes up late finds room for several.
+bool let_run_empty() {
   static std::atomic<bool> was_tried{false};
-  const std::int64_t blocked = watched.blocked.load(std::memory_order_relaxed);
-  if (blocked < whole_queue || !knows_all_streams() || was_tried.exchange(true))
+  FullQueue &queue = full_queue();
+  const std::int64_t since = queue.since.load(std::memory_order_relaxed);
+  const auto launched = static_cast<std::int64_t>(
+      launches_begun() - queue.launches_before.load(std::memory_order_relaxed));
+  if (since == 0 || launched < whole_queue)
+    return false;
+  const std::int64_t begin = microseconds_now();
+  if (2 * queue.waited.load(std::memory_order_relaxed) < begin - since) {
+    queue.since.store(0, std::memory_order_relaxed); // something else took the time
+    return false;
+  }
+  if (!knows_all_streams() || was_tried.exchange(true))
     return false;
   constexpr std::int64_t longest = 2000000; // microseconds
-  const std::int64_t each = watched.blocked_for.load(std::memory_order_relaxed) / blocked;
-  const std::int64_t begin = microseconds_now();
-  const std::int64_t most = std::min(longest, whole_queue * each * 5 / 4);
+  const std::int64_t most = std::min(longest, (begin - since) * whole_queue / launched * 5 / 4);
   const std::uint64_t launches = launches_begun();
   bool quiet = false;
   while (!(quiet = nothing_runs()) && launches_begun() == launches &&
@@ -505,17 +525,18 @@ bool is_to_be_timed(Watched &watched) {
                                                     std::memory_order_relaxed);
 }
 
-void note_awaiting_launch(Watched &watched, std::int64_t microseconds) {
+void note_awaiting_launch(std::int64_t begin, std::int64_t end, unsigned stands_for) {
   constexpr std::int64_t at_once = 20; // a launch takes two to four
-  if (microseconds > at_once) {
-    watched.blocked.fetch_add(1, std::memory_order_relaxed);
-    watched.blocked_for.fetch_add(microseconds, std::memory_order_relaxed);
-  } else if (const std::int64_t blocked = watched.blocked.load(std::memory_order_relaxed);
-             blocked > 0) {
-    watched.blocked.fetch_sub(1, std::memory_order_relaxed);
-    watched.blocked_for.fetch_sub(watched.blocked_for.load(std::memory_order_relaxed) / blocked,
-                                  std::memory_order_relaxed);
+  if (end - begin <= at_once)
+    return;
+  FullQueue &queue = full_queue();
+  std::int64_t none = 0;
+  if (queue.since.load(std::memory_order_relaxed) == 0 &&
+      queue.since.compare_exchange_strong(none, begin, std::memory_order_relaxed)) {
+    queue.launches_before.store(launches_begun(), std::memory_order_relaxed);
+    queue.waited.store(0, std::memory_order_relaxed);
   }
+  queue.waited.fetch_add((end - begin) * stands_for, std::memory_order_relaxed);
 }
 
 void remember_image(Handle owner, bool in_library, const void *image, bool other_code) {
@@ -625,10 +646,8 @@ const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
     return &waiting;
   if (asked && is_often)
     tell_how_often(watched);
-  // Of a kernel that is launched this often, one launch in so many looks at the clock.
-  constexpr std::uint64_t very_often = 1000, between_looks = 16;
   if (const std::uint64_t launches = watched.launches.load(std::memory_order_relaxed);
-      launches > very_often && launches % between_looks != 0)
+      launches > launched_very_often && launches % between_looks_at_clock != 0)
     return &waiting;
   const std::int64_t now = microseconds_now();
   std::int64_t next = watched.next_look.load(std::memory_order_relaxed);
@@ -657,7 +676,7 @@ const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
     return found; // which image is its own cannot be asked now
   if (eager && !question.wanted.load(std::memory_order_relaxed))
     tell_how_often(question);
-  const bool waits = question.remembered || question.early || eager;
+  const bool waits = question.remembered || eager;
   if (!is_answered(&question) && !(waits && wait_a_little(is_answered, &question)))
     return found;
   // A long wait for what runs is tried once; after that the versions come when nothing does, or
@@ -678,8 +697,7 @@ const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
   int capturing = capture_none;
   const bool captures = driver().stream_capturing[per_thread](stream, &capturing) != success ||
                         capturing != capture_none;
-  if (captures ||
-      !(wait_a_little(quiet, nullptr, first ? longest : short_wait) || let_run_empty(question)))
+  if (captures || !(wait_a_little(quiet, nullptr, first ? longest : short_wait) || let_run_empty()))
     return found;
   const HandlesLock lock;
   const LaunchesWait others;

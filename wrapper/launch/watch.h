@@ -31,11 +31,8 @@ struct Watched {
   /// The launch from which on the next one is timed, and the one at which `ptxasw faster` is told
   /// again how much time it has taken.
   std::atomic<std::uint64_t> next_timed{launched_often}, next_told{0};
-  bool remembered = false; ///< an earlier run had versions of a kernel of this name
-  bool early = false;      ///< they are being made before anybody asked
-  /// Since it was asked about: how many more launches have waited for room in the driver's queue
-  /// than have not, and how long those have waited together, microseconds.
-  std::atomic<std::int64_t> blocked{0}, blocked_for{0};
+  bool remembered = false;           ///< an earlier run had versions of a kernel of this name
+  bool early = false;                ///< they are being made before anybody asked
   std::atomic<bool> answered{false}; ///< versions are there, and not loaded yet
   // With the lock of the handles held:
   /// Why there are no versions; empty: not known yet, or there are. `words` without a reason: why
@@ -69,8 +66,12 @@ const Kernel *await_versions(Handle function, Handle stream, bool per_thread,
 
 /// Returns true if that launch is to be timed.
 bool is_to_be_timed(Watched &watched);
-/// The time of the driver's launch of a kernel that awaits versions, microseconds.
-void note_awaiting_launch(Watched &watched, std::int64_t microseconds);
+/// Of a kernel that is launched more often than this, one launch in so many looks at the clock.
+inline constexpr std::uint64_t launched_very_often = 1000;
+inline constexpr unsigned between_looks_at_clock = 16;
+/// The driver's launch of a kernel that awaits versions, by microseconds_now(). It stands for so
+/// many launches.
+void note_awaiting_launch(std::int64_t begin, std::int64_t end, unsigned stands_for);
 /// The clock of these.
 std::int64_t microseconds_now();
 
