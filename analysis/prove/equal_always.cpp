@@ -21,7 +21,7 @@ namespace {
 /// Thread-instructions of one kernel in one launch that is drawn.
 constexpr std::uint64_t drawn_steps = 300'000;
 /// For the walk, in the solver's units, and for that and whether either kernel races.
-constexpr std::uint64_t walk_effort = 12'000'000, all_effort = 16'000'000;
+constexpr std::uint64_t walk_effort = 14'000'000, all_effort = 16'000'000;
 
 /// Draws launches of a kernel that keep what is assumed.
 class DrawnLaunches {
