@@ -8,8 +8,9 @@
 //
 // A branch leads back, to its own place or before it, if a comparison holds. The values compared
 // are followed to where they come from: parameters, special registers and numbers, by instructions
-// that each are the only one whose result gets there. They are sums modulo 2^32. The branch is
-// never taken in a launch of G threads along an axis if what is compared is
+// that each are the only one whose result gets there. What they compute is what the emulator's
+// table says, modulo 2^32. The branch is never taken in a launch of G threads along an axis if what
+// is compared is
 //
 //     x = ctaid * ntid + tid + nctaid * ntid + h    and    n = P + c
 //
@@ -30,54 +31,22 @@
 
 #include "synth/coarsen/coarsen.h"
 
+#include "emulator/symbolic/line_evaluator.h"
 #include "grammar/roles.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <string>
 
 namespace ptxasw::synth {
 namespace {
 
-/// A sum of products of what is constant for a thread, modulo 2^32, by its factors in order.
-using ThreadSum = std::map<std::vector<std::string>, std::uint32_t>;
-
-void add_to(ThreadSum &sum, const ThreadSum &other, std::uint32_t times) {
-  for (const auto &[factors, count] : other)
-    if ((sum[factors] += count * times) == 0)
-      sum.erase(factors);
-}
-
-std::optional<ThreadSum> product(const ThreadSum &a, const ThreadSum &b) {
-  ThreadSum result;
-  for (const auto &[left, count] : a)
-    for (const auto &[right, times] : b) {
-      std::vector<std::string> factors = left;
-      factors.insert(factors.end(), right.begin(), right.end());
-      if (factors.size() > 2)
-        return std::nullopt;
-      std::sort(factors.begin(), factors.end());
-      if ((result[factors] += count * times) == 0)
-        result.erase(factors);
-    }
-  return result;
-}
-
-/// What is left of a sum without its number; the number is between -2^28 and 2^28, or nothing is
-/// found.
-std::optional<std::int64_t> take_number(ThreadSum &sum) {
-  const std::vector<std::string> no_factors;
-  const auto found = sum.find(no_factors);
-  const auto number = found == sum.end() ? 0 : static_cast<std::int32_t>(found->second);
-  constexpr std::int64_t most = std::int64_t{1} << 28;
-  sum.erase(no_factors);
-  return number < -most || number > most ? std::nullopt : std::optional<std::int64_t>(number);
-}
-
 class RoundFinder : OfKernel {
 public:
   explicit RoundFinder(const KernelContext &context)
-      : OfKernel(context), removed_(count(), false), writers_(kernel_.registers.size()) {
+      : OfKernel(context), evaluate_(pool_, module_), removed_(count(), false),
+        writers_(kernel_.registers.size()) {
     for (std::uint32_t i = 0; i < count(); ++i)
       for_each_register(module_, instruction(i), [&](RegisterId reg, RegisterUse use) {
         if (use != RegisterUse::read)
@@ -113,6 +82,7 @@ private:
 
   void find_before() {
     before_.assign(count() + 1, {});
+    results_.clear();
     for (std::uint32_t i = 0; i < count(); ++i)
       for (const std::uint32_t next : next_after(module_, kernel_, i))
         if (!removed_[i] || next == i + 1)
@@ -150,84 +120,63 @@ private:
     return result;
   }
 
-  std::optional<ThreadSum> value(const Operand &operand, std::uint32_t place) {
+  Expr special(std::string_view name) { return pool_.uninterpreted(name, 32, {}); }
+
+  /// What an operand holds at a place, in 32 bits; null: that is not known.
+  Expr value(const Operand &operand, unsigned width, std::uint32_t place) {
+    if (width != 32)
+      return nullptr;
     if (operand.kind == Operand::Kind::integer)
-      return number(static_cast<std::uint32_t>(operand.value));
-    if (operand.kind == Operand::Kind::special)
-      return special(std::string(module_.text(operand.span)));
+      return pool_.constant(32, static_cast<std::uint32_t>(operand.value));
+    if (operand.kind == Operand::Kind::special) {
+      const std::string_view name = module_.text(operand.span),
+                             what = name.substr(0, name.find('.'));
+      const bool is_fixed =
+          what == "%tid" || what == "%ntid" || what == "%ctaid" || what == "%nctaid";
+      return is_fixed ? special(name) : nullptr;
+    }
     if (!is_whole_register(operand))
-      return std::nullopt;
+      return nullptr;
     const auto from = source(operand.reg, place);
-    if (!from || std::find(way_.begin(), way_.end(), *from) != way_.end())
-      return std::nullopt;
-    way_.push_back(*from);
-    auto result = result_of(*from);
-    way_.pop_back();
-    return result;
+    return from ? result_of(*from) : nullptr;
   }
 
-  static ThreadSum number(std::uint32_t value) {
-    return value == 0 ? ThreadSum{} : ThreadSum{{{}, value}};
-  }
-
-  static std::optional<ThreadSum> special(const std::string &name) {
-    for (const char *what : {"%tid.", "%ntid.", "%ctaid.", "%nctaid."})
-      for (const char *axis : {"x", "y", "z"})
-        if (name == std::string(what) + axis)
-          return ThreadSum{{{name}, 1}};
-    return std::nullopt;
-  }
-
-  std::optional<ThreadSum> result_of(std::uint32_t i) {
-    const Instruction &one = instruction(i);
-    const std::string_view name = opcode(i).text;
+  /// What an instruction computes, the same whenever it does; null also where that goes into
+  /// itself.
+  Expr result_of(std::uint32_t i) {
+    const auto [known, is_new] = results_.try_emplace(i, nullptr);
     const auto all = operands(i);
-    if (!one.well_formed || one.guard != no_register || all.size() < 2 ||
-        !is_whole_register(all[0]))
-      return std::nullopt;
-    const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
-      return std::find(names.begin(), names.end(), name) != names.end();
-    };
-    if (is_one_of({"ld.param.u32", "ld.param.s32", "ld.param.b32"}) && all.size() == 2)
-      return parameter(all[1]);
-    if (is_one_of({"mov.u32", "mov.s32", "mov.b32"}) && all.size() == 2)
-      return value(all[1], i);
-    if (all.size() < 3)
-      return std::nullopt;
-    auto left = value(all[1], i);
-    const auto right = left ? value(all[2], i) : std::nullopt;
-    if (!right)
-      return std::nullopt;
-    if (is_one_of({"add.s32", "add.u32", "sub.s32", "sub.u32"}) && all.size() == 3) {
-      add_to(*left, *right, name.starts_with("add") ? 1u : ~0u);
-      return left;
-    }
-    if (is_one_of({"mul.lo.s32", "mul.lo.u32"}) && all.size() == 3)
-      return product(*left, *right);
-    if (is_one_of({"mad.lo.s32", "mad.lo.u32"}) && all.size() == 4) {
-      auto sum = product(*left, *right);
-      const auto last = sum ? value(all[3], i) : std::nullopt;
-      if (!last)
-        return std::nullopt;
-      add_to(*sum, *last, 1);
-      return sum;
-    }
-    return std::nullopt;
+    if (!is_new || !instruction(i).well_formed || instruction(i).guard != no_register ||
+        all.empty() || !is_whole_register(all[0]))
+      return known->second;
+    const Expr result = opcode(i).op == Op::ld
+                            ? parameter(i)
+                            : evaluate_(instruction(i), [&](const Operand &one, unsigned width) {
+                                return value(one, width, i);
+                              });
+    const bool fits =
+        result && result->width == 32 && bit_width(kernel_.registers[all[0].reg].type) == 32;
+    return known->second = fits ? result : nullptr;
   }
 
-  /// What is read of a parameter of the kernel: its number and an offset, as a factor.
-  std::optional<ThreadSum> parameter(const Operand &address) const {
-    if (address.kind != Operand::Kind::address || module_.children(address).size() != 1)
-      return std::nullopt;
-    const Operand &base = module_.children(address)[0];
+  /// What is read of a parameter of the kernel, by a load of 32 bits.
+  Expr parameter(std::uint32_t load) {
+    const std::string_view name = opcode(load).text;
+    const auto all = operands(load);
+    if ((name != "ld.param.u32" && name != "ld.param.s32" && name != "ld.param.b32") ||
+        all.size() != 2 || all[1].kind != Operand::Kind::address)
+      return nullptr;
+    const Operand &base = module_.children(all[1])[0];
     if (base.kind != Operand::Kind::symbol || module_.symbol(base).kind != Symbol::Kind::parameter)
-      return std::nullopt;
-    const std::int64_t offset = address.value + base.value;
+      return nullptr;
+    const std::int64_t offset = all[1].value + base.value;
     const std::uint32_t index = module_.symbol(base).index;
     if (index >= kernel_.parameters.size() || offset < 0 || offset % 4 != 0 ||
         static_cast<std::uint64_t>(offset) + 4 > kernel_.parameters[index].size())
-      return std::nullopt;
-    return ThreadSum{{{fmt::format("param {} {}", index, offset)}, 1}};
+      return nullptr;
+    const Expr result = special(fmt::format("param {} {}", index, offset));
+    parameters_[result] = {index, static_cast<std::uint32_t>(offset)};
+    return result;
   }
 
   /// What a launch needs so that a branch is never taken.
@@ -252,37 +201,37 @@ private:
       for (const char *type : {"s32", "u32"})
         if (opcode(*from).text == fmt::format("setp.{}.{}", way.name, type) &&
             instruction(branch).guard_negated == way.negated)
-          return need_of(value(all[way.swapped ? 2 : 1], *from),
-                         value(all[way.swapped ? 1 : 2], *from), way.equal);
+          return need_of(value(all[way.swapped ? 2 : 1], 32, *from),
+                         value(all[way.swapped ? 1 : 2], 32, *from), way.equal);
     return std::nullopt;
   }
 
-  static std::optional<ArgumentCover> need_of(std::optional<ThreadSum> x,
-                                              std::optional<ThreadSum> n, bool equal) {
+  /// The number in a sum, and the sum without it.
+  std::pair<std::int64_t, Expr> take_number(Expr sum) {
+    if (sum->kind != ExprKind::sum)
+      return {0, sum};
+    return {as_signed(sum->value.low, 32), pool_.sub(sum, pool_.constant(32, sum->value))};
+  }
+
+  std::optional<ArgumentCover> need_of(Expr x, Expr n, bool equal) {
+    constexpr std::int64_t most = std::int64_t{1} << 28;
     if (!x || !n)
       return std::nullopt;
-    const auto h = take_number(*x), c = take_number(*n);
-    if (!h || !c || n->size() != 1 || n->begin()->second != 1 || n->begin()->first.size() != 1)
+    const auto [h, place] = take_number(x);
+    const auto [c, bound] = take_number(n);
+    const std::int64_t more = h - c - (equal ? 1 : 0);
+    const auto parameter = parameters_.find(bound);
+    if (std::abs(h) > most || std::abs(c) > most || more < 0 || parameter == parameters_.end())
       return std::nullopt;
-    ArgumentCover need;
-    const std::string &bound = n->begin()->first[0];
-    if (!bound.starts_with("param "))
-      return std::nullopt;
-    const std::size_t space = bound.rfind(' ');
-    need.parameter = static_cast<std::uint32_t>(std::stoul(bound.substr(6, space - 6)));
-    need.offset = static_cast<std::uint32_t>(std::stoul(bound.substr(space + 1)));
-    const std::int64_t more = *h - *c - (equal ? 1 : 0);
-    if (more < 0)
-      return std::nullopt;
-    need.least = static_cast<std::uint32_t>(std::max<std::int64_t>(0, -*c));
+    ArgumentCover need = parameter->second;
+    need.least = static_cast<std::uint32_t>(std::max<std::int64_t>(0, -c));
     need.more = static_cast<std::uint32_t>(more);
     for (; need.axis < 3; ++need.axis) {
-      const auto name = [&](const char *what) {
-        return fmt::format("%{}.{}", what, "xyz"[need.axis]);
+      const auto own = [&](const char *what) {
+        return special(fmt::format("%{}.{}", what, "xyz"[need.axis]));
       };
-      if (*x == ThreadSum{{{name("tid")}, 1},
-                          {{name("ctaid"), name("ntid")}, 1},
-                          {{name("nctaid"), name("ntid")}, 1}})
+      if (place ==
+          pool_.add(own("tid"), pool_.mul(pool_.add(own("ctaid"), own("nctaid")), own("ntid"))))
         return need;
     }
     return std::nullopt;
@@ -292,10 +241,13 @@ private:
     std::uint32_t at = 0;
     bool surely = false; ///< all of the register, and always
   };
+  ExprPool pool_;
+  const LineEvaluator evaluate_;
+  std::map<Expr, ArgumentCover> parameters_; ///< where what is read of them lies
+  std::map<std::uint32_t, Expr> results_;    ///< by instruction; null also while it is being found
   std::vector<bool> removed_; ///< by instruction: a branch that is taken for one never taken
   std::vector<std::vector<Writer>> writers_;       ///< by register
   std::vector<std::vector<std::uint32_t>> before_; ///< by instruction: those that it may follow
-  std::vector<std::uint32_t> way_;                 ///< instructions whose results are being found
 };
 
 } // namespace
