@@ -90,17 +90,17 @@ Sites<MeldSite> meld_sites(const KernelContext &context, MeldCutoff cutoff) {
     if (branch.parting == facts::Parting::never)
       continue;
     parts = true;
-    const auto site = meld::site_at(context, branch.block);
-    if (!site) {
-      result.refusals.push_back(site.error());
-      continue;
+    try {
+      const meld::Site site = meld::site_at(context, branch.block);
+      const meld::Alignment found = meld::align(context, site, cost_apart(cutoff));
+      const std::uint32_t line = kernel.instructions[site.branch].line;
+      if (found.gain >= least_gain(cutoff))
+        result.sites.push_back({site.branch, line, found.saved, found.gain});
+      else
+        result.refusals.push_back(meld_refusal::too_little.at(line));
+    } catch (const Refused &stop) {
+      result.refusals.push_back(stop.refusal);
     }
-    const meld::Alignment found = meld::align(context, *site, cost_apart(cutoff));
-    const std::uint32_t line = kernel.instructions[site->branch].line;
-    if (found.gain >= least_gain(cutoff))
-      result.sites.push_back({site->branch, line, found.saved, found.gain});
-    else
-      result.refusals.push_back(meld_refusal::too_little.at(line));
   }
   if (!parts)
     result.refusals.push_back(meld_refusal::uniform);
@@ -109,9 +109,12 @@ Sites<MeldSite> meld_sites(const KernelContext &context, MeldCutoff cutoff) {
 
 std::optional<std::string> meld_branch(const KernelContext &context, std::uint32_t branch,
                                        MeldCutoff cutoff) {
-  const auto site = meld::site_at(context, context.cfg().block_of(branch));
-  return site ? meld::write_melded(context, *site, meld::align(context, *site, cost_apart(cutoff)))
-              : std::nullopt;
+  try {
+    const meld::Site site = meld::site_at(context, context.cfg().block_of(branch));
+    return meld::write_melded(context, site, meld::align(context, site, cost_apart(cutoff)));
+  } catch (const Refused &) {
+    return std::nullopt;
+  }
 }
 
 std::string prove_melded(const Module &before, const Function &kernel, const Module &after,
