@@ -63,29 +63,15 @@
 namespace ptxasw::synth {
 namespace {
 
-class CoarsenWriter : Coarsening {
+/// What a version has before any of the kernel's instructions: its header, its declarations, and
+/// the place that each copy has.
+class CoarsenPrologue : protected Coarsening {
 public:
-  CoarsenWriter(const KernelContext &context, const CoarsenForm &form, const Proposal &proposal)
+  CoarsenPrologue(const KernelContext &context, const CoarsenForm &form, const Proposal &proposal)
       : Coarsening(context, form, form.wide ? best_plan(context, form).plan : WidePlan()),
         proposal_(proposal) {}
 
-  std::string run() {
-    declare();
-    prologue();
-    lockstep();
-    detours();
-    find_own();
-    for (std::size_t point = 0; point < points_.size(); ++point)
-      for (unsigned k = 0; k < copies_at(point); ++k)
-        leave_lockstep(point, k);
-    for (unsigned code = 0; code < lone_codes(); ++code)
-      alone(code);
-    for (unsigned code = 0; code < lone_codes(); ++code)
-      go_on(code);
-    return header() + out_.body();
-  }
-
-private:
+protected:
   std::string header() const {
     std::vector<std::string> appended;
     if (form_.divides_grid())
@@ -131,35 +117,6 @@ private:
     });
     if (says)
       out_.declare(CoarsenNames::said, ScalarType::b64);
-  }
-
-  /// Shared registers that one copy, alone, may write while another one waits for what they held;
-  /// where one code is there for all copies, all that it uses and they do not share.
-  void find_own() {
-    std::set<RegisterId> own;
-    for (const Point &point : points_) {
-      const auto reached = reachable_from(module_, kernel_, {point.position});
-      const auto written = written_in(module_, kernel_, reached, first_);
-      const auto add = [&](RegisterId reg) {
-        if (alone_at_once() && !shared_[reg])
-          own.insert(reg);
-      };
-      for (std::uint32_t i = 0; i < count(); ++i)
-        if (reached[i])
-          for_each_register(module_, instruction(i),
-                            [&](RegisterId reg, RegisterUse) { add(reg); });
-      for (const std::uint32_t i : recomputation_.at(point.position))
-        add(recomputation_.result_of(i));
-      for (const RegisterId reg : live_at(point)) {
-        add(reg);
-        if (sharing_.by_some()[reg] && written[reg])
-          own.insert(reg);
-      }
-    }
-    for (const RegisterId reg : own) {
-      out_.declare(names_.own(reg), kernel_.registers[reg].type);
-      has_own_[reg] = true;
-    }
   }
 
   /// The name of a new predicate.
@@ -254,6 +211,64 @@ private:
     out_.write("setp.ge.u32 {}, {}, {}", outside, CoarsenNames::index(form_, row),
                CoarsenNames::extent(form_));
     out_.write("@{} {}", outside, way);
+  }
+
+  CodeWriter out_;
+  std::string first_along_x_; ///< whether this is the first thread, where `shift` is not 0
+
+private:
+  const Proposal &proposal_;
+  unsigned predicates_ = 0;
+};
+
+class CoarsenWriter : CoarsenPrologue {
+public:
+  using CoarsenPrologue::CoarsenPrologue;
+
+  std::string run() {
+    declare();
+    prologue();
+    lockstep();
+    detours();
+    find_own();
+    for (std::size_t point = 0; point < points_.size(); ++point)
+      for (unsigned k = 0; k < copies_at(point); ++k)
+        leave_lockstep(point, k);
+    for (unsigned code = 0; code < lone_codes(); ++code)
+      alone(code);
+    for (unsigned code = 0; code < lone_codes(); ++code)
+      go_on(code);
+    return header() + out_.body();
+  }
+
+private:
+  /// Shared registers that one copy, alone, may write while another one waits for what they held;
+  /// where one code is there for all copies, all that it uses and they do not share.
+  void find_own() {
+    std::set<RegisterId> own;
+    for (const Point &point : points_) {
+      const auto reached = reachable_from(module_, kernel_, {point.position});
+      const auto written = written_in(module_, kernel_, reached, first_);
+      const auto add = [&](RegisterId reg) {
+        if (alone_at_once() && !shared_[reg])
+          own.insert(reg);
+      };
+      for (std::uint32_t i = 0; i < count(); ++i)
+        if (reached[i])
+          for_each_register(module_, instruction(i),
+                            [&](RegisterId reg, RegisterUse) { add(reg); });
+      for (const std::uint32_t i : recomputation_.at(point.position))
+        add(recomputation_.result_of(i));
+      for (const RegisterId reg : live_at(point)) {
+        add(reg);
+        if (sharing_.by_some()[reg] && written[reg])
+          own.insert(reg);
+      }
+    }
+    for (const RegisterId reg : own) {
+      out_.declare(names_.own(reg), kernel_.registers[reg].type);
+      has_own_[reg] = true;
+    }
   }
 
   void prologue() {
@@ -578,10 +593,6 @@ private:
     choose(label, middle, end);
   }
 
-  const Proposal &proposal_;
-  CodeWriter out_;
-  std::string first_along_x_; ///< whether this is the first thread, where `shift` is not 0
-  unsigned predicates_ = 0;
   std::vector<Point> points_;
 };
 
