@@ -11,6 +11,7 @@
 #include "synth/same_launch.h"
 
 #include <algorithm>
+#include <fmt/core.h>
 
 namespace ptxasw::synth {
 namespace {
@@ -74,6 +75,16 @@ FamilyAnswer propose_meld(const KernelContext &context) {
   return answer;
 }
 
+std::vector<FamilyStep> meld_steps(const KernelContext &context) {
+  std::vector<FamilyStep> steps;
+  for (const std::string_view variant : meld_variants)
+    for (const MeldSite &site : meld_sites(context, cutoff_of(variant)).sites)
+      steps.push_back({fmt::format("meld:{}:{}", site.line, variant), [&context, site, variant] {
+                         return meld_branch(context, site.instruction, cutoff_of(variant));
+                       }});
+  return steps;
+}
+
 } // namespace
 
 Sites<MeldSite> meld_sites(const KernelContext &context, MeldCutoff cutoff) {
@@ -132,6 +143,8 @@ const Family meld_family = {
     .propose = propose_meld,
     .write = write_same_launch<meld_all>,
     .prove = prove_same_launch<prove_melded>,
+    .steps = meld_steps,
+    .prove_step = prove_melded,
 };
 
 } // namespace ptxasw::synth
