@@ -76,9 +76,8 @@ private:
 /// What a region has computed already.
 struct Region {
   std::string mask;
-  std::string off;                               ///< no lane uses a shuffle, or this one does not
   std::string wrapped;                           ///< the predicate of its tests
-  std::map<std::string, std::string> predicates; ///< by what they say
+  std::map<std::string, std::string> predicates; ///< by what computes them
 };
 
 /// What is computed once for a butterfly.
@@ -222,13 +221,14 @@ private:
     return predicate;
   }
 
-  // The predicate that says `what` in this region; `compute` writes the code if it is the first.
-  template <class Compute>
-  const std::string &shared(Region &region, const std::string &what, Compute compute) {
-    std::string &predicate = region.predicates[what];
+  // What an instruction of the region makes of these, which stands once in it.
+  template <class Line>
+  const std::string &once(Region &region, const std::string &opcode, const std::string &sources,
+                          Line line) {
+    std::string &predicate = region.predicates[opcode + " " + sources];
     if (predicate.empty()) {
       predicate = fresh_(1);
-      compute(predicate);
+      line(fmt::format("{} {}, {};", opcode, predicate, sources));
     }
     return predicate;
   }
@@ -285,58 +285,34 @@ private:
 
   // The predicate under which a lane has to load by itself; empty if it never has to.
   template <class Line> std::string emit_corner(const PlannedLoad &load, Line line) {
+    Region own; // of a load that asks no other lane
+    Region &region = load.shuffles ? regions_[load.region] : own;
     std::string corner;
-    std::string what;
-    // Adds a condition: `compute` writes the code if it is the first to say this here.
-    const auto add = [&](const std::string &condition, auto compute) {
-      what += condition + " ";
-      corner = shared(regions_[load.region], what,
-                      [&, before = corner](const std::string &both) { compute(both, before); });
+    const auto add = [&](const std::string &opcode, const std::string &sources) {
+      corner = once(region, opcode, sources, line);
     };
-    if (load.has_corner)
-      corner = emit_off(load.region, line);
+    if (load.has_corner && region.wrapped.empty()) // no lane, or not this one, uses the shuffles
+      add("setp.ne.s32", fmt::format("{}, -1", region.mask));
+    else if (load.has_corner)
+      add("setp.ne.or.s32", fmt::format("{}, -1, {}", region.mask, region.wrapped));
     const auto add_distance = [&](unsigned distance, std::string_view place, bool &uses) {
-      if (distance == 0)
-        return;
-      uses = true;
-      add(fmt::format("{} {}", place, distance),
-          [&](const std::string &both, const std::string &before) {
-            line(fmt::format("setp.lt.or.u32 {}, {}{}, {}, {};", both, prefix_, place, distance,
-                             before));
-          });
+      uses = uses || distance != 0;
+      if (distance != 0)
+        add("setp.lt.or.u32", fmt::format("{}{}, {}, {}", prefix_, place, distance, corner));
     };
     add_distance(load.below, "below", uses_below_);
     add_distance(load.above, "above", uses_above_);
-    const auto add_predicate = [&](const std::string &condition, const std::string &predicate) {
-      add(condition, [&](const std::string &both, const std::string &before) {
-        line(fmt::format("or.pred {}, {}, {};", both, before, predicate));
-      });
-    };
     for (const unsigned flip : load.flips)
-      add_predicate(fmt::format("flip {}", flip), butterfly(flip).outside);
+      add("or.pred", fmt::format("{}, {}", corner, butterfly(flip).outside));
     std::set<std::string> wraps;
     for (const WrapTest &test : load.wrap_tests)
       wraps.insert(wrap_predicates_.at(test));
     for (const std::string &wrap : wraps)
-      if (corner.empty()) {
-        what += wrap + " ";
+      if (corner.empty())
         corner = wrap;
-      } else {
-        add_predicate(wrap, wrap);
-      }
+      else
+        add("or.pred", fmt::format("{}, {}", corner, wrap));
     return emit_address_tests(load, std::move(corner), line);
-  }
-
-  // The predicate of a region under which no lane, or not this one, uses its shuffles.
-  template <class Line> const std::string &emit_off(std::uint32_t number, Line line) {
-    Region &region = regions_[number];
-    if (region.off.empty()) {
-      region.off = fresh_(1);
-      line(region.wrapped.empty() ? fmt::format("setp.ne.s32 {}, {}, -1;", region.off, region.mask)
-                                  : fmt::format("setp.ne.or.s32 {}, {}, -1, {};", region.off,
-                                                region.mask, region.wrapped));
-    }
-    return region.off;
   }
 
   // The corner, or that a test of two addresses sends the lane to its load.
