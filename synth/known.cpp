@@ -213,30 +213,23 @@ bool Known::no_wrap(Expr value, bool is_signed, std::int64_t offset) const {
     if (literal->kind != ExprKind::slt && literal->kind != ExprKind::ult)
       continue;
     const Expr a = literal->children[0], b = literal->children[1];
-    if (a->width != width)
+    // Of two numbers without sign bit the pool compares the unsigned order only.
+    const bool in_order =
+        (literal->kind == ExprKind::slt) == is_signed ||
+        (is_signed && offset > 0 && a->maximum <= top / 2 && b->maximum <= top / 2);
+    if (a->width != width || !in_order)
       continue;
-    if ((literal->kind == ExprKind::slt) != is_signed) {
-      // Of two numbers without sign bit the pool compares the unsigned order only.
-      if (is_signed && a->maximum <= top / 2 && b->maximum <= top / 2 && offset > 0 &&
-          room <= top / 2 &&
-          ((holds && a == value &&
-            (is_constant(b) ? b->value.low - 1 <= top / 2 - room : room == 1)) ||
-           (!holds && b == value && is_constant(a) && a->value.low <= top / 2 - room)))
-        return true;
+    // a < b, or b <= a; what is less than anything is not the highest, nor the other the lowest.
+    const Expr bound = a == value ? b : a;
+    const bool is_below = (a == value) == holds; // the value, or it is the bound
+    const std::uint64_t strictly = holds ? 1 : 0;
+    if ((a != value && b != value) || (!holds && !is_constant(bound)))
       continue;
-    }
-    // a < b, or b <= a
-    if (offset > 0) {
-      if (holds && a == value && (is_constant(b) ? rank(b) - 1 <= top - room : room == 1))
-        return true;
-      if (!holds && b == value && is_constant(a) && rank(a) <= top - room)
-        return true;
-    } else {
-      if (holds && b == value && (is_constant(a) ? rank(a) + 1 >= room : room == 1))
-        return true;
-      if (!holds && a == value && is_constant(b) && rank(b) >= room)
-        return true;
-    }
+    if (offset > 0 && is_below &&
+        (is_constant(bound) ? rank(bound) - strictly : top - 1) <= top - room)
+      return true;
+    if (offset < 0 && !is_below && (is_constant(bound) ? rank(bound) + strictly : 1) >= room)
+      return true;
   }
   return false;
 }
