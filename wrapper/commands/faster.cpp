@@ -9,6 +9,7 @@
 #include "wrapper/commands/preload.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/drop_in/find_real.h"
+#include "wrapper/drop_in/handover.h"
 #include "wrapper/launch/answer.h"
 #include "wrapper/lint/names.h"
 #include "wrapper/os/files.h"
@@ -19,12 +20,14 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <elf.h>
+#include <exception>
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/core.h>
 #include <optional>
 #include <set>
-#include <sys/wait.h>
+#include <sys/stat.h>
+#include <utility>
 #include <unistd.h>
 
 namespace ptxasw::wrapper {
@@ -213,7 +216,10 @@ std::string file_of(const std::string &program) {
     const char *list = std::getenv("PATH");
     for (std::string_view rest = list ? list : ""; !rest.empty();) {
       const std::string_view part = rest.substr(0, rest.find(':'));
-      if (std::string path = std::string(part) + "/" + program; ::access(path.c_str(), X_OK) == 0)
+      std::string path = (part.empty() ? "." : std::string(part)) + "/" + program;
+      struct stat found {};
+      if (::access(path.c_str(), X_OK) == 0 && ::stat(path.c_str(), &found) == 0 &&
+          S_ISREG(found.st_mode))
         return path;
       rest.remove_prefix(std::min(part.size() + 1, rest.size()));
     }
@@ -328,6 +334,9 @@ std::string why_not_preloaded(const std::string &program) {
 /// Why there is nothing, in one line.
 std::string why_nothing(const Summary &summary, const LaunchFindings &findings,
                         const std::string &program, bool explained) {
+  if (findings.are_gone)
+    return "the program removed what this run had in its directory for temporary files, so it is "
+           "not known what was launched";
   if (!findings.off.empty())
     return fmt::format("nothing was changed: {} (docs/launch.md)", findings.off.front());
   if (summary.kept.empty()) {
@@ -425,6 +434,39 @@ tl::expected<void, std::string> merge_into(const std::string &path, const launch
   return write_file_atomically(path, to_toml(all));
 }
 
+/// The environment of the program.
+faster::ServerPlan plan_of(const FasterRequest &request, const std::vector<std::string> &command,
+                           const std::string &library, const std::string &directory) {
+  faster::ServerPlan plan{command, directory, {}};
+  const char *const others = std::getenv("LD_PRELOAD");
+  plan.environment = {
+      {"LD_PRELOAD", others && *others ? library + ":" + others : library},
+      // Comparing takes the time of three launches; so nothing is measured then, all versions run.
+      {std::string(launch_prefix) + "MODE", request.verify || request.tune ? "tune" : "measure"},
+      {std::string(launch_prefix) + "FASTER", directory},
+      {std::string(launch_prefix) + "RESULTS", directory},
+  };
+  if (request.verify)
+    plan.environment.emplace_back(std::string(launch_prefix) + "VERIFY", "1");
+  if (!request.profile.empty() && std::filesystem::exists(request.profile))
+    plan.environment.emplace_back(std::string(launch_prefix) + "PROFILE",
+                                  std::filesystem::absolute(request.profile).string());
+  return plan;
+}
+
+/// The program has ended: remembers what it found and says it.
+void conclude(faster::Server &server, const faster::Served &served, const FasterRequest &request,
+              const std::string &program, const std::filesystem::path &directory) {
+  const LaunchFindings findings = collect_findings(directory);
+  if (!request.verify)
+    server.remember(profile_of(findings, true));
+  const launch::Profile profile = request.verify ? launch::Profile{} : profile_of(findings);
+  say(summarize(findings, directory), findings, served, request, program, own_rank());
+  if (!request.profile.empty() && !profile.entries.empty())
+    if (const auto written = merge_into(request.profile, profile); !written)
+      complain(written.error());
+}
+
 int run(const FasterRequest &request, const Invocation &invocation) {
   const std::vector<std::string> &command = invocation.foreign;
   if (command.empty())
@@ -436,47 +478,37 @@ int run(const FasterRequest &request, const Invocation &invocation) {
     if (const auto known = merge_into(request.profile, {}); !known) // before the program runs
       return complain(known.error());
   const auto library = find_library("libptxasw_launch.so");
-  const Scratch scratch("ptxasw-faster");
+  std::optional<Scratch> scratch(std::in_place, "ptxasw-faster");
   std::string why = library ? "" : library.error();
   if (why.empty() && library->find_first_of(" :") != std::string::npos)
     why = fmt::format("LD_PRELOAD cannot hold `{}`: a blank or a colon ends a path", *library);
-  if (why.empty() && scratch.path.empty())
+  if (why.empty() && scratch->path.empty())
     why = "there is no directory for temporary files";
   if (why.empty())
     why = why_not_in_front(command.front());
+  faster::Served served;
+  if (why.empty()) {
+    faster::Server server(plan_of(request, command, *library, scratch->path.string()));
+    served = server.run();
+    if (served.no_process != 0)
+      why = fmt::format("no process can be started: {}", std::strerror(served.no_process));
+    else if (served.not_started == 0)
+      try {
+        conclude(server, served, request, command.front(), scratch->path);
+      } catch (const std::exception &error) { // the program's end is its own all the same
+        complain(fmt::format("what this run saved is not known: {}", error.what()));
+      }
+  }
+  scratch.reset();
   if (!why.empty()) { // the program runs all the same
     complain(fmt::format("nothing is made faster: {}", why));
     return become_command(command, "ptxasw faster");
   }
-  faster::ServerPlan plan{command, scratch.path.string(), {}};
-  const char *const others = std::getenv("LD_PRELOAD");
-  plan.environment = {
-      {"LD_PRELOAD", others && *others ? *library + ":" + others : *library},
-      // Comparing takes the time of three launches; so nothing is measured then, all versions run.
-      {std::string(launch_prefix) + "MODE", request.verify || request.tune ? "tune" : "measure"},
-      {std::string(launch_prefix) + "FASTER", scratch.path.string()},
-      {std::string(launch_prefix) + "RESULTS", scratch.path.string()},
-  };
-  if (request.verify)
-    plan.environment.emplace_back(std::string(launch_prefix) + "VERIFY", "1");
-  if (!request.profile.empty() && std::filesystem::exists(request.profile))
-    plan.environment.emplace_back(std::string(launch_prefix) + "PROFILE",
-                                  std::filesystem::absolute(request.profile).string());
-  faster::Server server(std::move(plan));
-  const faster::Served served = server.run();
   if (served.not_started != 0)
     return complain(
         fmt::format("cannot run {}: {}", command.front(), std::strerror(served.not_started)),
         served.not_started == ENOENT ? 127 : 126); // as shells do
-  const LaunchFindings findings = collect_findings(scratch.path);
-  if (!request.verify)
-    server.remember(profile_of(findings, true));
-  const launch::Profile profile = request.verify ? launch::Profile{} : profile_of(findings);
-  say(summarize(findings, scratch.path), findings, served, request, command.front(), own_rank());
-  if (!request.profile.empty() && !profile.entries.empty())
-    if (const auto written = merge_into(request.profile, profile); !written)
-      complain(written.error());
-  return WIFEXITED(served.status) ? WEXITSTATUS(served.status) : 128 + WTERMSIG(served.status);
+  return exit_like(served.status);
 }
 
 void declare(Words &words, FasterRequest &request) {

@@ -24,6 +24,9 @@
 // every signal pending: the kernel signals the youngest of a group first, so whatever this process
 // got with its group the sentinel has got before. The sentinel also removes the directory of the
 // run if this process is killed; the program ends with this process then.
+//
+// Where something is in the way of answering, no memory or no directory, nothing more is answered;
+// the program runs on, and its end is waited for.
 
 #include "wrapper/faster/server.h"
 
@@ -39,6 +42,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <deque>
+#include <exception>
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/core.h>
@@ -67,7 +71,24 @@ constexpr unsigned seconds_for_rest = 120;           ///< for all that the progr
 constexpr unsigned seconds_for_reading = 10;         ///< a program's file
 constexpr rlim_t most_for_reading = rlim_t{8} << 30; ///< bytes, with those of the file
 constexpr int somebody_else = 75, no_room = 74;
-constexpr int signals[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+/// What ends a process that does not look at it, and is sent by people and programs.
+constexpr int named_signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGABRT, SIGUSR1, SIGUSR2,   SIGALRM,
+                                 SIGTERM, SIGXCPU, SIGIO,   SIGPROF, SIGPWR,  SIGVTALRM, SIGSTKFLT};
+
+/// What is passed on to the program: those, and all that have no name.
+sigset_t passed_on() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int signal : named_signals)
+    ::sigaddset(&set, signal);
+  for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal)
+    ::sigaddset(&set, signal);
+  return set;
+}
+
+/// Returns true for what a process sends. The rest comes of what this process does itself: of a
+/// timer, say, that a profiler in front of both of us has set.
+bool is_sent(int code) { return code == SI_USER || code == SI_QUEUE || code == SI_TKILL; }
 
 /// A question on its way.
 struct Job {
@@ -192,6 +213,7 @@ public:
 
   Served serve() {
     block_signals();
+    start_sentinel(); // first: whatever happens to us or the program, it is there
     directory_ = ::open(plan_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (::mkfifoat(directory_, launch::bell_file, 0600) == 0)
       bell_ = ::openat(directory_, launch::bell_file, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
@@ -199,15 +221,13 @@ public:
     (void)replace_file_at(directory_, "remembered", store_.remembered());
     compiled_ = store_.compiled();
     (void)replace_file_at(directory_, "compiled", compiled_);
-    program_ = start(served.not_started);
+    program_ = start(served);
     if (program_ > 0) {
-      assembler_ = find_assembler();
-      if (const unsigned sm = store_.gpu(); sm != 0 && makes_early())
-        programs_.insert_or_assign(fmt::format("/proc/{}/exe", program_), sm);
-      start_reader();
-      while (program_ > 0)
-        step(served);
-      served.unfinished = leave();
+      try {
+        answer(served);
+      } catch (const std::exception &) { // for want of memory, say
+        only_wait(served);
+      }
     }
     end_sentinel(sentinel_, alive_);
     served.problem = store_.problem();
@@ -220,11 +240,37 @@ public:
   }
 
 private:
+  /// Answers until the program ends.
+  void answer(Served &served) {
+    assembler_ = find_assembler();
+    if (const unsigned sm = store_.gpu(); sm != 0 && makes_early())
+      programs_.insert_or_assign(fmt::format("/proc/{}/exe", program_), sm);
+    start_reader();
+    while (program_ > 0)
+      step(served);
+    served.unfinished = leave();
+  }
+
+  /// Nothing is answered any more.
+  void only_wait(Served &served) {
+    if (reader_ > 0)
+      ::kill(reader_, SIGKILL);
+    for (const auto &[worker, id] : workers_)
+      end_worker(worker);
+    workers_.clear();
+    while (program_ > 0)
+      try {
+        pollfd event = {signals_, POLLIN, 0};
+        ::poll(&event, 1, signals_ < 0 ? 10 : -1);
+        take_signals();
+        take_children(served);
+      } catch (const std::exception &) { // the next round does it
+      }
+  }
+
   void block_signals() {
-    sigset_t set;
-    ::sigemptyset(&set);
-    for (const int signal : signals)
-      ::sigaddset(&set, signal);
+    sigset_t set = passed_on();
+    ::sigaddset(&set, SIGCHLD);
     ::sigprocmask(SIG_BLOCK, &set, &before_);
     // Whoever ignores its children is not told how they end.
     struct sigaction usual {};
@@ -234,13 +280,12 @@ private:
   }
 
   /// Starts the program; -1, and why, if there is none.
-  pid_t start(int &error) {
+  pid_t start(Served &served) {
     std::array<int, 2> pipe = {-1, -1};
     if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
-      error = errno;
+      served.no_process = errno;
       return -1;
     }
-    start_sentinel(); // first: whatever the program does, it is there
     const pid_t self = ::getpid(), child = ::fork();
     if (child == 0) {
       end_with(self);
@@ -257,15 +302,16 @@ private:
       (void)!::write(pipe[1], &why, sizeof why);
       ::_exit(127);
     }
-    error = child < 0 ? errno : 0;
+    served.no_process = child < 0 ? errno : 0;
     ::close(pipe[1]);
-    if (child > 0 && ::read(pipe[0], &error, sizeof error) == sizeof error) {
-      ::waitpid(child, nullptr, 0);
-      ::close(pipe[0]);
-      return -1;
-    }
+    int error = 0;
+    const bool failed = child > 0 && ::read(pipe[0], &error, sizeof error) == sizeof error;
     ::close(pipe[0]);
-    return child;
+    if (!failed)
+      return child;
+    served.not_started = error;
+    ::waitpid(child, nullptr, 0);
+    return -1;
   }
 
   void start_sentinel() {
@@ -333,10 +379,12 @@ private:
     const timespec now{};
     while (::sigtimedwait(&children, nullptr, &now) > 0) {
     }
-    if (signals_ < 0 || ::sigpending(&pending) != 0 ||
-        std::none_of(std::begin(signals), std::end(signals), [&](int signal) {
-          return signal != SIGCHLD && ::sigismember(&pending, signal) == 1;
-        }))
+    const sigset_t ours = passed_on();
+    bool any = false;
+    if (signals_ >= 0 && ::sigpending(&pending) == 0)
+      for (int signal = 1; signal <= SIGRTMAX; ++signal)
+        any = any || (::sigismember(&pending, signal) == 1 && ::sigismember(&ours, signal) == 1);
+    if (!any)
       return;
     // The next sentinel is there before anything is read; so what comes now is pending in it.
     const auto [sentinel, alive] = std::pair(sentinel_, alive_);
@@ -348,7 +396,7 @@ private:
     const std::uint64_t of_group = in_group ? got_by(sentinel) : 0;
     end_sentinel(sentinel, alive);
     for (const signalfd_siginfo &one : all)
-      if (one.ssi_signo != SIGCHLD && one.ssi_code != SI_KERNEL &&
+      if (one.ssi_signo != SIGCHLD && is_sent(one.ssi_code) &&
           !(of_group >> (one.ssi_signo - 1) & 1))
         ::kill(program_, static_cast<int>(one.ssi_signo));
   }

@@ -21,6 +21,7 @@ struct ServerPlan {
 struct Served {
   int status = 0;             ///< of the program, as from waitpid
   int not_started = 0;        ///< the error of exec; 0: it was started
+  int no_process = 0;         ///< the error if there is no room for a process; 0: there is
   std::size_t unfinished = 0; ///< kernels whose versions are still being assembled
   std::string problem;        ///< why nothing is remembered; empty: it is
 };

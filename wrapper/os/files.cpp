@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/mman.h>
@@ -150,7 +151,21 @@ bool write_all(int descriptor, std::string_view bytes) {
   return true;
 }
 
-void tell_user(std::string_view message) { (void)write_all(STDERR_FILENO, message); }
+void tell_user(std::string_view message) {
+  // Of a pipe that nobody reads any more the error is enough: what is to be done is done all the
+  // same.
+  sigset_t pipe, before, pending;
+  ::sigemptyset(&pipe);
+  ::sigaddset(&pipe, SIGPIPE);
+  ::sigpending(&pending);
+  ::pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  (void)write_all(STDERR_FILENO, message);
+  const timespec now{};
+  if (::sigismember(&pending, SIGPIPE) == 0)
+    while (::sigtimedwait(&pipe, nullptr, &now) < 0 && errno == EINTR) {
+    }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
 
 void occupy_standard_descriptors() {
   // A new descriptor gets the lowest free number.
