@@ -1063,6 +1063,27 @@ const Scenario tree("faster-tree", [] {
   few.versions_of(14);
 });
 
+/// Two modules have a kernel of one name and different code. Of the one a version is faster.
+const Scenario same_name("faster-same-name", [] {
+  const std::string text = "//\n.version 8.0\n.target sm_90\n.address_size 64\n";
+  const FatBinary one(text + kernel_text("add", "mov.u32 \t%r3, 1;"), 90, 90);
+  const FatBinary other(text + kernel_text("add", "mov.u32 \t%r3, 0;\n\tadd.u32 \t%r3, %r3, 1;"),
+                        90, 90);
+  Launches first(function(load_by("cuModuleLoadData", one.wrapper()), "add"));
+  Launches second(function(load_by("cuModuleLoadData", other.wrapper()), "add"));
+  const auto set = [](double own, double version) {
+    const auto set_time = symbol<void(const char *, double)>("fake_set_kernel_time");
+    set_time("add", own);
+    set_time("add__ptxasw_retile_apart_x4", version);
+  };
+  set(100, 60);
+  CHECK(!first.until_a_version_runs().empty());
+  first.versions_of(3000);
+  set(50, 80);
+  CHECK(!second.until_a_version_runs().empty());
+  second.versions_of(3000);
+});
+
 /// A second size of a kernel.
 const Scenario sizes("faster-sizes", [] {
   const FatBinary image(ptx(), 90, 90);

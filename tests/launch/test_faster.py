@@ -302,6 +302,12 @@ cp "$in" "$out\"""")
        `- argument 3 from 16,384 to 32,767: original (T ms)
 """)
 
+    def test_kernels_of_one_name_are_told_apart(self):
+        said = self.good("faster-same-name", "--why", PTXASW_LAUNCH_ONLY="=add__ptxasw_retile_apart_x4")
+        tree = self.without_times(said).split("\n", 2)[2]
+        leaves = sorted(re.findall(r"(?m)^    [|`]- of the kernel with code [0-9a-f]{16}: (.*)$", tree))
+        self.assertEqual(leaves, ["original (T ms)", "retile apart x4, 1.6x (T -> T ms)"], tree)
+
     def without_times(self, said):
         return re.sub(r"\d\.\d+ (->|ms)", r"T \1", re.sub(r"(\d\.\d)\dx", r"\1x", said))
 

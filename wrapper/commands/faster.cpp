@@ -86,11 +86,13 @@ std::string kind_of(const std::string &version) {
 /// What was chosen for launches of one kind.
 ChosenLaunches chosen_launches(const Json &choice) {
   ChosenLaunches launches;
+  launches.code = choice.at("hash").get<std::string>();
   launches.gpu = choice.at("gpu").get<std::string>();
   launches.block = choice.at("block").get<std::array<std::uint32_t, 3>>();
   launches.threads = choice.at("threads").get<std::uint32_t>();
   launches.numbers = numbers_of(choice).get<std::vector<std::array<std::uint32_t, 2>>>();
-  launches.versions = choice.at("among").size();
+  for (const Json &version : choice.at("among"))
+    launches.versions.push_back(kind_of(version.get<std::string>()));
   if (!choice.at("decided").get<bool>())
     return launches;
   launches.chosen = kind_of(choice.at("chosen").get<std::string>());
