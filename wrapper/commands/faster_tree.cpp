@@ -108,8 +108,7 @@ struct VersionsFeature : TreeFeature {
   }
   std::string words(const ChosenLaunches &least, const ChosenLaunches &) const override {
     const std::size_t count = least.versions.size();
-    std::string text =
-        fmt::format("{} version{} may take it", count, count == 1 ? "" : "s");
+    std::string text = fmt::format("{} version{} may take it", count, count == 1 ? "" : "s");
     if (sets.at(count).size() > 1) // as many others
       text += fmt::format(" ({})", fmt::join(least.versions, ", "));
     return text;

@@ -78,7 +78,8 @@ launch::Profile read_choices(const std::string &path) {
 
 Store::Store(std::uint64_t limit) : limit_(limit) {
   const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
-  if (cache && *cache == '/') { // which is made if it is not there (XDG Base Directory Specification)
+  if (cache &&
+      *cache == '/') { // which is made if it is not there (XDG Base Directory Specification)
     directory_ = cache;
     for (std::size_t at = 1; (at = directory_.find('/', at)) != std::string::npos; ++at)
       ::mkdir(directory_.substr(0, at).c_str(), 0700);
