@@ -70,7 +70,7 @@ done
                 "PTXASW_REAL": str(self.ptxas), "TMPDIR": str(self.dir / "tmp"), **extra}
 
     def faster(self, scenario, *options, command=None, user=None, **extra):
-        command = command or ["--", str(HOST), scenario]
+        command = ["--", str(HOST), scenario] if command is None else command
         if scenario in ("faster-kept-code", "faster-remembered", "faster-own-ready"):  # versions from the first launch on, however busy we are
             extra.setdefault("PTXASW_LAUNCH_WAIT", "60000")
         return subprocess.run([str(PTXASW), "faster", *options, *command], env=self.environment(**extra), text=True,
@@ -366,7 +366,7 @@ cp "$in" "$out\"""")
         # One that computes something else ends the program, and says where.
         self.assembler("cp \"$in\" \"$out\"; printf '\\n// wrong\\n' >> \"$out\"")
         done = self.faster("faster-verify", "--verify")
-        self.assertEqual(done.returncode, 128 + signal.SIGABRT)
+        self.assertEqual(done.returncode, -signal.SIGABRT)
         self.assertRegex(done.stderr, r"add__ptxasw_\w+ computes something else: byte 0 of the 65536 at")
 
     def test_without_a_toolkit_the_driver_compiles(self):
@@ -537,7 +537,9 @@ int main() {
         words = self.faster("", command=["printf", "%s|", "--why", "-h", "--"])
         self.assertEqual(words.stdout, "--why|-h|--|")
         self.assertEqual(self.faster("", command=["sh", "-c", "exit 7"]).returncode, 7)
-        self.assertEqual(self.faster("", command=["sh", "-c", "kill -9 $$"]).returncode, 137)
+        for ends in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGRTMAX):  # by which ptxasw ends, too
+            self.assertEqual(self.faster("", command=["sh", "-c", f"kill -{ends:d} $$"]).returncode, -ends)
+            self.assertEqual(list((self.dir / "tmp").iterdir()), [])
         cat = subprocess.run([str(PTXASW), "faster", "cat"], env=self.environment(), input="in", text=True,
                              capture_output=True, timeout=100)
         self.assertEqual(cat.stdout, "in")
@@ -547,6 +549,33 @@ int main() {
         program.send_signal(signal.SIGTERM)
         self.assertEqual(program.wait(100), 9)
         program.stdout.close()
+
+    def test_a_loop_of_a_shell_ends(self):
+        """Which it does if what it runs dies of an interrupt."""
+        loop = subprocess.Popen(["bash", "-c", f"for i in 1 2; do echo $i; {PTXASW} faster sh -c 'echo up; exec sleep 100'; done"],
+                                env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        self.assertEqual([loop.stdout.readline() for _ in range(2)], ["1\n", "up\n"])
+        os.killpg(loop.pid, signal.SIGINT)
+        self.assertEqual(loop.communicate(timeout=100)[0], "")
+        self.assertEqual(loop.returncode, -signal.SIGINT)
+
+    def test_every_signal_that_somebody_sends(self):
+        script = self.dir / "waits.py"
+        script.write_text("import signal, sys\n"
+                          "number = {int(sys.argv[1])}\n"
+                          "signal.pthread_sigmask(signal.SIG_BLOCK, number)\n"
+                          "print('up', flush=True)\n"
+                          "print(signal.sigwait(number) + 0)\n")
+        for number in (*(getattr(signal, "SIG" + name) for name in ("HUP", "INT", "QUIT", "ABRT", "USR1", "USR2", "ALRM", "TERM", "XCPU",
+                                                                   "IO", "PROF", "PWR", "VTALRM")), signal.SIGRTMIN, signal.SIGRTMAX):
+            with self.subTest(number=number):
+                run = subprocess.Popen([str(PTXASW), "faster", sys.executable, str(script), str(number + 0)], env=self.environment(),
+                                       text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                self.assertEqual(run.stdout.readline(), "up\n")
+                run.send_signal(number)
+                self.assertEqual(run.communicate(timeout=100)[0], f"{number + 0}\n")
+                self.assertEqual(run.returncode, 0)
 
     def test_a_signal_comes_once(self):
         """To the process group, as `timeout` sends it, and to ptxasw alone."""
@@ -600,6 +629,163 @@ int main() {
         self.assembler("kill -9 $PPID")  # who makes the versions
         self.good("faster-kept", FASTER_KERNEL="add", FASTER_UNANSWERED="1")
         self.wait_for(lambda: not list((self.dir / "tmp").iterdir()))
+
+
+class Hindered(Case):
+    """Whatever is in the way, the program runs, and its end is ptxasw's."""
+
+    ends_with = ["sh", "-c", "echo ran; exit 3"]
+
+    def ran(self, *options, command=None, **how):
+        """What was said of a program that ran."""
+        done = subprocess.run([str(PTXASW), "faster", *options, *(command or self.ends_with)], text=True, timeout=900,
+                              **{"env": self.environment(), "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE,
+                                 "stderr": subprocess.PIPE, **how})
+        self.assertEqual((done.returncode, done.stdout), (3, "ran\n"), done.stderr)
+        return done.stderr
+
+    def test_no_directory_for_temporary_files(self):
+        for place in ("/no/such/place", "/dev/null", str(self.dir / "file")):
+            (self.dir / "file").touch()
+            with self.subTest(place=place):
+                self.assertEqual(self.ran(env=self.environment(TMPDIR=place)),
+                                 "ptxasw: error: nothing is made faster: there is no directory for temporary files\n")
+        self.assertIn("no kernel was launched", self.ran(env=self.environment(TMPDIR="tmp"), cwd=self.dir))
+
+    def test_the_program_clears_it(self):
+        said = self.ran(command=["sh", "-c", "rm -rf $TMPDIR/*; echo ran; exit 3"])
+        self.assertIn("the program removed what this run had", said)
+
+    def test_strange_things_in_it(self):
+        for things in ("echo {} > 1.json; echo '[1]' > 2.json; echo '{\"outcomes\":3}' > 3.json; mkdir 4.json; ln -s /dev/zero 5.json",
+                       "mkdir a.question x.compiled 1.program; mkfifo b.question c.often d.compiled 2.program; ln -s /dev/zero e.question",
+                       "ln -s /dev/zero early; echo 1 > early; echo x > x.program; echo > y.program; echo 90 > z.program; echo > a.often",
+                       "head -c 100000 /dev/zero > bell; chmod 0 ."):
+            with self.subTest(things=things):
+                self.ran(command=["sh", "-c", f"cd $PTXASW_LAUNCH_FASTER; {things}; sleep 0.2; echo ran; exit 3"])
+
+    def test_no_memory_to_answer(self):
+        """Whoever answers runs out of memory, and only waits from then on; signals are passed on all the same."""
+        most = 400 << 20
+        run = subprocess.Popen([str(PTXASW), "faster", "sh", "-c", "cd $PTXASW_LAUNCH_FASTER; truncate -s 100G x; mv x x.compiled; echo > bell; "
+                                "trap 'echo ran; ls x.compiled >&2; exit 3' TERM; echo up; while :; do sleep 0.1; done"],
+                               env=self.environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)))
+        self.assertEqual(run.stdout.readline(), "up\n")
+        time.sleep(0.5)
+        run.send_signal(signal.SIGTERM)
+        out, said = run.communicate(timeout=100)
+        self.assertEqual((run.returncode, out), (3, "ran\n"), said)
+        self.assertIn("x.compiled", said)  # which is read, and then removed
+        self.assertEqual(list((self.dir / "tmp").iterdir()), [])
+
+    def test_no_room_for_a_process(self):
+        few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (5, 5))
+        self.assertEqual(self.ran(preexec_fn=few),
+                         "ptxasw: error: nothing is made faster: no process can be started: Too many open files\n")
+        self.assertEqual(list((self.dir / "tmp").iterdir()), [])
+
+    def test_nobody_reads_what_is_said(self):
+        for place in (str(self.dir / "tmp"), "/no/such/place"):  # at the end, and before the program starts
+            with self.subTest(place=place):
+                read, write = os.pipe()
+                os.close(read)
+                self.ran(env=self.environment(TMPDIR=place), stderr=write)
+                os.close(write)
+                with open("/dev/full", "wb") as full:
+                    self.ran(env=self.environment(TMPDIR=place), stderr=full)
+                self.assertEqual(list((self.dir / "tmp").iterdir()), [])
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([str(PTXASW), "faster", "/no/such/program"], env=self.environment(), stderr=full, timeout=100)
+        self.assertEqual(done.returncode, 127)
+
+    def test_closed_descriptors(self):
+        script = self.dir / "open.py"
+        script.write_text("import os, sys\n"
+                          "def is_open(n):\n"
+                          "    try: return os.fstat(n) is not None\n"
+                          "    except OSError: return False\n"
+                          "open(sys.argv[1], 'w').write(' '.join(str(n) for n in range(3) if is_open(n)))\n"
+                          "os._exit(3)\n")
+        found = self.dir / "found"
+        for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
+            with self.subTest(closed=closed):
+                seen = []
+                for front in ("", f"{PTXASW} faster "):
+                    done = subprocess.run(["sh", "-c", f"{front}{sys.executable} {script} {found} {closed}"], env=self.environment(),
+                                          capture_output=True, timeout=100)
+                    self.assertEqual(done.returncode, 3, done.stderr)
+                    seen.append(found.read_text())
+                self.assertEqual(seen[0], seen[1])
+
+    def test_places_for_the_cache(self):
+        home = self.dir / "home"
+        home.mkdir()
+        for place, kept in ((str(self.dir / "a b\nc"), self.dir / "a b\nc"), (str(self.dir / "x/y/z"), self.dir / "x/y/z"),
+                            ("relative", home / ".cache"), ("", home / ".cache")):
+            with self.subTest(place=place):
+                self.assertIn("1 of 1 kernels", self.good("faster-module", FASTER_KNOWN="1", XDG_CACHE_HOME=place, HOME=str(home)))
+                self.assertEqual(len(list(kept.glob("ptxasw/faster/*.versions"))), 1)
+        for variables, why in (({"XDG_CACHE_HOME": "", "HOME": "relative"}, "neither XDG_CACHE_HOME nor HOME"),
+                               ({"XDG_CACHE_HOME": "", "HOME": "/no/such/home"}, "cannot make /no/such/home/.cache/ptxasw/faster"),
+                               ({"XDG_CACHE_HOME": "/dev/null/x"}, "cannot make /dev/null/x/ptxasw/faster")):
+            self.assertIn("nothing is remembered: " + why, self.ran(env=self.environment(**variables)))
+        self.assertFalse(Path("/no").exists())
+
+    def test_how_a_program_is_found(self):
+        place = self.dir / "place"
+        place.mkdir()
+        script = place / "says"
+        script.write_text("echo ran\nexit 3\n")  # without a first line that names a shell
+        script.chmod(0o755)
+        (self.dir / "says").mkdir()
+        path = f"{self.dir}:{place}:{os.environ['PATH']}"
+        self.ran(command=["says"], env=self.environment(PATH=path))
+        self.ran(command=["says"], env=self.environment(PATH=f"{os.environ['PATH']}:"), cwd=place)
+        self.ran(command=["/bin/sh", str(script)], env=self.environment(PATH=""))
+        without = {name: value for name, value in self.environment().items() if name != "PATH"}
+        self.ran(env=without)
+        for name, code in (("says-not", 127), ("", 127), (str(place), 126), ("/etc/passwd", 126), ("/etc/passwd/x", 126)):
+            done = self.faster("", command=["--", name])
+            self.assertEqual((done.returncode, done.stdout), (code, ""), name)
+            self.assertRegex(done.stderr, f"^ptxasw: error: cannot run {name}: .*\n$")
+        empty = place / "empty"
+        empty.touch(0o755)
+        self.assertEqual(self.faster("", command=[str(empty)]).returncode, 0)
+
+    def test_other_libraries_in_front(self):
+        self.assertIn("no kernel was launched", self.ran(env=self.environment(LD_PRELOAD=str(KILLING), KILL_IN="/no/such/place")))
+        self.assertIn("/no/such/library.so", self.ran(env=self.environment(LD_PRELOAD="/no/such/library.so")))
+        helper = PTXASW.parent / "libptxasw_launch.so"
+        self.assertIn("1 of 1 kernels", self.good("faster-module", LD_PRELOAD=str(helper)))
+        inner = self.good("", command=[str(PTXASW), "faster", str(HOST), "faster-module"], FASTER_KNOWN="1")
+        self.assertEqual(inner.count("1 of 1 kernels"), 1, inner)
+        self.assertEqual(inner.count("\nptxasw: "), 1, inner)
+
+    def test_settings_that_are_none(self):
+        said = self.ran("--why", env=self.environment(PTXASW_LAUNCH_MODE="nonsense", PTXASW_LAUNCH_WAIT="-1", PTXASW_LAUNCH_BOGUS="1",
+                                                      PTXASW_FASTER="on", PTXASW_LAUNCH_SHARD="9/3"))
+        self.assertIn("no kernel was launched", said)
+
+    def test_a_program_that_leaves_others_behind(self):
+        """The run is over when the program is; what it left behind runs on, without answers."""
+        done = self.dir / "done"
+        code = f"({HOST} faster-launches; echo $? > {done}) & echo ran; exit 3"
+        self.ran(command=["sh", "-c", code], env=self.environment(FASTER_LAUNCHES="200000"), stderr=subprocess.DEVNULL)
+        self.wait_for(lambda: done.exists() and done.read_text())
+        self.assertEqual(done.read_text(), "0\n")
+        self.wait_for(lambda: not list((self.dir / "tmp").iterdir()))
+
+    def test_words(self):
+        for words, code, why in ((["--bogus", "true"], 2, "`ptxasw faster` has no option `--bogus`"), (["--profile"], 2, "--profile"),
+                                 (["--profile", "/", "true"], 2, "Is a directory"), (["--"], 2, "nothing to run"),
+                                 (["--profile", "/dev/null", "true"], 2, "no profile of version 1"),
+                                 (["--profile", "/no/such/place/x.toml", "true"], 0, "no kernel was launched")):
+            done = self.faster("", *words, command=[])
+            self.assertEqual((done.returncode, done.stdout), (code, ""), words)
+            self.assertIn(why, done.stderr)
+        bogus = subprocess.run([str(PTXASW), "--bogus"], env=self.environment(), text=True, capture_output=True, timeout=100)
+        self.assertEqual((bogus.returncode, bogus.stderr), (2, "ptxasw: error: `ptxasw` has no option `--bogus`\n"))
 
 
 class Remembering(Case):
