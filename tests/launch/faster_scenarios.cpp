@@ -868,6 +868,29 @@ const Scenario early("faster-unload", [] {
   }
 });
 
+const Scenario early_context("faster-ended-context", [] {
+  // The same of contexts, and of libraries. What is made meanwhile is for who asks next.
+  const FatBinary image(ptx(), 90, 90);
+  Handle primary = nullptr, context = nullptr;
+  call<Handle *, int>("cuDevicePrimaryCtxRetain", &primary, 0);
+  for (int i = 0; i < 10; ++i) {
+    call<Handle *, unsigned, int>("cuCtxCreate_v2", &context, 0, 0);
+    Handle library = i % 2 ? library_of(image.wrapper()) : nullptr;
+    Launches launches(library ? kernel(library, "add")
+                              : function(load_by("cuModuleLoadData", image.wrapper()), "add"));
+    launches.versions_of(14);
+    if (library)
+      call<Handle>("cuLibraryUnload", library);
+    call<Handle>("cuCtxDestroy_v2", context);
+    ::usleep(20000);
+  }
+  call<Handle>("cuCtxSetCurrent", primary);
+  Launches last(function(load_by("cuModuleLoadData", image.wrapper()), "add"));
+  CHECK(!last.until_a_version_runs().empty());
+  last.versions_of(600);
+  CHECK(last.versions_of(20) == 20);
+});
+
 std::string written_to_a_file(const std::string &image) {
   const std::string path = std::string(std::getenv("TMPDIR")) + "/image.ptx";
   std::ofstream(path) << image;

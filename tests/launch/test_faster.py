@@ -111,7 +111,7 @@ class Running(Case):
         self.good("faster-linked-lto", FASTER_LINKED="1", FASTER_KNOWN="1")
 
     def test_variables_graphs_modules_and_threads(self):
-        for scenario in ("faster-variable", "faster-constant", "faster-graph", "faster-reload", "faster-unload", "faster-threads",
+        for scenario in ("faster-variable", "faster-constant", "faster-graph", "faster-reload", "faster-unload", "faster-ended-context", "faster-threads",
                          "faster-fork", "faster-contexts", "faster-released", "faster-stream", "faster-stuck"):
             with self.subTest(scenario=scenario):
                 self.good(scenario, FASTER_KNOWN="1")
@@ -197,6 +197,15 @@ cp "$in" "$out\"""")
                 self.wait_for(lambda: list((self.dir / ("cache" + computes)).glob("ptxasw/faster/*.versions")))
                 for _ in range(2):  # 400 launches would pay for it
                     self.good("faster-feared", FASTER_TRIED="0" if computes else "1", PTXASW_LAUNCH_WAIT="60000", **how)
+
+    def test_versions_are_made_in_nobodys_way(self):
+        """In processes of the lowest priority, with a minute of the processor and a session of their own."""
+        self.assembler(f"""{{ nice; ulimit -t; ulimit -c; cut -d' ' -f6 /proc/$$/stat; }} > {self.dir}/how
+cp "$in" "$out\"""")
+        self.good("faster-module")
+        nice, seconds, core, session = (self.dir / "how").read_text().split()
+        self.assertEqual((nice, seconds, core), ("19", "60", "0"))
+        self.assertNotEqual(int(session), os.getsid(0))
 
     def test_a_queue_that_is_always_full_is_let_run_empty_once(self):
         self.good("faster-full-queue", FAKE_QUEUE_US="1000")
@@ -911,6 +920,19 @@ class Remembering(Case):
                                                           resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))))
                 self.assertEqual(done.returncode, 0, done.stderr)
         self.good("faster-module", FASTER_KNOWN="1")
+
+    def test_what_could_not_be_kept_is_said(self):
+        """There is no room for one of two answers; the other is remembered."""
+        self.good("faster-module", FASTER_KERNEL="biased")
+        self.good("faster-module")
+        mine = [path for path in self.versions() if b"biased" not in path.read_bytes()]
+        self.assertEqual(len(mine), 1)
+        mine[0].unlink()
+        mine[0].with_suffix(".toml").unlink()
+        mine[0].mkdir()
+        said = self.good("faster-module", FASTER_KNOWN="1")
+        self.assertRegex(said, rf"saved [\d.]+ ms of [\d.]+ \(\d+ %\)\.\n(.*\n)*  not everything is remembered: no room in {self.kept}\n")
+        self.assertNotIn("remembered", self.good("faster-module", FASTER_KNOWN="1", FASTER_KERNEL="biased"))
 
     def test_killed_while_writing(self):
         for i in range(12):

@@ -288,7 +288,8 @@ void say(const Summary &summary, const LaunchFindings &findings, const faster::S
     text += fmt::format("  versions of {} kernel{} are still being assembled, for the next run\n",
                         served.unfinished, served.unfinished == 1 ? "" : "s");
   if (!served.problem.empty())
-    text += fmt::format("  nothing is remembered: {}\n", served.problem);
+    text += fmt::format("  {} is remembered: {}\n", served.in_part ? "not everything" : "nothing",
+                        served.problem);
   tell_user(text);
 }
 
@@ -333,11 +334,14 @@ faster::ServerPlan plan_of(const FasterRequest &request, const std::vector<std::
 }
 
 /// The program has ended: remembers what it found and says it.
-void conclude(faster::Server &server, const faster::Served &served, const FasterRequest &request,
+void conclude(faster::Server &server, faster::Served served, const FasterRequest &request,
               const std::string &program, const std::filesystem::path &directory) {
   const LaunchFindings findings = collect_findings(directory);
-  if (!request.verify)
-    server.remember(profile_of(findings, true));
+  if (!request.verify) {
+    const std::string problem = server.remember(profile_of(findings, true));
+    served.in_part = served.problem.empty();
+    served.problem = problem;
+  }
   const launch::Profile profile = request.verify ? launch::Profile{} : profile_of(findings);
   say(summarize(findings, directory), findings, served, request, program, own_rank());
   if (!request.profile.empty() && !profile.entries.empty())

@@ -741,7 +741,7 @@ private:
 
 Served Server::run() { return Run(plan_, keys_).serve(); }
 
-void Server::remember(const launch::Profile &profile) {
+std::string Server::remember(const launch::Profile &profile) {
   Store store;
   std::map<std::string, launch::Profile> by_key;
   for (const launch::ProfileEntry &entry : profile.entries) {
@@ -749,8 +749,12 @@ void Server::remember(const launch::Profile &profile) {
     for (auto one = first; one != last; ++one)
       by_key[one->second].entries.push_back(entry);
   }
+  if (!store.problem().empty())
+    return store.problem();
+  std::size_t written = 0;
   for (const auto &[key, entries] : by_key)
-    store.merge(key, entries);
+    written += store.merge(key, entries);
+  return written == by_key.size() ? "" : fmt::format("no room in {}", store.directory());
 }
 
 } // namespace ptxasw::wrapper::faster

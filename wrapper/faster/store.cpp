@@ -212,7 +212,9 @@ void Store::set_gpu(unsigned sm) {
 }
 
 bool Store::merge(const std::string &key, const launch::Profile &profile) {
-  if (!problem_.empty() || ::access(path(key, "versions").c_str(), F_OK) != 0)
+  struct stat found {};
+  if (!problem_.empty() || ::stat(path(key, "versions").c_str(), &found) != 0 ||
+      !S_ISREG(found.st_mode))
     return false;
   const Lock lock(directory_ + "/lock");
   launch::Profile all = read_choices(path(key, "toml"));
