@@ -1193,6 +1193,33 @@ const Scenario threads("faster-threads", [] {
   CHECK(faster);
 });
 
+const Scenario crowd("faster-crowd", [] {
+  // Threads load, launch and unload, while versions are made, come, and run in others.
+  const FatBinary image(ptx(), 90, 90);
+  std::atomic<bool> faster = false;
+  std::vector<std::thread> all;
+  for (const char *name : {"add", "scaled", "add", "biased", "add", "scaled"})
+    all.emplace_back([name, &image, &faster] {
+      for (int i = 0, after = 0; i < 300 && after < 5; ++i, after += faster) {
+        const bool as_library = i % 2;
+        Handle owner =
+            as_library ? library_of(image.wrapper()) : load_by("cuModuleLoadData", image.wrapper());
+        Launches launches(as_library ? kernel(owner, name) : function(owner, name));
+        for (int j = 0; j < 40; ++j, ::usleep(200))
+          launches.once();
+        call<Handle>(as_library ? "cuLibraryUnload" : "cuModuleUnload", owner);
+      }
+    });
+  Launches launches(function(load_by("cuModuleLoadData", image.wrapper()), "add"));
+  for (int i = 0; i < 60000 && !faster; ++i, ::usleep(1000)) {
+    launches.once();
+    faster = symbol<int(const char *)>("fake_noted")("launch add__ptxasw_") != 0;
+  }
+  for (std::thread &one : all)
+    one.join();
+  CHECK(faster);
+});
+
 const Scenario forked("faster-fork", [] {
   // The child is the one that uses the GPU; and one whose parent has used it does not.
   if (::fork() == 0) {

@@ -111,7 +111,7 @@ class Running(Case):
         self.good("faster-linked-lto", FASTER_LINKED="1", FASTER_KNOWN="1")
 
     def test_variables_graphs_modules_and_threads(self):
-        for scenario in ("faster-variable", "faster-constant", "faster-graph", "faster-reload", "faster-unload", "faster-ended-context", "faster-threads",
+        for scenario in ("faster-variable", "faster-constant", "faster-graph", "faster-reload", "faster-unload", "faster-ended-context", "faster-threads", "faster-crowd",
                          "faster-fork", "faster-contexts", "faster-released", "faster-stream", "faster-stuck"):
             with self.subTest(scenario=scenario):
                 self.good(scenario, FASTER_KNOWN="1")
