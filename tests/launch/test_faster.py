@@ -4,6 +4,7 @@ that are launched, and everything that may go wrong on the way.
 test_faster.py PTXASW HOST FAKE KILLING STRIDE: ptxasw, the program, the driver, what kills (killing.cpp), and at which steps:
 one in so many. The assembler is a script that copies, as the fake driver loads PTX; the versions, and their proofs, are real."""
 
+import fcntl
 import itertools
 import os
 import re
@@ -676,8 +677,8 @@ class Hindered(Case):
     def test_no_memory_to_answer(self):
         """Whoever answers runs out of memory, and only waits from then on; signals are passed on all the same."""
         most = 400 << 20
-        run = subprocess.Popen([str(PTXASW), "faster", "sh", "-c", "cd $PTXASW_LAUNCH_FASTER; truncate -s 100G x; mv x x.compiled; echo > bell; "
-                                "trap 'echo ran; ls x.compiled >&2; exit 3' TERM; echo up; while :; do sleep 0.1; done"],
+        run = subprocess.Popen([str(PTXASW), "faster", "sh", "-c", "cd $PTXASW_LAUNCH_FASTER; truncate -s 100G x.compiled; truncate -s 100G x; mv x x.question; echo > bell; "
+                                "trap 'echo ran; ls >&2; exit 3' TERM; echo up; while :; do sleep 0.1; done"],
                                env=self.environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)))
         self.assertEqual(run.stdout.readline(), "up\n")
@@ -685,7 +686,6 @@ class Hindered(Case):
         run.send_signal(signal.SIGTERM)
         out, said = run.communicate(timeout=100)
         self.assertEqual((run.returncode, out), (3, "ran\n"), said)
-        self.assertIn("x.compiled", said)  # which is read, and then removed
         self.assertEqual(list((self.dir / "tmp").iterdir()), [])
 
     def test_no_room_for_a_process(self):
@@ -921,6 +921,16 @@ class Remembering(Case):
                 self.assertEqual(done.returncode, 0, done.stderr)
         self.good("faster-module", FASTER_KNOWN="1")
 
+    def test_whoever_locks_the_cache_is_not_waited_for(self):
+        self.good("faster-module")
+        (known,) = self.kept.glob("*.toml")
+        before = known.read_bytes()
+        with open(self.kept / "lock", "r+b") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            said = self.good("faster-module", FASTER_KNOWN="1", FAKE_GPU="Another GPU")
+            self.assertIn(f"remembered: cannot write to {self.kept}", said)
+        self.assertEqual(known.read_bytes(), before)
+
     def test_what_could_not_be_kept_is_said(self):
         """There is no room for one of two answers; the other is remembered."""
         self.good("faster-module", FASTER_KERNEL="biased")
@@ -931,7 +941,7 @@ class Remembering(Case):
         mine[0].with_suffix(".toml").unlink()
         mine[0].mkdir()
         said = self.good("faster-module", FASTER_KNOWN="1")
-        self.assertRegex(said, rf"saved [\d.]+ ms of [\d.]+ \(\d+ %\)\.\n(.*\n)*  not everything is remembered: no room in {self.kept}\n")
+        self.assertRegex(said, rf"saved [\d.]+ ms of [\d.]+ \(\d+ %\)\.\n(.*\n)*  not everything is remembered: cannot write to {self.kept}\n")
         self.assertNotIn("remembered", self.good("faster-module", FASTER_KNOWN="1", FASTER_KERNEL="biased"))
 
     def test_killed_while_writing(self):

@@ -68,6 +68,7 @@ namespace fs = std::filesystem;
 
 constexpr rlim_t seconds_for_one = 60;               ///< of a processor
 constexpr unsigned seconds_for_rest = 120;           ///< for all that the program's end leaves
+constexpr unsigned longest_in_all = 3600;            ///< seconds by the clock, of one that hangs
 constexpr unsigned seconds_for_reading = 10;         ///< a program's file
 constexpr rlim_t most_for_reading = rlim_t{8} << 30; ///< bytes, with those of the file
 constexpr int somebody_else = 75, no_room = 74;
@@ -169,6 +170,7 @@ using Work = std::function<int(const std::string &)>;
       end_with(self);
       const rlimit processor{seconds_for_one, seconds_for_one + 1};
       ::setrlimit(RLIMIT_CPU, &processor);
+      ::alarm(longest_in_all);
       try {
         code = work(workplace.path);
       } catch (...) { // for want of memory, say
@@ -754,7 +756,7 @@ std::string Server::remember(const launch::Profile &profile) {
   std::size_t written = 0;
   for (const auto &[key, entries] : by_key)
     written += store.merge(key, entries);
-  return written == by_key.size() ? "" : fmt::format("no room in {}", store.directory());
+  return written == by_key.size() ? "" : fmt::format("cannot write to {}", store.directory());
 }
 
 } // namespace ptxasw::wrapper::faster

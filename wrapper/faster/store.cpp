@@ -2,7 +2,7 @@
 // is being made; HASH-SIZE.compiled for PTX whose machine code that is the hash and size of. Each
 // is under its name only when it is whole, and an answer ends with a checksum: who is killed while
 // writing leaves a file of another name, which goes with the next cleaning. Nothing waits for a
-// lock for longer than another process takes to write a small file.
+// lock for longer than another process takes to write a small file, and for two seconds at most.
 
 #include "wrapper/faster/store.h"
 
@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -17,6 +18,7 @@
 #include <fmt/core.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -47,13 +49,23 @@ bool is_ours(const std::string &directory) {
          found.st_uid == ::geteuid() && !(found.st_mode & 022);
 }
 
-/// A file that is locked while this lives.
+/// A file that is locked while this lives, unless another process holds it for long: one that was
+/// stopped, say.
 class Lock {
 public:
   explicit Lock(const std::string &path)
       : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) {
-    while (file_ >= 0 && ::flock(file_, LOCK_EX) != 0 && errno == EINTR) {
+    constexpr auto pause = std::chrono::milliseconds(5), longest = std::chrono::milliseconds(2000);
+    for (auto waited = pause; file_ >= 0 && ::flock(file_, LOCK_EX | LOCK_NB) != 0;
+         waited += pause) {
+      is_theirs_ = errno == EWOULDBLOCK; // there are file systems without locks
+      if (!is_theirs_ && errno != EINTR)
+        break;
+      if (waited > longest)
+        return;
+      std::this_thread::sleep_for(pause);
     }
+    is_theirs_ = false;
   }
   ~Lock() {
     if (file_ >= 0)
@@ -61,9 +73,11 @@ public:
   }
   Lock(const Lock &) = delete;
   Lock &operator=(const Lock &) = delete;
+  bool is_theirs() const { return is_theirs_; }
 
 private:
   int file_;
+  bool is_theirs_ = false;
 };
 
 launch::Profile read_choices(const std::string &path) {
@@ -217,6 +231,8 @@ bool Store::merge(const std::string &key, const launch::Profile &profile) {
       !S_ISREG(found.st_mode))
     return false;
   const Lock lock(directory_ + "/lock");
+  if (lock.is_theirs())
+    return false;
   launch::Profile all = read_choices(path(key, "toml"));
   all.merge(profile);
   const std::string text = to_toml(all);
@@ -251,6 +267,8 @@ void Store::make_room() {
   if (!problem_.empty())
     return;
   const Lock lock(directory_ + "/lock");
+  if (lock.is_theirs())
+    return;
   std::vector<File> files;
   std::uint64_t all = 0;
   std::error_code error;

@@ -114,10 +114,11 @@ std::optional<std::string> read_regular_file(const std::string &path) {
 }
 
 std::optional<std::string> read_own_file(const std::string &path) {
+  constexpr off_t most = off_t{1} << 30; // nothing of ours is larger
   const Descriptor in(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
   struct stat info {};
   if (!in || ::fstat(in.number(), &info) != 0 || !S_ISREG(info.st_mode) ||
-      info.st_uid != ::geteuid())
+      info.st_uid != ::geteuid() || info.st_size > most)
     return std::nullopt;
   return read_descriptor(in.number());
 }

@@ -17,7 +17,7 @@ namespace ptxasw::wrapper {
 /// the real tool wants to read it too) or if it cannot be read.
 std::optional<std::string> read_regular_file(const std::string &path);
 
-/// The same, but nothing for a symbolic link or a file of another user.
+/// The same, but nothing for a symbolic link, a file of another user or one of more than 1 GB.
 std::optional<std::string> read_own_file(const std::string &path);
 
 /// The whole input of a command: a file of any kind, also a pipe; "-" is standard input. Errors:
