@@ -771,6 +771,18 @@ class Hindered(Case):
         self.assertEqual(inner.count("1 of 1 kernels"), 1, inner)
         self.assertEqual(inner.count("\nptxasw: "), 1, inner)
 
+    def test_where_ptxasw_lies(self):
+        for name, library, why in (("a b", True, "LD_PRELOAD cannot hold .*: a blank or a colon ends a path"),
+                                   ("alone", False, "libptxasw_launch.so is not beside ptxasw")):
+            place = self.dir / name
+            place.mkdir()
+            for file in (PTXASW, *([PTXASW.parent / "libptxasw_launch.so"] if library else [])):
+                shutil.copy(file, place)
+            done = subprocess.run([place / PTXASW.name, "faster", *self.ends_with], env=self.environment(), text=True, capture_output=True,
+                                  timeout=100)
+            self.assertEqual((done.returncode, done.stdout), (3, "ran\n"))
+            self.assertRegex(done.stderr, f"^ptxasw: error: nothing is made faster: {why}\n$")
+
     def test_settings_that_are_none(self):
         said = self.ran("--why", env=self.environment(PTXASW_LAUNCH_MODE="nonsense", PTXASW_LAUNCH_WAIT="-1", PTXASW_LAUNCH_BOGUS="1",
                                                       PTXASW_FASTER="on", PTXASW_LAUNCH_SHARD="9/3"))

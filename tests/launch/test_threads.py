@@ -35,7 +35,7 @@ class Threads(unittest.TestCase):
             ptxas = Path(scratch) / "ptxas"
             ptxas.write_text(COPIES)
             ptxas.chmod(0o755)
-            for scenario in ("faster-threads", "faster-crowd", "faster-crowd", "faster-contexts", "faster-ended-context"):
+            for scenario in ("faster-threads", "faster-crowd"):
                 with self.subTest(scenario=scenario):
                     environment = {**os.environ, **TSAN, "XDG_CACHE_HOME": scratch, "TMPDIR": scratch, "PTXASW_REAL": str(ptxas),
                                    "FASTER_KNOWN": "1"}

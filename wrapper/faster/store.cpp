@@ -2,7 +2,7 @@
 // is being made; HASH-SIZE.compiled for PTX whose machine code that is the hash and size of. Each
 // is under its name only when it is whole, and an answer ends with a checksum: who is killed while
 // writing leaves a file of another name, which goes with the next cleaning. Nothing waits for a
-// lock for longer than another process takes to write a small file, and for two seconds at most.
+// lock for longer than another process takes to write a small file, and for five seconds at most.
 
 #include "wrapper/faster/store.h"
 
@@ -55,7 +55,7 @@ class Lock {
 public:
   explicit Lock(const std::string &path)
       : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) {
-    constexpr auto pause = std::chrono::milliseconds(5), longest = std::chrono::milliseconds(2000);
+    constexpr auto pause = std::chrono::milliseconds(5), longest = std::chrono::milliseconds(5000);
     for (auto waited = pause; file_ >= 0 && ::flock(file_, LOCK_EX | LOCK_NB) != 0;
          waited += pause) {
       is_theirs_ = errno == EWOULDBLOCK; // there are file systems without locks
