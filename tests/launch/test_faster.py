@@ -7,6 +7,7 @@ one in so many. The assembler is a script that copies, as the fake driver loads 
 import fcntl
 import itertools
 import os
+import pty
 import re
 import resource
 import shutil
@@ -586,6 +587,33 @@ int main() {
                 run.send_signal(number)
                 self.assertEqual(run.communicate(timeout=100)[0], f"{number + 0}\n")
                 self.assertEqual(run.returncode, 0)
+
+    def test_a_terminal(self):
+        """An interrupt comes once, whether the program is in the group of ptxasw or not, and that the terminal goes comes, too, though
+        the kernel tells the leader of the session alone."""
+        script = self.dir / "terminal.py"
+        script.write_text("import os, signal, sys\n"
+                          "wanted = [signal.SIGHUP, signal.SIGINT]\n"
+                          "signal.pthread_sigmask(signal.SIG_BLOCK, wanted)\n"
+                          "if sys.argv[2] == 'apart': os.setpgid(0, 0)\n"
+                          "with open(sys.argv[1], 'w') as file:\n"
+                          "    print('up', file=file, flush=True)\n"
+                          "    while (got := signal.sigwait(wanted)) != signal.SIGHUP: print(got.name, file=file, flush=True)\n"
+                          "    print(got.name, file=file, flush=True)\n"
+                          "os._exit(3)\n")
+        for where in ("together", "apart"):
+            with self.subTest(where=where):
+                got = self.dir / where
+                run, terminal = pty.fork()
+                if run == 0:
+                    os.execve(PTXASW, ["ptxasw", "faster", sys.executable, str(script), str(got), where], self.environment())
+                self.wait_for(lambda: got.exists() and got.read_text() == "up\n")
+                for count in (1, 2):
+                    os.write(terminal, b"\x03")
+                    self.wait_for(lambda: got.read_text() == "up\n" + count * "SIGINT\n")
+                os.close(terminal)
+                self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(run, 0)[1]), 3)
+                self.assertEqual(got.read_text(), "up\nSIGINT\nSIGINT\nSIGHUP\n")
 
     def test_a_signal_comes_once(self):
         """To the process group, as `timeout` sends it, and to ptxasw alone."""

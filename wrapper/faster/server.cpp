@@ -22,7 +22,8 @@
 // A signal for the process group reaches the program by itself; one for this process alone is
 // passed on. Which it was, a third process tells, the sentinel, which is of the group and keeps
 // every signal pending: the kernel signals the youngest of a group first, so whatever this process
-// got with its group the sentinel has got before. The sentinel also removes the directory of the
+// got with its group the sentinel has got before. (A terminal that goes tells the leader of its
+// session alone.) The sentinel also removes the directory of the
 // run if this process is killed; the program ends with this process then.
 //
 // Where something is in the way of answering, no memory or no directory, nothing more is answered;
@@ -87,9 +88,14 @@ sigset_t passed_on() {
   return set;
 }
 
-/// Returns true for what a process sends. The rest comes of what this process does itself: of a
-/// timer, say, that a profiler in front of both of us has set.
-bool is_sent(int code) { return code == SI_USER || code == SI_QUEUE || code == SI_TKILL; }
+/// Returns true for what a process sends, or a terminal. The rest comes of what this process does
+/// itself: of a timer, say, that a profiler in front of both of us has set.
+bool is_sent(const signalfd_siginfo &one) {
+  const auto signal = static_cast<int>(one.ssi_signo);
+  return one.ssi_code == SI_KERNEL
+             ? signal == SIGHUP || signal == SIGINT || signal == SIGQUIT
+             : one.ssi_code == SI_USER || one.ssi_code == SI_QUEUE || one.ssi_code == SI_TKILL;
+}
 
 /// A question on its way.
 struct Job {
@@ -398,8 +404,7 @@ private:
     const std::uint64_t of_group = in_group ? got_by(sentinel) : 0;
     end_sentinel(sentinel, alive);
     for (const signalfd_siginfo &one : all)
-      if (one.ssi_signo != SIGCHLD && is_sent(one.ssi_code) &&
-          !(of_group >> (one.ssi_signo - 1) & 1))
+      if (one.ssi_signo != SIGCHLD && is_sent(one) && !(of_group >> (one.ssi_signo - 1) & 1))
         ::kill(program_, static_cast<int>(one.ssi_signo));
   }
 
