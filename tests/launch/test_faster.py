@@ -1207,6 +1207,21 @@ class Remembering(Case):
         self.assertEqual(len(self.versions()), 1)
         self.good("faster-module", FASTER_KNOWN="1")
 
+    def test_ranks_with_one_profile(self):
+        """Each adds to it what it found, and loses nothing of the others'."""
+        profile, go = self.dir / "all.toml", self.dir / "go"
+        kernels = ("add", "scaled", "biased", "indexed")
+        code = f"{HOST} faster-module && touch {self.dir}/ready-$PMI_RANK && while [ ! -e {go} ]; do sleep 0.01; done"
+        runs = [subprocess.Popen([str(PTXASW), "faster", "--profile", str(profile), "sh", "-c", code],
+                                 env=self.environment(FASTER_KNOWN="1", FASTER_KERNEL=kernel, PMI_RANK=str(rank)),
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for rank, kernel in enumerate(kernels)]
+        self.wait_for(lambda: len(list(self.dir.glob("ready-*"))) == len(kernels))
+        go.touch()  # they end at once
+        for run in runs:
+            said = run.communicate(timeout=900)[1]
+            self.assertEqual(run.returncode, 0, said)
+        self.assertEqual(sorted(re.findall(r'(?m)^kernel = "(\w+)"$', profile.read_text())), sorted(kernels))
+
     def test_whether_there_are_ranks(self):
         for how, rank in (*(({name: "3"}, "rank 3: ") for name in RANKS[:-1]),
                           ({"SLURM_PROCID": "3", "SLURM_NTASKS": "4"}, "rank 3: "),

@@ -13,6 +13,7 @@
 #include "wrapper/drop_in/handover.h"
 #include "wrapper/launch/answer.h"
 #include "wrapper/lint/names.h"
+#include "wrapper/os/file_lock.h"
 #include "wrapper/os/files.h"
 
 #include <algorithm>
@@ -298,7 +299,11 @@ bool is_switched_off() {
   return value && (std::strcmp(value, "off") == 0 || std::strcmp(value, "0") == 0);
 }
 
+/// Adds to a profile what was found, one process after the other: all ranks of a program may have
+/// one.
 tl::expected<void, std::string> merge_into(const std::string &path, const launch::Profile &found) {
+  const std::string directory = std::filesystem::path(path).parent_path().string();
+  const FileLock lock(directory.empty() ? "." : directory);
   launch::Profile all;
   if (std::filesystem::exists(path)) {
     const auto text = read_input(path);

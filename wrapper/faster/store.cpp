@@ -6,11 +6,11 @@
 
 #include "wrapper/faster/store.h"
 
+#include "wrapper/os/file_lock.h"
 #include "wrapper/os/files.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -18,7 +18,6 @@
 #include <fmt/core.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -48,37 +47,6 @@ bool is_ours(const std::string &directory) {
          ::stat(directory.c_str(), &found) == 0 && S_ISDIR(found.st_mode) &&
          found.st_uid == ::geteuid() && !(found.st_mode & 022);
 }
-
-/// A file that is locked while this lives, unless another process holds it for long: one that was
-/// stopped, say.
-class Lock {
-public:
-  explicit Lock(const std::string &path)
-      : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) {
-    constexpr auto pause = std::chrono::milliseconds(5), longest = std::chrono::milliseconds(5000);
-    for (auto waited = pause; file_ >= 0 && ::flock(file_, LOCK_EX | LOCK_NB) != 0;
-         waited += pause) {
-      is_theirs_ = errno == EWOULDBLOCK; // there are file systems without locks
-      if (!is_theirs_ && errno != EINTR)
-        break;
-      if (waited > longest)
-        return;
-      std::this_thread::sleep_for(pause);
-    }
-    is_theirs_ = false;
-  }
-  ~Lock() {
-    if (file_ >= 0)
-      ::close(file_);
-  }
-  Lock(const Lock &) = delete;
-  Lock &operator=(const Lock &) = delete;
-  bool is_theirs() const { return is_theirs_; }
-
-private:
-  int file_;
-  bool is_theirs_ = false;
-};
 
 launch::Profile read_choices(const std::string &path) {
   const auto text = read_own_file(path);
@@ -230,7 +198,7 @@ bool Store::merge(const std::string &key, const launch::Profile &profile) {
   if (!problem_.empty() || ::stat(path(key, "versions").c_str(), &found) != 0 ||
       !S_ISREG(found.st_mode))
     return false;
-  const Lock lock(directory_ + "/lock");
+  const FileLock lock(directory_ + "/lock");
   if (lock.is_theirs())
     return false;
   launch::Profile all = read_choices(path(key, "toml"));
@@ -266,7 +234,7 @@ void Store::make_room() {
   };
   if (!problem_.empty())
     return;
-  const Lock lock(directory_ + "/lock");
+  const FileLock lock(directory_ + "/lock");
   if (lock.is_theirs())
     return;
   std::vector<File> files;
