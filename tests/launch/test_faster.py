@@ -823,7 +823,14 @@ class Hindered(Case):
         self.ran(command=["sh", "-c", code], env=self.environment(FASTER_LAUNCHES="200000"), stderr=subprocess.DEVNULL)
         self.wait_for(lambda: done.exists() and done.read_text())
         self.assertEqual(done.read_text(), "0\n")
-        self.wait_for(lambda: not list((self.dir / "tmp").iterdir()))
+        self.assertEqual(list((self.dir / "tmp").glob("ptxasw-faster-*")), [])
+        # What writes into the directory of the run while it is removed does not keep it.
+        for where in ("$PTXASW_LAUNCH_FASTER", "."):
+            writes = f"(cd $PTXASW_LAUNCH_FASTER; for i in $(seq 3000); do true > {where}/x$i; done; echo > {done}) & sleep 0.01; echo ran; exit 3"
+            done.unlink()
+            self.ran(command=["sh", "-c", writes], stderr=subprocess.DEVNULL)
+            self.wait_for(done.exists)
+            self.assertEqual(list((self.dir / "tmp").glob("ptxasw-faster-*")), [])
 
     def test_words(self):
         for words, code, why in ((["--bogus", "true"], 2, "`ptxasw faster` has no option `--bogus`"), (["--profile"], 2, "--profile"),

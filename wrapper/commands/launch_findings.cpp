@@ -136,9 +136,8 @@ Scratch::Scratch(const std::string &name) {
 }
 
 Scratch::~Scratch() {
-  std::error_code ignored;
   if (!path.empty())
-    fs::remove_all(path, ignored);
+    remove_directory(path.string());
 }
 
 } // namespace ptxasw::wrapper

@@ -118,9 +118,8 @@ struct Workplace {
       path = text;
   }
   ~Workplace() {
-    std::error_code ignored;
     if (!path.empty())
-      fs::remove_all(path, ignored);
+      remove_directory(path);
   }
   Workplace(const Workplace &) = delete;
   Workplace &operator=(const Workplace &) = delete;
@@ -294,6 +293,10 @@ private:
       served.no_process = errno;
       return -1;
     }
+    std::vector<char *> argv;
+    for (const std::string &word : plan_.command)
+      argv.push_back(const_cast<char *>(word.c_str()));
+    argv.push_back(nullptr);
     const pid_t self = ::getpid(), child = ::fork();
     if (child == 0) {
       end_with(self);
@@ -301,10 +304,6 @@ private:
         ::setenv(name.c_str(), value.c_str(), 1);
       ::sigaction(SIGCHLD, &children_before_, nullptr);
       ::sigprocmask(SIG_SETMASK, &before_, nullptr);
-      std::vector<char *> argv;
-      for (const std::string &word : plan_.command)
-        argv.push_back(const_cast<char *>(word.c_str()));
-      argv.push_back(nullptr);
       ::execvp(argv[0], argv.data());
       const int why = errno;
       (void)!::write(pipe[1], &why, sizeof why);
@@ -322,23 +321,26 @@ private:
     return -1;
   }
 
+  /// What the sentinel does: waits until nobody can write to the pipe any more.
+  [[noreturn]] void stand_sentinel(int end_of_pipe) noexcept {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::sigprocmask(SIG_SETMASK, &all, nullptr);
+    keep_only(end_of_pipe);
+    char nothing = 0;
+    (void)!::read(kept_descriptor, &nothing, 1);
+    remove_directory(plan_.directory);
+    ::_exit(0);
+  }
+
   void start_sentinel() {
     sentinel_ = alive_ = -1;
     std::array<int, 2> pipe = {-1, -1};
     if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
       return;
     sentinel_ = ::fork();
-    if (sentinel_ == 0) {
-      sigset_t all;
-      ::sigfillset(&all);
-      ::sigprocmask(SIG_SETMASK, &all, nullptr);
-      keep_only(pipe[0]);
-      char nothing = 0;
-      (void)!::read(kept_descriptor, &nothing, 1); // until nobody can write to it any more
-      std::error_code ignored;
-      fs::remove_all(plan_.directory, ignored);
-      ::_exit(0);
-    }
+    if (sentinel_ == 0)
+      stand_sentinel(pipe[0]);
     ::close(pipe[0]);
     alive_ = pipe[1];
   }
@@ -548,20 +550,25 @@ private:
         continue;
       const std::string remembered = store_.remembered();
       reader_ = ::fork();
-      if (reader_ != 0)
-        continue;
-      step_back(directory_);
-      const rlimit processor{seconds_for_reading, seconds_for_reading + 1};
-      ::setrlimit(RLIMIT_CPU, &processor);
-      const rlimit memory{most_for_reading, most_for_reading};
-      ::setrlimit(RLIMIT_AS, &memory);
-      ::alarm(seconds_for_reading);
-      try {
-        ask_early(program, sm, remembered, kept_descriptor);
-      } catch (...) { // for want of memory, say
-      }
-      ::_exit(0);
+      if (reader_ == 0)
+        read_early(program, sm, remembered);
     }
+  }
+
+  /// What the reader does.
+  [[noreturn]] void read_early(const std::string &program, unsigned sm,
+                               const std::string &remembered) noexcept {
+    step_back(directory_);
+    const rlimit processor{seconds_for_reading, seconds_for_reading + 1};
+    ::setrlimit(RLIMIT_CPU, &processor);
+    const rlimit memory{most_for_reading, most_for_reading};
+    ::setrlimit(RLIMIT_AS, &memory);
+    ::alarm(seconds_for_reading);
+    try {
+      ask_early(program, sm, remembered, kept_descriptor);
+    } catch (...) { // for want of memory, say
+    }
+    ::_exit(0);
   }
 
   /// What NVRTC compiled is kept, and known to what the program starts from now on.

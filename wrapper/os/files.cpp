@@ -6,13 +6,16 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
+#include <filesystem>
 #include <fmt/core.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
 #include <vector>
 
@@ -166,6 +169,16 @@ void tell_user(std::string_view message) {
     while (::sigtimedwait(&pipe, nullptr, &now) < 0 && errno == EINTR) {
     }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void remove_directory(const std::string &path) {
+  // Under another name nobody who has only this one writes into it.
+  constexpr int most_tries = 100;
+  const std::string ended = path + ".ended";
+  const bool is_renamed = ::rename(path.c_str(), ended.c_str()) == 0;
+  std::error_code error;
+  for (int i = 0; i == 0 || (error && i < most_tries); ++i)
+    std::filesystem::remove_all(is_renamed ? ended : path, error);
 }
 
 void occupy_standard_descriptors() {

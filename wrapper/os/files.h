@@ -31,6 +31,9 @@ std::optional<std::string> read_descriptor(int descriptor);
 /// Writes all bytes; false on any error, with errno set.
 bool write_all(int descriptor, std::string_view bytes);
 
+/// Removes a directory and all in it, although others may write into it meanwhile.
+void remove_directory(const std::string &path);
+
 /// A message on standard error. Whoever closed it, or filled the disk behind it, misses the message
 /// and nothing else.
 void tell_user(std::string_view message);
