@@ -422,8 +422,17 @@ std::vector<std::string> wide_variants() {
   return variants;
 }
 
+/// Threads that a block of a kernel may have.
+std::uint64_t most_threads(const Function &kernel) {
+  std::uint64_t most = 1024;
+  if (const PerformanceDirective *const bound = kernel.directive("maxntid"))
+    most = std::uint64_t{bound->values[0]} * std::max(1u, bound->values[1]) *
+           std::max(1u, bound->values[2]);
+  return most;
+}
+
 /// A version of a kernel; where the kernel's blocks may have other shapes, one time in two that
-/// version in blocks of such a shape, drawn.
+/// version in blocks of such a shape, drawn among those that it can be launched in.
 Sibling in_drawn_blocks(const KernelContext &context, const Sibling &version, std::uint64_t seed) {
   WarpRandom random(seed ^ 0x637574);
   const FreeAxes axes = free_axes(context);
@@ -431,8 +440,20 @@ Sibling in_drawn_blocks(const KernelContext &context, const Sibling &version, st
     return version;
   std::array<std::uint32_t, 3> extent{};
   for (const auto &[axis, free] : {std::pair{0, axes.x}, {1, axes.y}, {2, axes.z}})
-    if (free && !(axis > 0 && random.one_in(3)))
-      extent[axis] = (axis == 0 ? 2u : 1u) << random.below(axis == 0 ? 6 : 3);
+    if (free && !(axis > 0 && random.one_in(3))) {
+      const std::uint32_t multiple = version.block[axis];
+      extent[axis] = std::max(multiple, (axis == 0 ? 2u : 1u) << random.below(axis == 0 ? 6 : 3)) /
+                     multiple * multiple;
+      // Where copies are rows, blocks are one thread thick.
+      if (!version.needs.blocks.empty() && version.grid[axis] > 1)
+        extent[axis] = 1;
+    }
+  for (std::size_t axis = 3; axis-- > 0;)
+    while (extent[axis] > version.block[axis] && std::uint64_t{std::max(1u, extent[0])} *
+                                                         std::max(1u, extent[1]) *
+                                                         std::max(1u, extent[2]) >
+                                                     most_threads(context.kernel))
+      extent[axis] = std::max(version.block[axis], extent[axis] / 2);
   if (extent == std::array<std::uint32_t, 3>{})
     return version;
   return in_other_blocks({version}, {reshaped(context, extent)}, 1).at(0);
