@@ -280,8 +280,8 @@ StandIn stand_in(const Sibling &sibling) {
   for (const ArgumentDivisor &need : sibling.needs.divisible)
     result.multiples.push_back({need.parameter, need.offset, need.bytes, need.divisor});
   for (const ArgumentCover &need : sibling.needs.covered)
-    result.covers.push_back(
-        {need.parameter, need.offset, static_cast<int>(need.axis), need.least, need.more});
+    result.covers.push_back({need.parameter, need.offset, static_cast<int>(need.axis), need.least,
+                             need.more, need.bytes});
   for (const char axis : sibling.appended_blocks)
     result.appended_blocks.push_back(axis - 'x');
   result.dynamic_shared = sibling.needs.dynamic_shared;

@@ -210,10 +210,10 @@ void Verifier::suit_arguments(LaunchCandidate &candidate) const {
       if (slots_[i].width == 8 * need.bytes &&
           slots_[i].offset == kernel_parameter_offset(kernel_, need.parameter) + need.offset)
         candidate.values[i] -= candidate.values[i] % need.divisor;
-  // Of what threads cover no more than they do, and often all; of the grid that is known so far.
+  // Of what threads cover no more than they do, and often all.
   for (const StandIn::Cover &need : options_.stand_in->covers)
     for (std::size_t i = 0; i < slots_.size(); ++i)
-      if (slots_[i].width == 32 &&
+      if (slots_[i].width == 8 * need.bytes &&
           slots_[i].offset == kernel_parameter_offset(kernel_, need.parameter) + need.offset) {
         const std::uint64_t most =
             std::uint64_t{candidate.grid[need.axis]} * candidate.block[need.axis] + need.more;
@@ -222,8 +222,10 @@ void Verifier::suit_arguments(LaunchCandidate &candidate) const {
           value = most - std::min<std::uint64_t>(most, value % 4);
         value = std::max<std::uint64_t>(value, need.least);
         for (const StandIn::Multiple &other : options_.stand_in->multiples)
-          if (other.parameter == need.parameter && other.offset == need.offset)
+          if (other.parameter == need.parameter && other.offset == need.offset) {
             value -= value % other.divisor;
+            value += value < need.least ? other.divisor : 0;
+          }
       }
 }
 
@@ -259,7 +261,7 @@ bool Verifier::meets_needs(const DrawnLaunch &drawn) const {
                        return number(need.parameter, need.offset, need.bytes) % need.divisor == 0;
                      }) &&
          std::all_of(how.covers.begin(), how.covers.end(), [&](const StandIn::Cover &need) {
-           const std::uint64_t value = number(need.parameter, need.offset, 4);
+           const std::uint64_t value = number(need.parameter, need.offset, need.bytes);
            return value >= need.least && value <= std::uint64_t{drawn.launch.grid[need.axis]} *
                                                           drawn.launch.block[need.axis] +
                                                       need.more;

@@ -24,8 +24,8 @@
 // computed again for whoever comes. There is one such place, too: of several, the assembler moves
 // what they have in common to before the loop that they leave, and keeps it for each copy.
 //
-// In a version `once` a branch back to another round of a loop over the grid is left out, as no
-// launch that the table allows takes it.
+// In a version `once` a branch to another round of a loop over the grid is left out, or leads out
+// of the loop, as in the launches that the table allows nobody goes there.
 //
 // Where barriers follow and threads may part, copies that part do not go alone to their ends: they
 // go on a detour to where their ways meet (emulator/facts/meeting.h), each by itself, and are
@@ -286,6 +286,9 @@ private:
     std::vector<bool> result = branch_targets(module_, kernel_);
     for (const Detour &detour : sharing_.detours())
       result[detour.end] = true;
+    for (std::uint32_t i = 0; i < count(); ++i)
+      if (instead_[i] && *instead_[i] != i + 1)
+        result[*instead_[i]] = true;
     return result;
   }
 
@@ -349,9 +352,15 @@ private:
     out_.write("@{} bra {}", differs, leaving_point(test.instruction, false));
   }
 
+  /// Where a branch always leads, of which that is the label.
+  void go_to(std::uint32_t target, std::uint32_t branch, const std::string &label) {
+    if (target != branch + 1)
+      out_.write("bra {}", label);
+  }
+
   void branch_together(std::uint32_t i) {
-    if (never_[i])
-      return;
+    if (instead_[i])
+      return go_to(*instead_[i], i, at(*instead_[i]));
     const Instruction &one = instruction(i);
     const auto target = branch_target(module_, kernel_, one);
     const std::string way = target ? "bra " + at(*target) : "ret";
@@ -421,8 +430,10 @@ private:
   template <typename Label>
   void by_itself(std::uint32_t i, unsigned k, const Renaming &names, const Label &label) {
     const Instruction &one = instruction(i);
-    if (first_[i] || never_[i] || lets_others_launch(opcode(i)))
+    if (first_[i] || lets_others_launch(opcode(i)))
       return;
+    if (instead_[i])
+      return go_to(*instead_[i], i, label(instead_[i]));
     if (calls_.of(i))
       return call(i, k, names);
     if (!is_way(opcode(i)))
