@@ -614,9 +614,9 @@ constexpr Floor floor_of(Task task) {
   case Task::blocks:
     return {15, 80, 35};
   case Task::wide:
-    return {50, 99, 65, 10};
+    return {50, 95, 60};
   case Task::rounds:
-    return {50, 99, 50, 50};
+    return {80, 95, 50, 50};
   case Task::in_kernel:
     break;
   }

@@ -126,14 +126,16 @@ private:
       return;
     row_axis_ = one_in(4) ? 'z' : 'y';
     planes_ = with_loops_ && row_axis_ == 'y' && one_in(2);
+    loops_along_y_ = planes_ || !one_in(3);
+    loops_along_z_ = planes_ && !one_in(3);
     for (const char axis : {row_axis_, 'z'}) {
-      const bool rows = axis == row_axis_;
-      if (!rows && !planes_)
-        continue;
+      const bool rows = axis == 'y' || !planes_;
       line(to, fmt::format("mov.u32 %r4, %ctaid.{};", axis));
       line(to, fmt::format("mov.u32 %r5, %ntid.{};", axis));
       line(to, fmt::format("mov.u32 %r6, %tid.{};", axis));
       line(to, fmt::format("mad.lo.s32 {}, %r4, %r5, %r6;", rows ? "%y" : "%z"));
+      if (!planes_)
+        break;
     }
   }
 
@@ -149,9 +151,9 @@ private:
   /// Loops over all elements, or all of some rows, or of rows in planes.
   void loops_over_grid(Piece &body) {
     Piece *inner = &body;
-    if (planes_ && !one_in(3))
+    if (loops_along_z_)
       inner = &loop_over_grid(*inner, 'z', "%z", "3");
-    if (rows_ && (planes_ || !one_in(3)))
+    if (rows_ && loops_along_y_)
       inner = &loop_over_grid(*inner, row_axis_, "%y", "%w");
     work(loop_over_grid(*inner, 'x', "%i", "%n"));
   }
@@ -316,9 +318,9 @@ private:
       line(to, fmt::format("mad.lo.s32 {}, %z, %w, %y;", row));
     if (rows_)
       line(to, fmt::format("mad.lo.s32 %x, {}, {}, %i;", row,
-                           one_in(3)   ? "64"
-                           : one_in(4) ? "30"
-                                       : "%n"));
+                           one_in(with_loops_ ? 8 : 3) ? "64"
+                           : !with_loops_ && one_in(4) ? "30"
+                                                       : "%n"));
     else
       line(to, "mov.u32 %x, %i;");
     if (one_in(5)) {
@@ -574,7 +576,7 @@ private:
   WarpRandom random_;
   const bool with_loops_;
   std::vector<Array> arrays_;
-  bool rows_ = false, planes_ = false;
+  bool rows_ = false, planes_ = false, loops_along_y_ = false, loops_along_z_ = false;
   char row_axis_ = 'y';
   unsigned first_[3] = {};         ///< where loops begin along each axis
   std::string wide_index_;         ///< of a loop along x by 64 bits
