@@ -29,8 +29,7 @@
 //
 // The branch that decides stands
 //   - at the loop's foot, and leads back, to its own place or before it;
-//   - at the foot, and leads away from a branch back that stands behind it and is reached in no
-//     other way;
+//   - at the foot, and leads away from a branch back that stands behind it;
 //   - at the loop's head, and a branch leads back to it or to instructions before it that compute
 //     what is read nowhere else, all of it anew each time. Then a thread may as well go on where
 //     the loop ends as soon as it would go back.
@@ -139,7 +138,7 @@ public:
     for (std::uint32_t i = 0; i < count(); ++i)
       if (const auto found = head(i)) {
         decided_[i] = found;
-        if (i > 0 && decided_[i - 1] && !decided_[i - 1]->stays) // it may lead here as well
+        if (i > 0 && decided_[i - 1] && !decided_[i - 1]->stays) // not by what it says
           decided_[i - 1].reset();
       }
     while (true) {
@@ -185,7 +184,7 @@ private:
       return std::nullopt;
     if (target(i) <= i)
       return Decided{i + 1, i, true};
-    const bool around = is_branch(i + 1, false) && target(i + 1) <= i && !targets_[i + 1];
+    const bool around = is_branch(i + 1, false) && target(i + 1) <= i;
     return around ? std::optional(Decided{target(i), i, false}) : std::nullopt;
   }
 

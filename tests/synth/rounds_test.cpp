@@ -289,7 +289,7 @@ TEST_CASE("what may be another number in 64 bits than in 32 is left alone") {
                "sub.s64 %i, %i, %x1;";
   }));
   CHECK(without([](WideLoop &l) {
-    l.bound = "add.s32 %r3, %m, 1; cvt.u64.u32 %x0, %r3; cvt.u64.u32 %x1, %m; add.s64 %e, %n, %x0;"
+    l.bound = "add.s32 %r3, %m, -1; cvt.u64.u32 %x0, %r3; cvt.u64.u32 %x1, %m; add.s64 %e, %n, %x0;"
               "sub.s64 %e, %e, %x1;";
   }));
   CHECK(without([](WideLoop &l) {
