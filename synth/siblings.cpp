@@ -272,9 +272,12 @@ StandIn stand_in(const Sibling &sibling) {
   result.multiple_x = sibling.needs.extent_multiple[0];
   for (const char axis : sibling.appended) {
     result.appended_grids.push_back(axis - 'x');
-    if (!sibling.needs.blocks.empty()) // all of them thin along the axis that is divided
-      result.thin_axis = axis - 'x';
+    if (!sibling.needs.blocks.empty() && sibling.kind.find("rows") != std::string::npos)
+      result.thin_axis = axis - 'x'; // and all else of the shape is the same to it
   }
+  if (!result.thin_axis)
+    for (const std::array<std::uint32_t, 3> &shape : sibling.needs.blocks)
+      result.blocks.push_back({shape[0], shape[1], shape[2]});
   for (const ArgumentAlignment &need : sibling.needs.aligned)
     result.multiples.push_back({need.parameter, need.offset, 8, need.alignment});
   for (const ArgumentDivisor &need : sibling.needs.divisible)

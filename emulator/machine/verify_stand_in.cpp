@@ -151,6 +151,21 @@ void Verifier::suit_block(LaunchCandidate &candidate, bool searched_there) const
     candidate.block[*how.thin_axis] = 1;
     candidate.thread[*how.thin_axis] = 0;
   }
+  if (!how.blocks.empty() &&
+      std::find(how.blocks.begin(), how.blocks.end(), candidate.block) == how.blocks.end()) {
+    std::vector<Extents> possible;
+    for (const Extents &shape : how.blocks) {
+      bool fits = shape.count() <= most_threads(kernel_);
+      for (int axis = 0; axis < 3; ++axis)
+        fits &= !is_cut(axis) || shape[axis] == how.cut[axis];
+      if (fits)
+        possible.push_back(shape);
+    }
+    if (!possible.empty())
+      candidate.block = possible[candidate.salt % possible.size()];
+    for (int axis = 0; axis < 3; ++axis)
+      candidate.thread[axis] = std::min(candidate.thread[axis], candidate.block[axis] - 1);
+  }
   constexpr std::uint64_t most = 1024;
   constexpr std::uint32_t whole = 16; // blocks along x that are run at all
   if (how.whole_x && candidate.grid.x > whole) {
@@ -240,6 +255,9 @@ bool Verifier::meets_needs(const DrawnLaunch &drawn) const {
     if (block[axis] % how.block_divisor[axis] != 0 ||
         std::uint64_t{drawn.launch.grid[axis]} * drawn.launch.block[axis] % block[axis] != 0)
       return false;
+  if (!how.blocks.empty() &&
+      std::find(how.blocks.begin(), how.blocks.end(), block) == how.blocks.end())
+    return false;
   if ((how.thin_axis && block[*how.thin_axis] != 1) || block.count() > most_threads(kernel_) ||
       std::uint64_t{cut_launch.grid.x} * block.x % how.multiple_x != 0 ||
       (how.block_x != 0 && std::uint64_t{how.block_x} * block.y * block.z > most_threads(other_)))

@@ -28,6 +28,7 @@ struct StandIn {
   std::vector<int> appended_grids; ///< 32-bit parameters behind the kernel's own: the extents of
                                    ///< the first kernel's grid along these axes
   std::optional<int> thin_axis;    ///< blocks must be one thread thick along it
+  std::vector<Extents> blocks;     ///< they must have one of these shapes; empty: any
   /// A number among the arguments, of `bytes` at `offset` of parameter `parameter`, must be a
   /// multiple of `divisor`.
   struct Multiple {

@@ -441,7 +441,8 @@ std::uint64_t most_threads(const Function &kernel) {
 Sibling in_drawn_blocks(const KernelContext &context, const Sibling &version, std::uint64_t seed) {
   WarpRandom random(seed ^ 0x637574);
   const FreeAxes axes = free_axes(context);
-  if (random.one_in(2))
+  const bool of_rows = version.kind.find("rows") != std::string::npos;
+  if (random.one_in(2) || (!version.needs.blocks.empty() && !of_rows)) // of some shapes alone
     return version;
   std::array<std::uint32_t, 3> extent{};
   for (const auto &[axis, free] : {std::pair{0, axes.x}, {1, axes.y}, {2, axes.z}})
@@ -450,7 +451,7 @@ Sibling in_drawn_blocks(const KernelContext &context, const Sibling &version, st
       extent[axis] = std::max(multiple, (axis == 0 ? 2u : 1u) << random.below(axis == 0 ? 6 : 3)) /
                      multiple * multiple;
       // Where copies are rows, blocks are one thread thick.
-      if (!version.needs.blocks.empty() && version.grid[axis] > 1)
+      if (of_rows && version.grid[axis] > 1)
         extent[axis] = 1;
     }
   for (std::size_t axis = 3; axis-- > 0;)
