@@ -60,6 +60,7 @@ namespace {
 using ThreadSum = std::map<std::vector<std::string>, std::int64_t>;
 
 constexpr std::int64_t largest_number = std::int64_t{1} << 28;
+constexpr unsigned most_steps = 1000; ///< instructions that are looked at for one comparison
 
 std::int64_t wrapped(std::uint64_t number, unsigned bits) {
   return bits == 32 ? static_cast<std::int32_t>(number) : static_cast<std::int64_t>(number);
@@ -299,6 +300,8 @@ private:
       return special(std::string(module_.text(operand.span)));
     if (!is_whole_register(operand) || bit_width(kernel_.registers[operand.reg].type) != bits)
       return std::nullopt;
+    if (++steps_ > most_steps) // what is made of itself several times doubles them each time
+      return std::nullopt;
     const auto from = source(operand.reg, place);
     if (!from || std::find(way_.begin(), way_.end(), *from) != way_.end())
       return std::nullopt;
@@ -465,6 +468,7 @@ private:
           extended_axes_.clear();
           extended_parameters_.clear();
           least_ = 0;
+          steps_ = 0;
           const auto x = value(all[way.swapped ? 2 : 1], *from, bits);
           return need_of(x, value(all[way.swapped ? 1 : 2], *from, bits), way.equal);
         }
@@ -522,6 +526,7 @@ private:
   std::vector<std::uint32_t> extended_axes_;
   std::vector<std::string> extended_parameters_;
   std::int64_t least_ = 0;
+  unsigned steps_ = 0;
 };
 
 } // namespace

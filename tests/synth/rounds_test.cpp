@@ -139,6 +139,12 @@ TEST_CASE("other loops are left alone") {
   CHECK(without([](Loop &l) { l.test = "setp.lt.s32 %p, %i, %e; @%q setp.lt.s32 %p, %v, %e;"; }));
   CHECK(without([](Loop &l) { l.back = "@!%p bra LOOP;"; }));
   CHECK(without([](Loop &l) { l.back = "bra LOOP;"; }));
+  // It is made of itself so often that nobody follows it.
+  CHECK(without([](Loop &l) {
+    for (int i = 0; i < 64; ++i)
+      l.first += " add.s32 %m, %m, %m;";
+    l.first += " sub.s32 %m, %m, %m; add.s32 %i, %i, %m;";
+  }));
   // Another way back, which is taken after the first round.
   CHECK(without([](Loop &l) {
           l.next = "setp.eq.s32 %q, %v, 7; @%q bra LOOP; add.s32 %i, %i, %s;";
