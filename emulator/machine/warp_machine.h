@@ -36,7 +36,10 @@ private:
   void find_shapes();
   void start_warp(WarpState &warp, bool with_rows);
   bool step_blocks();
-  bool run_warp(WarpState &warp);
+  /// Takes blocks that have ended from those that run; false: none has.
+  bool end_blocks();
+  /// `has_run`: its turn has begun, and it has left code that it ran whole.
+  bool run_warp(WarpState &warp, bool has_run);
   /// `has_begun`: it goes on with a run.
   void run_fragment(WarpState &warp, std::size_t index, std::uint64_t quantum, bool to_block_end,
                     bool has_begun);
@@ -77,20 +80,29 @@ private:
   /// `index`, `quantum` and `to_block_end` are those of the fragment that goes on.
   Translated run_translated(WarpState &warp, std::size_t &index, std::uint64_t &quantum,
                             bool &to_block_end);
-  /// The same for a warp that is whole: it gets fragments only if it neither ends nor waits at a
-  /// barrier where code returns.
-  Translated run_whole(WarpState &warp, std::size_t &index, std::uint64_t &quantum,
-                       bool &to_block_end);
+  /// The same for a warp that is whole, and what has become of it: it gets fragments only if it
+  /// neither ends nor waits at a barrier where code returns.
+  void run_whole(WarpState &warp);
+  Translated settle_whole(WarpState &warp, std::size_t &index, std::uint64_t &quantum,
+                          bool &to_block_end);
   /// The translation that warps may run as long as they are whole; null: none.
   const Translation *for_whole_warps();
+  void find_whole_code();
+  /// Returns true if warps of a block that begins are whole and never wait for each other.
+  bool may_run_straight();
+  /// Runs such blocks, one after the other; returns where a warp has stopped before its end, with
+  /// its block among those that run.
+  void run_straight(std::uint32_t blocks);
   void find_stops();
   /// What the special registers hold that code reads, of a whole warp.
   const std::uint64_t *specials_of_whole(const WarpContext &context, const Translation &code);
   /// Gives a whole warp a fragment, with its registers where code has left them.
   void make_fragment(WarpState &warp);
-  /// Runs code from an instruction for some lanes; `quantum`: how many instructions.
   void make_frame();
+  /// Has a frame for a function's code.
+  void prepare_frame(WarpContext &context, const Translation &code);
   void forget_known_bytes();
+  /// Runs code from an instruction for some lanes; `quantum`: how many instructions.
   void enter(WarpContext &context, const Translation &code, LaneMask lanes, std::uint32_t pc,
              std::uint32_t *iterations, std::uint64_t quantum, bool by_block);
   /// So many instructions, or as many as some lanes may still execute.
@@ -98,6 +110,8 @@ private:
   /// Lanes of a frame begin a run, as those of a fragment do; what they have executed counts.
   void begin_run(TranslatedFrame &frame, std::uint64_t quantum);
   void count_run(TranslatedFrame &frame);
+  /// A warp holds in slots what code has left there.
+  void hold_what_is_left(const WarpContext &context);
   /// Makes fragments of what code has left, in the place of one that all of them were.
   Translated settle(WarpContext &context, std::size_t &index, std::uint64_t &quantum,
                     bool &to_block_end);
@@ -179,6 +193,9 @@ private:
   const std::optional<IdleSide> &idle_side(std::uint32_t function, std::uint32_t pc);
   CallLevel whole_level_;                   ///< room for rows, of warps that are whole
   const Translation *whole_code_ = nullptr; ///< that they run
+  bool runs_straight_ = false;              ///< it has no barriers, and no warps meet elsewhere
+  std::vector<SlotLine> straight_slots_;    ///< of run_straight(), for the room
+  std::vector<std::uint32_t> straight_iterations_;
   /// At what whole warps stop, by instruction of the kernel: the number of a barrier, or:
   static constexpr std::uint8_t ends_warp = 16, ends_whole = 17;
   std::vector<std::uint8_t> stops_;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 namespace ptxasw::emulator {
 namespace {
@@ -388,38 +389,47 @@ void WarpMachine::forget_known_bytes() {
     std::fill(known.begin(), known.end(), KnownBytes{});
 }
 
-void WarpMachine::enter(WarpContext &context, const Translation &code, LaneMask lanes,
-                        std::uint32_t pc, std::uint32_t *iterations, std::uint64_t quantum,
-                        bool by_block) {
+void WarpMachine::prepare_frame(WarpContext &context, const Translation &code) {
   TranslatedFrame &frame = frame_;
   if (!frame.machine)
     make_frame();
   if (known_changes_ != memory_.global().changes())
     forget_known_bytes();
   std::vector<KnownBytes> &known = known_by_instruction_[context.function];
-  if (known.size() != code.entries.size())
+  if (known.empty())
     known.resize(code.entries.size());
   frame.known = known.data();
-  frame.slots = reinterpret_cast<std::uint8_t *>(context.warp->held.slots.data());
-  frame.iterations = iterations;
   frame.shared = context.warp->block->shared.data();
   frame.local_base = window::local + context.depth * run_.max_local;
+  frame.context = &context;
+  frame.code = &code;
+}
+
+void WarpMachine::enter(WarpContext &context, const Translation &code, LaneMask lanes,
+                        std::uint32_t pc, std::uint32_t *iterations, std::uint64_t quantum,
+                        bool by_block) {
+  TranslatedFrame &frame = frame_;
+  prepare_frame(context, code);
+  frame.slots = reinterpret_cast<std::uint8_t *>(context.warp->held.slots.data());
+  frame.iterations = iterations;
   frame.lanes = lanes;
   frame.pc = pc;
   frame.by_block = by_block;
-  frame.context = &context;
-  frame.code = &code;
   parked_count_ = 0;
   run_ended_ = false;
   begin_run(frame, quantum);
   code.code(&frame);
+  hold_what_is_left(context);
+}
+
+void WarpMachine::hold_what_is_left(const WarpContext &context) {
   if (!run_ended_)
-    count_run(frame);
+    count_run(frame_);
   HeldRegisters &held = context.warp->held;
-  held.code = &code;
-  held.mask = frame.lanes;
+  held.code = frame_.code;
+  held.mask = frame_.lanes;
   held.depth = context.depth;
-  held.pc = frame.pc;
+  held.pc = frame_.pc;
 }
 
 WarpMachine::Translated WarpMachine::settle(WarpContext &context, std::size_t &index,
@@ -520,10 +530,82 @@ void WarpMachine::find_stops() {
   }
 }
 
+void WarpMachine::find_whole_code() {
+  if (whole_code_)
+    return;
+  whole_code_ = for_whole_warps();
+  runs_straight_ =
+      whole_code_ && run_.program.meeting() == WarpMeeting::none && !run_.options.check_barriers;
+}
+
+bool WarpMachine::may_run_straight() {
+  find_whole_code();
+  return runs_straight_;
+}
+
+// As run_whole() and settle_whole() have it for each warp, but that nothing is written down of one
+// that goes from its beginning to its end.
+void WarpMachine::run_straight(std::uint32_t blocks) {
+  const Translation &code = *whole_code_;
+  std::unique_ptr<BlockState> block = start_block(run_.started++);
+  WarpContext context{run_, block->warps.data(), &whole_level_,
+                      0,    run_.kernel,         run_.program.function(run_.kernel).code.data()};
+  const bool has_local = run_.program.function(run_.kernel).local_bytes != 0;
+  straight_slots_.resize(std::max(straight_slots_.size(), code.slot_bytes / sizeof(SlotLine)));
+  straight_iterations_.resize(block->warps[0].at.iterations.size());
+  for (;;) {
+    prepare_frame(context, code);
+    frame_.slots = reinterpret_cast<std::uint8_t *>(straight_slots_.data());
+    frame_.iterations = straight_iterations_.data();
+    for (WarpState &warp : block->warps) {
+      context.warp = &warp;
+      if (has_local)
+        whole_level_.local.assign(std::size_t{run_.max_local} * warp_lanes, 0);
+      frame_.specials = specials_of_whole(context, code);
+      for (std::uint32_t &iteration : straight_iterations_)
+        iteration = 0;
+      frame_.lanes = warp.all;
+      frame_.pc = 0;
+      frame_.by_block = 0;
+      parked_count_ = 0;
+      run_ended_ = false;
+      turn_ = {time_slice, run_.outcome.steps};
+      begin_run(frame_, time_slice);
+      code.code(&frame_);
+      if (!run_ended_ && parked_count_ == 0 && frame_.budget > 0 &&
+          stops_[frame_.pc] == ends_warp) {
+        count_run(frame_);
+        run_.outcome.steps += lane_count(warp.all);
+        continue;
+      }
+      for (std::uint32_t w = 0; w < warp.index; ++w)
+        block->warps[w].live = 0;
+      block->live_warps -= warp.index;
+      std::swap(warp.held.slots, straight_slots_);
+      warp.at.iterations = straight_iterations_;
+      hold_what_is_left(context);
+      run_.active.push_back(std::move(block));
+      bool has_run = true;
+      for (WarpState &other : std::span(&warp, &context.warp->block->warps.back() + 1))
+        run_warp(other, std::exchange(has_run, false));
+      end_blocks();
+      return;
+    }
+    if (run_.started == blocks) {
+      ended_.push_back(std::move(block));
+      return;
+    }
+    block->index = run_.started++;
+    block->first_step = run_.outcome.steps;
+    run_.find_block(block->index, block->ctaid);
+    if (run_.shared_bytes != 0)
+      block->shared = shared_at_start_;
+  }
+}
+
 // A turn goes on until its end or a barrier, and behind that if the warp is the last to come there:
 // as the interpreter has it for a warp of one fragment.
-WarpMachine::Translated WarpMachine::run_whole(WarpState &warp, std::size_t &index,
-                                               std::uint64_t &quantum, bool &to_block_end) {
+void WarpMachine::run_whole(WarpState &warp) {
   const Translation &code = *whole_code_;
   WarpContext context{run_, &warp,       &whole_level_,
                       0,    run_.kernel, run_.program.function(run_.kernel).code.data()};
@@ -533,7 +615,13 @@ WarpMachine::Translated WarpMachine::run_whole(WarpState &warp, std::size_t &ind
   if (held.slots.size() < code.slot_bytes / sizeof(SlotLine))
     held.slots.resize(code.slot_bytes / sizeof(SlotLine));
   frame_.specials = specials_of_whole(context, code);
-  enter(context, code, warp.live, warp.at.pc, warp.at.iterations.data(), quantum, false);
+  enter(context, code, warp.live, warp.at.pc, warp.at.iterations.data(), time_slice, false);
+}
+
+WarpMachine::Translated WarpMachine::settle_whole(WarpState &warp, std::size_t &index,
+                                                  std::uint64_t &quantum, bool &to_block_end) {
+  WarpContext context{run_, &warp,       &whole_level_,
+                      0,    run_.kernel, run_.program.function(run_.kernel).code.data()};
   warp.at.pc = frame_.pc;
   const std::uint8_t stop =
       parked_count_ == 0 && frame_.budget > 0 ? stops_[frame_.pc] : ends_whole;
