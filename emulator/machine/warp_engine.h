@@ -22,13 +22,22 @@
 
 namespace ptxasw::emulator {
 
-/// A stretch of memory that translated code may access. Ends are exclusive; `to_host` is added to
-/// an address.
+/// A stretch of global memory that translated code may access. Ends are exclusive; `to_host` is
+/// added to an address.
 struct KnownBytes {
   std::uint64_t first = 0, end = 0;
   std::uint64_t store_end = 0; ///< of what may be stored to; `first`: nothing
   std::uint64_t to_host = 0;
   GlobalMemory::Tracks *tracks = nullptr; ///< accesses are noted here; nothing else may access
+};
+
+/// The stretch that an instruction has accessed last, as code asks for it: no bytes where it may
+/// not access any.
+struct KnownAccess {
+  std::uint64_t first = 0;   ///< of what the instruction accesses, a multiple of its size
+  std::uint64_t size = 0;    ///< bytes from there on
+  std::uint64_t count = 0;   ///< of such multiples from which on Translation::spans bytes are there
+  std::uint64_t to_host = 0; ///< is added to an address; of shared memory, the frame says it
 };
 
 /// A stretch of shared memory, by 128 bytes: in these no two variables meet (variable_gap).
@@ -91,10 +100,8 @@ struct TranslatedFrame {
   const std::uint64_t *specials = nullptr;
   std::uint32_t *iterations = nullptr; ///< by loop
   const std::uint8_t *parameters = nullptr;
-  const KnownBytes *known = nullptr; ///< by instruction: what it has accessed last
+  const KnownAccess *known = nullptr; ///< by instruction
   std::uint8_t *shared = nullptr;
-  const SharedBytes *shared_bytes = nullptr;
-  std::uint64_t shared_granules = 0;
   std::uint64_t local_base = 0; ///< address of this depth's frame of local memory
   std::int64_t budget = 0;      ///< instructions that may be executed; what is left of them
   std::uint32_t lanes = 0;
@@ -131,6 +138,8 @@ struct Translation {
   void (*code)(TranslatedFrame *) = nullptr;
   /// By instruction: how many are executed at least after an entry here; 0: it is none.
   std::vector<std::uint32_t> entries;
+  /// By instruction: bytes that it accesses from its first lane's on, if that is always the same.
+  std::vector<std::uint32_t> spans;
   std::vector<SpecialRegister> specials;
   std::vector<RegisterSlot> slots; ///< by register
   std::uint32_t slot_bytes = 0;    ///< a multiple of 64, where slots begin

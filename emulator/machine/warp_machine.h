@@ -127,6 +127,10 @@ private:
   /// Returns true if those that go on have their turn before all that wait.
   bool goes_before_parked() const;
   void find_shared_bytes();
+  /// What code asks for from now on where an instruction accesses memory.
+  void know_access(const TranslatedFrame &frame, std::uint32_t pc, const KnownBytes &bytes);
+  /// The variable that an address of shared memory is in, if it is in one.
+  KnownBytes known_shared(std::uint64_t address) const;
   std::uint8_t *known_bytes(const WarpContext &context, unsigned lane, std::uint64_t address,
                             std::uint64_t size, bool is_store);
   std::uint8_t *known_global(std::uint64_t address, std::uint64_t size, bool is_store);
@@ -160,8 +164,9 @@ private:
   static constexpr std::size_t most_spare = 64;
   std::vector<Fragment> spare_fragments_; ///< of lanes that have ended, for the room
   std::vector<KnownBytes> known_;         ///< by the number of a page; empty until code is entered
-  std::vector<std::vector<KnownBytes>> known_by_instruction_; ///< of a function
-  std::uint64_t known_changes_ = 0;                           ///< GlobalMemory::changes() of these
+  /// Of a function's translation.
+  std::vector<std::array<std::vector<KnownAccess>, lane_layouts>> known_by_instruction_;
+  std::uint64_t known_changes_ = 0; ///< GlobalMemory::changes() of these
   std::vector<SharedBytes> shared_bytes_;
   std::vector<WarpShape> shapes_; ///< by warp of a block
   TranslatedFrame frame_;

@@ -372,8 +372,6 @@ void WarpMachine::make_frame() {
   known_by_instruction_.resize(run_.program.function_count());
   known_changes_ = memory_.global().changes();
   find_shared_bytes();
-  frame_.shared_bytes = shared_bytes_.data();
-  frame_.shared_granules = shared_bytes_.size();
   frame_.compute = &Calls::compute;
   frame_.access = &Calls::access;
   frame_.access_steps = &Calls::access_steps;
@@ -385,8 +383,9 @@ void WarpMachine::make_frame() {
 void WarpMachine::forget_known_bytes() {
   known_changes_ = memory_.global().changes();
   std::fill(known_.begin(), known_.end(), KnownBytes{});
-  for (std::vector<KnownBytes> &known : known_by_instruction_)
-    std::fill(known.begin(), known.end(), KnownBytes{});
+  for (auto &of_function : known_by_instruction_)
+    for (std::vector<KnownAccess> &known : of_function)
+      std::fill(known.begin(), known.end(), KnownAccess{});
 }
 
 void WarpMachine::prepare_frame(WarpContext &context, const Translation &code) {
@@ -395,7 +394,8 @@ void WarpMachine::prepare_frame(WarpContext &context, const Translation &code) {
     make_frame();
   if (known_changes_ != memory_.global().changes())
     forget_known_bytes();
-  std::vector<KnownBytes> &known = known_by_instruction_[context.function];
+  std::vector<KnownAccess> &known =
+      known_by_instruction_[context.function][static_cast<std::size_t>(code.layout)];
   if (known.empty())
     known.resize(code.entries.size());
   frame.known = known.data();
@@ -926,10 +926,8 @@ std::uint8_t *WarpMachine::known_bytes(const WarpContext &context, unsigned lane
     return known_global(address, size, is_store);
   if (actual == StateSpace::shared) {
     const std::uint64_t offset = address - window::shared;
-    if (offset / shared_granule >= shared_bytes_.size())
-      return nullptr;
-    const SharedBytes &bytes = shared_bytes_[offset / shared_granule];
-    return offset >= bytes.first && offset + size <= bytes.end
+    const KnownBytes bytes = known_shared(address);
+    return address >= bytes.first && address + size <= bytes.end
                ? context.warp->block->shared.data() + offset
                : nullptr;
   }
@@ -998,7 +996,35 @@ bool copy_within(const std::uint64_t *addresses, std::uint64_t first, std::uint6
 
 } // namespace
 
-// Most find all lanes in the bytes that the instruction accessed before, or in one variable.
+KnownBytes WarpMachine::known_shared(std::uint64_t address) const {
+  const std::uint64_t base = window::shared, granule = (address - base) / shared_granule;
+  if (granule >= shared_bytes_.size())
+    return {};
+  const SharedBytes bytes = shared_bytes_[granule];
+  return {base + bytes.first, base + bytes.end, base + bytes.end};
+}
+
+void WarpMachine::know_access(const TranslatedFrame &frame, std::uint32_t pc,
+                              const KnownBytes &bytes) {
+  const auto &context = *static_cast<const WarpContext *>(frame.context);
+  const WarpInstruction &in = run_.program.function(context.function).code[pc];
+  const bool is_store = in.action == WarpAction::store;
+  const std::uint64_t whole = in.element * (is_store ? in.inputs.size() : in.outputs.size());
+  const std::uint64_t end = is_store ? bytes.store_end : bytes.end, span = frame.code->spans[pc];
+  KnownAccess &access =
+      known_by_instruction_[context.function][static_cast<std::size_t>(frame.code->layout)][pc];
+  access = {};
+  const std::uint64_t first = (bytes.first + whole - 1) / whole * whole;
+  if (bytes.tracks || first < bytes.first || first >= end)
+    return;
+  access.first = first;
+  access.size = end - first;
+  access.to_host = bytes.to_host;
+  if (span != 0 && access.size >= span)
+    access.count = (access.size - span) / whole + 1;
+}
+
+// Most find all lanes in one allocation, or in one variable.
 bool WarpMachine::access_at_once(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask,
                                  const std::uint64_t *addresses, std::uint8_t *values) {
   const auto &context = *static_cast<const WarpContext *>(frame.context);
@@ -1007,30 +1033,21 @@ bool WarpMachine::access_at_once(TranslatedFrame &frame, std::uint32_t pc, LaneM
   if (mask == 0 || (is_store ? in.inputs.size() : in.outputs.size()) != 1)
     return mask == 0;
   const std::uint64_t one = addresses[std::countr_zero(mask)];
-  std::uint64_t first = 0, size = 0;
-  std::uint8_t *host = nullptr;
-  if (in.space == StateSpace::shared) {
-    const std::uint64_t base = window::shared;
-    const std::uint64_t granule = (one - base) / shared_granule;
-    if (granule >= shared_bytes_.size())
+  const bool is_shared = in.space == StateSpace::shared;
+  const KnownAccess &access =
+      known_by_instruction_[context.function][static_cast<std::size_t>(frame.code->layout)][pc];
+  if (one - access.first >= access.size) {
+    if (is_shared)
+      know_access(frame, pc, known_shared(one));
+    else if (in.space == StateSpace::global || in.space == StateSpace::constant ||
+             in.space == StateSpace::generic)
+      know_access(frame, pc, known_[one / GlobalMemory::page_size % known_pages]);
+    if (one - access.first >= access.size)
       return false;
-    first = base + shared_bytes_[granule].first;
-    size = shared_bytes_[granule].end - shared_bytes_[granule].first;
-    host = frame.shared + shared_bytes_[granule].first;
-  } else if (in.space == StateSpace::global || in.space == StateSpace::constant ||
-             in.space == StateSpace::generic) {
-    KnownBytes &known = known_by_instruction_[context.function][pc];
-    if (one < known.first || one >= known.end)
-      known = known_[one / GlobalMemory::page_size % known_pages];
-    const std::uint64_t end = is_store ? known.store_end : known.end;
-    if (known.tracks || end <= known.first)
-      return false;
-    first = known.first;
-    size = end - known.first;
-    host = reinterpret_cast<std::uint8_t *>(first + known.to_host);
-  } else {
-    return false;
   }
+  const std::uint64_t first = access.first, size = access.size;
+  std::uint8_t *const host = is_shared ? frame.shared + (first - window::shared)
+                                       : reinterpret_cast<std::uint8_t *>(first + access.to_host);
   switch (in.element) {
   case 1:
     return copy_within<std::uint8_t>(addresses, first, size, host, mask, is_store, values);
@@ -1068,8 +1085,10 @@ bool WarpMachine::access(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask
     if (!bytes[lane])
       return false;
     if (left == (left & -left))
-      known_by_instruction_[context.function][pc] =
-          space_of(address) == StateSpace::global ? entry : KnownBytes{};
+      know_access(frame, pc,
+                  in.space == StateSpace::shared            ? known_shared(address)
+                  : space_of(address) == StateSpace::global ? entry
+                                                            : KnownBytes{});
   }
   switch (size) {
   case 1:

@@ -89,6 +89,15 @@ private:
   std::string value_place(const WarpInstruction &in, std::size_t element);
   std::string lies_at(const IrValue &where, const std::string &first, std::uint64_t distance);
   void load_parameter(const WarpInstruction &in);
+  /// Bytes that a lane accesses.
+  static std::uint64_t access_bytes(const WarpInstruction &in) {
+    return in.element * (in.action == WarpAction::store ? in.inputs.size() : in.outputs.size());
+  }
+  std::string known_field(const WarpInstruction &in, std::size_t offset);
+  std::string to_host(const WarpInstruction &in);
+  std::string rotated(const std::string &value, int places, std::string_view type);
+  /// What host_bytes() is asked for, of an instruction whose lanes' addresses have a shape.
+  void note_span(std::uint32_t pc, const IrValue &where, bool is_contiguous);
   std::string host_bytes(const WarpInstruction &in, const std::string &address, std::uint64_t bytes,
                          const std::string &otherwise);
   /// The same for rows that begin at several addresses.
@@ -116,7 +125,7 @@ private:
                                std::uint64_t element, const std::string &otherwise);
   /// Says in an i1 if all lanes' elements have been loaded to %values from where %addresses say.
   std::string gather(const WarpInstruction &in, const std::string &mask);
-  void define_gather(bool is_shared, unsigned width);
+  void define_gather(unsigned width);
   /// Addresses of the first lanes of rows, if rows are shorter than a warp.
   std::vector<std::string> row_begins(const IrValue &where);
   /// Says in an i1 if each lane's address is that of its row's first lane and so much more from
@@ -176,6 +185,7 @@ private:
   const Liveness liveness_;
   const RegisterId carry_;
   std::vector<std::uint32_t> lengths_; ///< of a segment that begins here; 0: none does
+  std::vector<std::uint32_t> spans_;   ///< Translation::spans
   std::vector<Live> live_;             ///< in front of an instruction
   std::vector<SpecialRegister> specials_;
   std::vector<Slot> slots_;         ///< by register
@@ -716,48 +726,54 @@ void FunctionTranslator::load_parameter(const WarpInstruction &in) {
   commit();
 }
 
-// The place in this process of bytes from an address on; goes to `otherwise` where it is not known
-// that they may be accessed.
+// The place in this process of bytes from an address on, whole elements; goes to `otherwise` where
+// it is not known that they may be accessed. For as many bytes as the instruction always accesses,
+// the machine has said how many elements it may begin with: an address that is not of a whole
+// element has ones in front as a number of elements.
 std::string FunctionTranslator::host_bytes(const WarpInstruction &in, const std::string &address,
                                            std::uint64_t bytes, const std::string &otherwise) {
-  const bool is_store = in.action == WarpAction::store;
-  const auto check = [&](const std::string &holds) {
-    const std::string next = text_.new_label();
-    likely(holds, next, otherwise);
-    text_.start(next);
-  };
-  const auto within = [&](const std::string &at, const std::string &first, const std::string &end) {
-    // From the stretch's beginning: what lies before it is beyond any end, and nothing wraps round.
-    const std::string offset = text_.define("sub i64 {}, {}", at, first);
-    const std::string size = text_.define("sub i64 {}, {}", end, first);
+  const auto number = static_cast<std::size_t>(&in - function_.code.data());
+  const std::string offset =
+      text_.define("sub i64 {}, {}", address, known_field(in, offsetof(KnownAccess, first)));
+  const std::string next = text_.new_label();
+  if (spans_[number] == bytes) {
+    const int places = std::countr_zero(access_bytes(in));
+    likely(text_.define("icmp ult i64 {}, {}", rotated(offset, places, "i64"),
+                        known_field(in, offsetof(KnownAccess, count))),
+           next, otherwise);
+  } else {
+    const std::string size = known_field(in, offsetof(KnownAccess, size));
     const std::string begins = text_.define("icmp ult i64 {}, {}", offset, size);
-    const std::string behind = text_.define("add i64 {}, {}", offset, bytes);
-    const std::string ends = text_.define("icmp ule i64 {}, {}", behind, size);
-    check(text_.define("and i1 {}, {}", begins, ends));
-  };
-  const auto member = [&](const std::string &base, std::size_t offset, std::string_view type) {
-    return text_.load(type, text_.define("add i64 {}, {}", base, offset), 4);
-  };
-  if (in.space == StateSpace::shared) {
-    const std::string at = text_.define("sub i64 {}, {}", address, window::shared);
-    const std::string granule = text_.define("udiv i64 {}, {}", at, shared_granule);
-    check(text_.define("icmp ult i64 {}, %shared_granules", granule));
-    const std::string entry = text_.define(
-        "add i64 %shared_bytes, {}", text_.define("mul i64 {}, {}", granule, sizeof(SharedBytes)));
-    const auto extended = [&](std::size_t offset) {
-      return text_.define("zext i32 {} to i64", member(entry, offset, "i32"));
-    };
-    within(at, extended(offsetof(SharedBytes, first)), extended(offsetof(SharedBytes, end)));
-    return text_.define("add i64 {}, %shared", at);
+    const std::string rest = text_.define("sub i64 {}, {}", size, offset);
+    const std::string ends = text_.define("icmp uge i64 {}, {}", rest, bytes);
+    likely(text_.define("and i1 {}, {}", begins, ends), next, otherwise);
   }
-  const std::string entry =
-      text_.define("add i64 %known, {}", (&in - function_.code.data()) * sizeof(KnownBytes));
-  within(
-      address, member(entry, offsetof(KnownBytes, first), "i64"),
-      member(entry, is_store ? offsetof(KnownBytes, store_end) : offsetof(KnownBytes, end), "i64"));
-  check(text_.define("icmp eq i64 {}, 0", member(entry, offsetof(KnownBytes, tracks), "i64")));
-  return text_.define("add i64 {}, {}", address,
-                      member(entry, offsetof(KnownBytes, to_host), "i64"));
+  text_.start(next);
+  return text_.define("add i64 {}, {}", address, to_host(in));
+}
+
+std::string FunctionTranslator::known_field(const WarpInstruction &in, std::size_t offset) {
+  const auto number = static_cast<std::size_t>(&in - function_.code.data());
+  return text_.load("i64",
+                    text_.define("add i64 %known, {}", number * sizeof(KnownAccess) + offset), 8);
+}
+
+std::string FunctionTranslator::to_host(const WarpInstruction &in) {
+  return in.space == StateSpace::shared ? "%shared_to_host"
+                                        : known_field(in, offsetof(KnownAccess, to_host));
+}
+
+/// Bits to the right, from the last to the first.
+std::string FunctionTranslator::rotated(const std::string &value, int places,
+                                        std::string_view type) {
+  if (places == 0)
+    return value;
+  const bool is_row = type == row_type;
+  const std::string function = fmt::format("@llvm.fshr.{}", is_row ? "v32i64" : "i64");
+  text_.declarations.insert(fmt::format("declare {0} {1}({0}, {0}, {0})\n", type, function));
+  const std::string by = std::to_string(places);
+  return text_.define("call {0} {1}({0} {2}, {0} {2}, {0} {3})", type, function, value,
+                      is_row ? domain_.spread({by, 64, true}).text : by);
 }
 
 /// The indices of a shufflevector of so many lanes.
@@ -877,28 +893,24 @@ void FunctionTranslator::store_apart(const std::string &to, const IrValue &where
 }
 
 std::string FunctionTranslator::gather(const WarpInstruction &in, const std::string &mask) {
-  const bool is_shared = in.space == StateSpace::shared;
   const unsigned width = in.element * 8u;
-  define_gather(is_shared, width);
-  const std::size_t number = static_cast<std::size_t>(&in - function_.code.data());
-  const std::string known =
-      is_shared ? "%shared_bytes" : text_.define("add i64 %known, {}", number * sizeof(KnownBytes));
-  return text_.define(
-      "call i1 @gather_{}{}(i64 {}, i64 {}, i64 {}, i64 %addresses, i64 %values, i32 {})",
-      is_shared ? "shared" : "known", width, known, is_shared ? "%shared_granules" : "0",
-      is_shared ? "%shared" : "0", mask);
+  define_gather(width);
+  const auto number = static_cast<std::size_t>(&in - function_.code.data());
+  const std::string known = text_.define("add i64 %known, {}", number * sizeof(KnownAccess));
+  return text_.define("call i1 @gather{}(i64 {}, i64 {}, i64 %addresses, i64 %values, i32 {})",
+                      width, known, to_host(in), mask);
 }
 
-// A function of its own for all loads of one width from memory of one kind: their lanes' addresses
-// lie in a row in memory, what they load goes to another. Lanes that do not execute it load
-// nothing, or what the first that does loads. All of them are in one stretch, or nothing is loaded.
-void FunctionTranslator::define_gather(bool is_shared, unsigned width) {
-  const std::string name = fmt::format("@gather_{}{}", is_shared ? "shared" : "known", width);
+// A function of its own for all loads of one width: their lanes' addresses lie in a row in memory,
+// what they load goes to another. Lanes that do not execute it load nothing, or what the first that
+// does loads. All of them are in one stretch, or nothing is loaded.
+void FunctionTranslator::define_gather(unsigned width) {
+  const std::string name = fmt::format("@gather{}", width);
   if (!functions_.insert(name).second)
     return;
   const std::string before = std::exchange(text_.text, {});
-  text_.text = fmt::format("define internal i1 {}(i64 %stretch, i64 %granules, i64 %shared, i64 "
-                           "%from, i64 %to, i32 %mask) noinline {{\nentry:\n",
+  text_.text = fmt::format("define internal i1 {}(i64 %stretch, i64 %to_host, i64 %from, i64 %to, "
+                           "i32 %mask) noinline {{\nentry:\n",
                            name);
   std::string current;
   const auto check = [&](const std::string &holds) {
@@ -906,8 +918,8 @@ void FunctionTranslator::define_gather(bool is_shared, unsigned width) {
     likely(holds, current, "not_here");
     text_.start(current);
   };
-  const auto member = [&](const std::string &base, std::size_t offset, std::string_view type) {
-    return text_.load(type, text_.define("add i64 {}, {}", base, offset), 4);
+  const auto member = [&](std::size_t offset) {
+    return text_.load("i64", text_.define("add i64 %stretch, {}", offset), 8);
   };
   const auto splat = [&](const std::string &value) {
     return domain_.spread({value, 64, true}).text;
@@ -917,29 +929,8 @@ void FunctionTranslator::define_gather(bool is_shared, unsigned width) {
   const std::string lane = text_.define("call i32 @llvm.cttz.i32(i32 %mask, i1 true)");
   const std::string place = text_.define("shl i64 {}, 3", text_.define("zext i32 {} to i64", lane));
   const std::string one = text_.load("i64", text_.define("add i64 %from, {}", place), 8);
-  std::string first, end, to_host;
-  if (is_shared) {
-    const std::string at = text_.define("sub i64 {}, {}", one, window::shared);
-    const std::string granule = text_.define("udiv i64 {}, {}", at, shared_granule);
-    check(text_.define("icmp ult i64 {}, %granules", granule));
-    const std::string entry = text_.define(
-        "add i64 %stretch, {}", text_.define("mul i64 {}, {}", granule, sizeof(SharedBytes)));
-    const auto extended = [&](std::size_t offset) {
-      return text_.define("add i64 {}, {}",
-                          text_.define("zext i32 {} to i64", member(entry, offset, "i32")),
-                          window::shared);
-    };
-    first = extended(offsetof(SharedBytes, first));
-    end = extended(offsetof(SharedBytes, end));
-    to_host = text_.define("sub i64 %shared, {}", window::shared);
-  } else {
-    first = member("%stretch", offsetof(KnownBytes, first), "i64");
-    end = member("%stretch", offsetof(KnownBytes, end), "i64");
-    to_host = member("%stretch", offsetof(KnownBytes, to_host), "i64");
-    check(
-        text_.define("icmp eq i64 {}, 0", member("%stretch", offsetof(KnownBytes, tracks), "i64")));
-  }
-  const std::string size = text_.define("sub i64 {}, {}", end, first);
+  const std::string first = member(offsetof(KnownAccess, first));
+  const std::string size = member(offsetof(KnownAccess, size));
   check(text_.define("icmp uge i64 {}, {}", size, width / 8));
   const std::string last = text_.define("sub i64 {}, {}", size, width / 8);
   const std::string all = text_.load(row_type, "%from", 64);
@@ -952,15 +943,11 @@ void FunctionTranslator::define_gather(bool is_shared, unsigned width) {
   if (host_.gathers && width >= 32) {
     // Whole elements in: what an odd place has in its last bits makes a large number.
     const int places = std::countr_zero(element);
-    check(text_.define("icmp eq i64 {}, 0", text_.define("and i64 {}, {}", first, element - 1)));
     const std::string offset = text_.define("sub {} {}, {}", row_type, all, splat(first));
-    text_.declarations.insert(
-        fmt::format("declare {0} @llvm.fshr.v32i64({0}, {0}, {0})\n", row_type));
-    const std::string number = text_.define("call {0} @llvm.fshr.v32i64({0} {1}, {0} {1}, {0} {2})",
-                                            row_type, offset, splat(std::to_string(places)));
+    const std::string number = rotated(offset, places, row_type);
     const std::string most = text_.define("lshr i64 {}, {}", last, places);
     check_lanes(text_.define("icmp ugt {} {}, {}", row_type, number, splat(most)));
-    const std::string host = text_.define("add {} {}, {}", row_type, all, splat(to_host));
+    const std::string host = text_.define("add {} {}, {}", row_type, all, splat("%to_host"));
     const std::string name = fmt::format("i{}", width),
                       pointers = fmt::format("<32 x {}>", text_.pointer(name));
     const std::string function =
@@ -1000,7 +987,7 @@ void FunctionTranslator::define_gather(bool is_shared, unsigned width) {
                        text_.pointer("i64"));
       const std::string address =
           text_.define("load volatile i64, {} {}, align 8", text_.pointer("i64"), place);
-      const std::string at = text_.define("add i64 {}, {}", address, to_host);
+      const std::string at = text_.define("add i64 {}, %to_host", address);
       values = text_.define("insertelement {} {}, i{} {}, i32 {}", type, values, width,
                             text_.load(IrDomain::type_of(width, true), at, 1), number);
     }
@@ -1011,6 +998,16 @@ void FunctionTranslator::define_gather(bool is_shared, unsigned width) {
   text_.line("ret i1 false");
   text_.text += "}\n";
   functions_text_ += std::exchange(text_.text, before);
+}
+
+void FunctionTranslator::note_span(std::uint32_t pc, const IrValue &where, bool is_contiguous) {
+  if (!where.is_scalar())
+    return;
+  const WarpInstruction &in = function_.code[pc];
+  const auto [least, greatest] = domain_.range(where);
+  spans_[pc] = static_cast<std::uint32_t>(
+      is_contiguous ? access_bytes(in) * warp_lanes
+                    : static_cast<std::uint64_t>(greatest - least) + access_bytes(in));
 }
 
 std::vector<std::string> FunctionTranslator::row_begins(const IrValue &where) {
@@ -1111,6 +1108,8 @@ std::vector<IrValue> FunctionTranslator::load(std::uint32_t pc, const IrValue &w
   const std::string type = IrDomain::type_of(width, is_uniform);
   const std::string slow = text_.new_label(), join = text_.new_label();
   WaysIn in_all;
+  if (has_quick_way)
+    note_span(pc, where, is_contiguous);
   if (has_rows) {
     const std::string in_rows = text_.new_label(), others = text_.new_label(),
                       fast = text_.new_label();
@@ -1131,11 +1130,13 @@ std::vector<IrValue> FunctionTranslator::load(std::uint32_t pc, const IrValue &w
     const std::string first =
         where.is_scalar() ? where.text
                           : text_.define("extractelement {} {}, i32 0", row_type, where.text);
-    const std::string rest = text_.define("and i64 {}, {}", first, whole - 1);
-    const std::string aligned = text_.define("icmp eq i64 {}, 0", rest);
-    const std::string quick = text_.new_label();
-    likely(aligned, quick, slow);
-    text_.start(quick);
+    if (!where.is_scalar()) {
+      const std::string rest = text_.define("and i64 {}, {}", first, whole - 1);
+      const std::string aligned = text_.define("icmp eq i64 {}, 0", rest);
+      const std::string quick = text_.new_label();
+      likely(aligned, quick, slow);
+      text_.start(quick);
+    }
     const std::string one_place = text_.new_label();
     if (is_apart) {
       const std::string bytes = host_bytes_apart(in, where, whole, slow);
@@ -1263,13 +1264,19 @@ void FunctionTranslator::store(std::uint32_t pc, const IrValue &where, const std
     const std::string first =
         where.is_scalar() ? where.text
                           : text_.define("extractelement {} {}, i32 0", row_type, where.text);
-    const std::string rest = text_.define("and i64 {}, {}", first, whole - 1);
-    const std::string aligned = text_.define("icmp eq i64 {}, 0", rest);
     const std::string full = text_.define("icmp eq i32 {}, -1", mask);
     const bool may_be_masked = count == 1 && width >= 32 && !is_apart;
     const std::string quick = text_.new_label(), side_by_side = text_.new_label(),
                       some = text_.new_label(), all = text_.new_label();
-    likely(may_be_masked ? aligned : text_.define("and i1 {}, {}", aligned, full), quick, slow);
+    std::string is_quick = may_be_masked ? "true" : full;
+    if (where.is_scalar()) {
+      note_span(pc, where, is_contiguous);
+    } else {
+      const std::string rest = text_.define("and i64 {}, {}", first, whole - 1);
+      const std::string aligned = text_.define("icmp eq i64 {}, 0", rest);
+      is_quick = may_be_masked ? aligned : text_.define("and i1 {}, {}", aligned, full);
+    }
+    likely(is_quick, quick, slow);
     text_.start(quick);
     text_.line("br i1 {}, label %{}, label %{}", is_apart ? "true" : lies_at(where, first, whole),
                side_by_side, slow);
@@ -1505,6 +1512,7 @@ void FunctionTranslator::translate_segments() {
   text_.declarations.clear();
   functions_.clear();
   functions_text_.clear();
+  spans_.assign(lengths_.size(), 0);
   for (std::uint32_t pc = 0; pc < lengths_.size(); ++pc)
     if (lengths_[pc] != 0)
       translate_segment(pc);
@@ -1529,9 +1537,8 @@ TranslatedText FunctionTranslator::run() {
   argument("iterations", offsetof(TranslatedFrame, iterations), "i64");
   argument("parameters", offsetof(TranslatedFrame, parameters), "i64");
   argument("known", offsetof(TranslatedFrame, known), "i64");
-  argument("shared", offsetof(TranslatedFrame, shared), "i64");
-  argument("shared_bytes", offsetof(TranslatedFrame, shared_bytes), "i64");
-  argument("shared_granules", offsetof(TranslatedFrame, shared_granules), "i64");
+  text_.line("%shared_to_host = sub i64 {}, {}", field(offsetof(TranslatedFrame, shared), "i64"),
+             window::shared);
   argument("local_base", offsetof(TranslatedFrame, local_base), "i64");
   text_.line("%budget = alloca i64");
   text_.line("%lanes = alloca i32");
@@ -1565,7 +1572,7 @@ TranslatedText FunctionTranslator::run() {
   text_.text += "!0 = !{!\"branch_weights\", i32 1000, i32 1}\n";
   for (const std::string &declaration : text_.declarations)
     text_.text += declaration;
-  TranslatedText result{text_.text, lengths_, specials_, {}, slot_bytes_, {}, {}, {}, {}};
+  TranslatedText result{text_.text, lengths_, spans_, specials_, {}, slot_bytes_, {}, {}, {}, {}};
   for (const Slot &slot : slots_) {
     result.slots.push_back(slot);
     result.slots.back().any_nan = slot.nan == NanBits::any;
