@@ -95,6 +95,7 @@ private:
   void run_straight(std::uint32_t blocks);
   void find_stops();
   /// What the special registers hold that code reads, of a whole warp.
+  void find_whole_specials(const WarpContext &context, const Translation &code);
   const std::uint64_t *specials_of_whole(const WarpContext &context, const Translation &code);
   /// Gives a whole warp a fragment, with its registers where code has left them.
   void make_fragment(WarpState &warp);
@@ -206,14 +207,15 @@ private:
   std::vector<std::uint8_t> stops_;
   struct WholeSpecials {
     const Translation *code = nullptr;
-    std::uint64_t block = 0; ///< whose they are, from 1
+    std::uint32_t block = 0; ///< whose they are
     std::vector<std::uint64_t> values;
     struct One {
       std::size_t row; ///< in values
       SpecialRegister special;
-      bool by_lane;
     };
-    std::vector<One> of_warp, of_block; ///< those that are not the same in all of them
+    std::vector<One> of_block, by_lane;  ///< not the same in all of them; of a warp, in its lanes
+    std::vector<std::size_t> of_warp;    ///< rows of those that are one number in each warp
+    std::vector<std::uint64_t> of_warps; ///< by warp of a block: these numbers
   };
   WholeSpecials whole_specials_;
   /// Steps at which translations are asked for again.

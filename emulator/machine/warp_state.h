@@ -197,6 +197,13 @@ struct MachineRun {
   /// Where the block of some number, in the order in which they are started, is in the grid:
   /// clusters one after the other.
   void find_block(std::uint32_t index, std::uint32_t (&ctaid)[3]) const;
+  /// The same where `ctaid` is the place of the block before it, and there are no clusters.
+  void find_next_block(std::uint32_t index, std::uint32_t (&ctaid)[3]) const {
+    if (!launch.blocks.empty())
+      return find_block(index, ctaid);
+    for (int axis = 0; axis < 3 && ++ctaid[axis] == launch.grid[axis] && axis != 2; ++axis)
+      ctaid[axis] = 0;
+  }
   /// A block's number in its cluster (%cluster_ctarank).
   std::uint32_t rank_of(const BlockState &block) const;
   /// The block of a rank in the cluster of another one; null if there is none, it has not started,

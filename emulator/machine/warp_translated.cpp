@@ -248,7 +248,12 @@ void WarpMachine::find_shared_bytes() {
 namespace {
 
 bool is_of_block(SpecialRegister special) {
-  return special >= SpecialRegister::ctaid_x && special <= SpecialRegister::cluster_ctarank;
+  return special >= SpecialRegister::ctaid_x && special <= SpecialRegister::cluster_ctarank &&
+         (special < SpecialRegister::nctaid_x || special > SpecialRegister::nctaid_z);
+}
+
+std::size_t axis_of(SpecialRegister special, SpecialRegister x) {
+  return static_cast<std::size_t>(special) - static_cast<std::size_t>(x);
 }
 
 bool is_of_warp(SpecialRegister special) {
@@ -257,8 +262,7 @@ bool is_of_warp(SpecialRegister special) {
 
 void fill_special(const WarpContext &context, SpecialRegister special, LaneLayout layout,
                   std::uint64_t *row) {
-  const auto axis =
-      static_cast<std::size_t>(special) - static_cast<std::size_t>(SpecialRegister::tid_x);
+  const std::size_t axis = axis_of(special, SpecialRegister::tid_x);
   const std::size_t lanes = is_by_lane(special, layout) ? warp_lanes : 1;
   if (axis < 3) {
     std::copy_n(context.warp->tid[axis], lanes, row);
@@ -280,45 +284,53 @@ void fill_specials(const WarpContext &context, const Translation &code, std::uin
 
 } // namespace
 
+void WarpMachine::find_whole_specials(const WarpContext &context, const Translation &code) {
+  WholeSpecials &its = whole_specials_;
+  its = {};
+  its.code = &code;
+  its.block = context.warp->block->index;
+  its.values.resize(code.specials.size() * warp_lanes);
+  fill_specials(context, code, its.values.data());
+  for (std::size_t i = 0; i < code.specials.size(); ++i) {
+    const SpecialRegister special = code.specials[i];
+    const std::size_t row = i * warp_lanes;
+    if (is_of_block(special))
+      its.of_block.push_back({row, special});
+    if (is_of_warp(special) && is_by_lane(special, code.layout))
+      its.by_lane.push_back({row, special});
+    else if (is_of_warp(special))
+      its.of_warp.push_back(row);
+  }
+  for (const WarpState &warp : context.warp->block->warps)
+    for (const std::size_t row : its.of_warp) {
+      const SpecialRegister special = code.specials[row / warp_lanes];
+      its.of_warps.push_back(special == SpecialRegister::warpid
+                                 ? warp.index
+                                 : warp.tid[axis_of(special, SpecialRegister::tid_x)][0]);
+    }
+}
+
 const std::uint64_t *WarpMachine::specials_of_whole(const WarpContext &context,
                                                     const Translation &code) {
   WholeSpecials &its = whole_specials_;
-  const std::uint64_t block = context.warp->block->index + std::uint64_t{1};
-  if (its.code != &code) {
-    its.code = &code;
-    its.values.resize(code.specials.size() * warp_lanes);
-    fill_specials(context, code, its.values.data());
-    its.of_warp.clear();
-    its.of_block.clear();
-    for (std::size_t i = 0; i < code.specials.size(); ++i) {
-      const SpecialRegister special = code.specials[i];
-      if (is_of_warp(special) || is_of_block(special))
-        (is_of_warp(special) ? its.of_warp : its.of_block)
-            .push_back({i * warp_lanes, special, is_by_lane(special, code.layout)});
-    }
-  } else if (its.block != block) {
-    for (const auto &[row, special, by_lane] : its.of_block)
-      if (special <= SpecialRegister::ctaid_z)
-        its.values[row] =
-            context.warp->block
-                ->ctaid[static_cast<int>(special) - static_cast<int>(SpecialRegister::ctaid_x)];
-      else
-        fill_special(context, special, code.layout, &its.values[row]);
-  }
-  its.block = block;
   const WarpState &warp = *context.warp;
-  for (const auto &[row, special, by_lane] : its.of_warp)
-    if (special == SpecialRegister::warpid) {
-      its.values[row] = warp.index;
-    } else {
-      const std::uint32_t(&tid)[warp_lanes] =
-          warp.tid[static_cast<int>(special) - static_cast<int>(SpecialRegister::tid_x)];
-      if (by_lane)
-        std::copy(std::begin(tid), std::end(tid), &its.values[row]);
+  if (its.code != &code)
+    find_whole_specials(context, code);
+  std::uint64_t *const values = its.values.data();
+  if (its.block != warp.block->index) {
+    its.block = warp.block->index;
+    for (const auto &[row, special] : its.of_block)
+      if (special <= SpecialRegister::ctaid_z)
+        values[row] = warp.block->ctaid[axis_of(special, SpecialRegister::ctaid_x)];
       else
-        its.values[row] = tid[0];
-    }
-  return its.values.data();
+        fill_special(context, special, code.layout, &values[row]);
+  }
+  const std::uint64_t *of_warp = its.of_warps.data() + warp.index * its.of_warp.size();
+  for (const std::size_t row : its.of_warp)
+    values[row] = *of_warp++;
+  for (const auto &[row, special] : its.by_lane)
+    fill_special(context, special, code.layout, &values[row]);
+  return values;
 }
 
 std::uint64_t WarpMachine::within_limit(std::uint64_t quantum, LaneMask lanes) const {
@@ -562,8 +574,8 @@ void WarpMachine::run_straight(std::uint32_t blocks) {
       if (has_local)
         whole_level_.local.assign(std::size_t{run_.max_local} * warp_lanes, 0);
       frame_.specials = specials_of_whole(context, code);
-      for (std::uint32_t &iteration : straight_iterations_)
-        iteration = 0;
+      for (std::size_t loop = 0; loop < straight_iterations_.size(); ++loop)
+        straight_iterations_[loop] = 0;
       frame_.lanes = warp.all;
       frame_.pc = 0;
       frame_.by_block = 0;
@@ -597,7 +609,7 @@ void WarpMachine::run_straight(std::uint32_t blocks) {
     }
     block->index = run_.started++;
     block->first_step = run_.outcome.steps;
-    run_.find_block(block->index, block->ctaid);
+    run_.find_next_block(block->index, block->ctaid);
     if (run_.shared_bytes != 0)
       block->shared = shared_at_start_;
   }

@@ -171,6 +171,19 @@ private:
   unsigned width_of(RegisterId reg) const;
   std::vector<RegisterId> outputs_of(const WarpInstruction &in) const;
   void subtract(std::uint32_t executed);
+  /// Calls a function of the frame; what it returns.
+  template <class... Parts>
+  std::string call(std::string_view result, std::size_t offset, std::string_view parameters,
+                   fmt::format_string<Parts...> form, Parts &&...parts) {
+    const std::string type = text_.pointer(fmt::format("{} ({})", result, parameters));
+    const std::string function = text_.define("inttoptr i64 {} to {}", field(offset, "i64"), type);
+    const std::string line = fmt::format("call {} {}({})", result, function,
+                                         fmt::format(form, std::forward<Parts>(parts)...));
+    if (result != "void")
+      return text_.define("{}", line);
+    text_.line("{}", line);
+    return {};
+  }
   // What is left of the budget, which lanes and whether ends of blocks are told are variables of
   // the code. The machine sees the first and may change all three where it is called for them.
   void tell_machine();
@@ -638,7 +651,8 @@ void FunctionTranslator::let_machine_compute(std::uint32_t pc,
     write(carry_);
   for (const RegisterId reg : outputs)
     write(reg);
-  text_.line("call void %compute(i64 %frame, i32 {}, i32 {})", pc, mask);
+  call("void", offsetof(TranslatedFrame, compute), "i64, i32, i32", "i64 %frame, i32 {}, i32 {}",
+       pc, mask);
 }
 
 void FunctionTranslator::compute(std::uint32_t pc) {
@@ -1058,13 +1072,13 @@ void FunctionTranslator::let_machine_access(std::uint32_t pc, const IrValue &whe
                                             const std::string &mask) {
   std::string done;
   if (where.is_scalar() && where.steps.row == 0) {
-    done = text_.define(
-        "call i32 %access_steps(i64 %frame, i32 {}, i32 {}, i64 {}, i64 {}, i64 %values)", pc, mask,
-        where.text, where.steps.lane);
+    done = call("i32", offsetof(TranslatedFrame, access_steps), "i64, i32, i32, i64, i64, i64",
+                "i64 %frame, i32 {}, i32 {}, i64 {}, i64 {}, i64 %values", pc, mask, where.text,
+                where.steps.lane);
   } else {
     text_.store(row_type, domain_.spread(where).text, "%addresses", 64);
-    done = text_.define("call i32 %access(i64 %frame, i32 {}, i32 {}, i64 %addresses, i64 %values)",
-                        pc, mask);
+    done = call("i32", offsetof(TranslatedFrame, access), "i64, i32, i32, i64, i64",
+                "i64 %frame, i32 {}, i32 {}, i64 %addresses, i64 %values", pc, mask);
   }
   const std::string right = text_.define("icmp ne i32 {}, 0", done), go_on = text_.new_label();
   likely(right, go_on, leaving(pc));
@@ -1343,7 +1357,8 @@ void FunctionTranslator::go_to(std::uint32_t from, std::uint32_t to) {
   likely(text_.define("icmp eq i32 {}, 0", text_.load_from("i32", "%by_block")), next, ends);
   text_.start(ends);
   tell_machine();
-  const std::string go_on = text_.define("call i32 %block_ends(i64 %frame, i32 {})", to);
+  const std::string go_on =
+      call("i32", offsetof(TranslatedFrame, block_ends), "i64, i32", "i64 %frame, i32 {}", to);
   hear_machine();
   likely(text_.define("icmp ne i32 {}, 0", go_on), next, stop);
   text_.start(stop);
@@ -1424,8 +1439,8 @@ void FunctionTranslator::branch(std::uint32_t pc, std::uint32_t length) {
         slots_[reg].shape = RegisterSlot::Shape::lanes;
       }
     tell_machine();
-    const std::string parted =
-        text_.define("call i32 %part(i64 %frame, i32 {}, i32 {}, i32 {})", pc, taken, length);
+    const std::string parted = call("i32", offsetof(TranslatedFrame, part), "i64, i32, i32, i32",
+                                    "i64 %frame, i32 {}, i32 {}, i32 {}", pc, taken, length);
     hear_machine();
     const std::string go_on = text_.new_label(), leaves = text_.new_label();
     likely(text_.define("icmp ne i32 {}, 0", parted), go_on, leaves);
@@ -1548,20 +1563,6 @@ TranslatedText FunctionTranslator::run() {
   text_.line("%value_rows = alloca [256 x i64], align 64");
   text_.line("%addresses = ptrtoint {} %address_row to i64", text_.pointer("[32 x i64]"));
   text_.line("%values = ptrtoint {} %value_rows to i64", text_.pointer("[256 x i64]"));
-  const std::string compute = text_.pointer("void (i64, i32, i32)"),
-                    part = text_.pointer("i32 (i64, i32, i32, i32)"),
-                    block_ends = text_.pointer("i32 (i64, i32)"),
-                    access = text_.pointer("i32 (i64, i32, i32, i64, i64)"),
-                    access_steps = text_.pointer("i32 (i64, i32, i32, i64, i64, i64)");
-  text_.line("%compute = inttoptr i64 {} to {}", field(offsetof(TranslatedFrame, compute), "i64"),
-             compute);
-  text_.line("%access = inttoptr i64 {} to {}", field(offsetof(TranslatedFrame, access), "i64"),
-             access);
-  text_.line("%access_steps = inttoptr i64 {} to {}",
-             field(offsetof(TranslatedFrame, access_steps), "i64"), access_steps);
-  text_.line("%part = inttoptr i64 {} to {}", field(offsetof(TranslatedFrame, part), "i64"), part);
-  text_.line("%block_ends = inttoptr i64 {} to {}",
-             field(offsetof(TranslatedFrame, block_ends), "i64"), block_ends);
   std::string entries;
   for (std::uint32_t pc = 0; pc < lengths_.size(); ++pc)
     if (lengths_[pc] != 0)
