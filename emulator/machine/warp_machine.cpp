@@ -80,6 +80,12 @@ WarpOutcome WarpMachine::run() {
         run_straight(blocks);
         continue;
       }
+      if (run_.active.empty() && runs_together_) {
+        start_next_block();
+        run_together(*run_.active.back());
+        end_blocks();
+        continue;
+      }
       // The blocks of a cluster start together.
       while (run_.started < blocks &&
              (run_.active.size() < together || run_.started % run_.cluster.count() != 0))

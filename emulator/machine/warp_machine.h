@@ -93,6 +93,10 @@ private:
   /// Runs such blocks, one after the other; returns where a warp has stopped before its end, with
   /// its block among those that run.
   void run_straight(std::uint32_t blocks);
+  /// Runs a block of whole warps that meet at barriers only; returns where one stops elsewhere, or
+  /// none can go on.
+  void run_together(BlockState &block);
+  void release_together(BlockState &block, unsigned barrier);
   void find_stops();
   /// What the special registers hold that code reads, of a whole warp.
   void find_whole_specials(const WarpContext &context, const Translation &code);
@@ -200,6 +204,7 @@ private:
   CallLevel whole_level_;                   ///< room for rows, of warps that are whole
   const Translation *whole_code_ = nullptr; ///< that they run
   bool runs_straight_ = false;              ///< it has no barriers, and no warps meet elsewhere
+  bool runs_together_ = false;              ///< it has barriers, and no warps meet elsewhere
   std::vector<SlotLine> straight_slots_;    ///< of run_straight(), for the room
   std::vector<std::uint32_t> straight_iterations_;
   /// At what whole warps stop, by instruction of the kernel: the number of a barrier, or:

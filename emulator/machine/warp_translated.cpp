@@ -546,8 +546,10 @@ void WarpMachine::find_whole_code() {
   if (whole_code_)
     return;
   whole_code_ = for_whole_warps();
-  runs_straight_ =
-      whole_code_ && run_.program.meeting() == WarpMeeting::none && !run_.options.check_barriers;
+  const bool meets_as_code_does = whole_code_ && !run_.options.check_barriers;
+  runs_straight_ = meets_as_code_does && run_.program.meeting() == WarpMeeting::none;
+  runs_together_ = meets_as_code_does && run_.program.meeting() == WarpMeeting::barriers &&
+                   run_.program.function(run_.kernel).local_bytes == 0;
 }
 
 bool WarpMachine::may_run_straight() {
@@ -613,6 +615,98 @@ void WarpMachine::run_straight(std::uint32_t blocks) {
     if (run_.shared_bytes != 0)
       block->shared = shared_at_start_;
   }
+}
+
+// The same turns as run_warp() gives them, without asking after each of them who waits for whom: at
+// one of these barriers wait all lanes of so many warps.
+void WarpMachine::run_together(BlockState &block) {
+  const Translation &code = *whole_code_;
+  WarpContext context{run_, block.warps.data(), &whole_level_,
+                      0,    run_.kernel,        run_.program.function(run_.kernel).code.data()};
+  prepare_frame(context, code);
+  std::uint32_t waiting[16] = {};
+  std::uint32_t waited_at = 0; ///< barriers, in bits
+  const auto tell_barriers = [&] {
+    for (const WarpState &warp : block.warps)
+      if (warp.waits) {
+        BarrierState &barrier = block.barriers[warp.barrier];
+        barrier.used = barrier.awaited = true;
+        barrier.arrived[warp.index] = warp.live;
+        block.used_barriers |= 1u << warp.barrier;
+      }
+  };
+  const auto release_if_all = [&](unsigned id) {
+    if (waiting[id] != block.live_warps)
+      return;
+    release_together(block, id);
+    waiting[id] = 0;
+    waited_at &= ~(1u << id);
+  };
+  for (bool progress = true; std::exchange(progress, false);)
+    for (WarpState &warp : block.warps) {
+      if (warp.waits || warp.live == 0)
+        continue;
+      progress = true;
+      context.warp = &warp;
+      frame_.specials = specials_of_whole(context, code);
+      if (warp.held.slots.size() < code.slot_bytes / sizeof(SlotLine))
+        warp.held.slots.resize(code.slot_bytes / sizeof(SlotLine));
+      frame_.slots = reinterpret_cast<std::uint8_t *>(warp.held.slots.data());
+      frame_.iterations = warp.at.iterations.data();
+      turn_.left = time_slice;
+      do {
+        frame_.lanes = warp.live;
+        frame_.pc = warp.at.pc;
+        frame_.by_block = 0;
+        parked_count_ = 0;
+        run_ended_ = false;
+        turn_.before = run_.outcome.steps;
+        begin_run(frame_, time_slice);
+        code.code(&frame_);
+        const std::uint8_t stop =
+            !run_ended_ && parked_count_ == 0 && frame_.budget > 0 &&
+                    memory_.global().bytes_in_use() <= run_.options.memory_limit
+                ? stops_[frame_.pc]
+                : ends_whole;
+        if (stop == ends_whole) {
+          hold_what_is_left(context);
+          tell_barriers();
+          bool has_run = true;
+          for (WarpState &other : std::span(&warp, &block.warps.back() + 1))
+            run_warp(other, std::exchange(has_run, false));
+          return;
+        }
+        count_run(frame_);
+        run_.outcome.steps += lane_count(warp.live);
+        if (stop == ends_warp) {
+          warp.live = 0;
+          --block.live_warps;
+          for (std::uint32_t left = waited_at; left != 0; left &= left - 1)
+            release_if_all(static_cast<unsigned>(std::countr_zero(left)));
+          break;
+        }
+        warp.held.code = &code;
+        warp.held.mask = warp.live;
+        warp.held.depth = 0;
+        warp.held.pc = warp.at.pc = frame_.pc;
+        warp.waits = true;
+        warp.barrier = stop;
+        waited_at |= 1u << stop;
+        ++waiting[stop];
+        release_if_all(stop);
+        end_run();
+      } while (!warp.waits && turn_.left != 0);
+    }
+  tell_barriers();
+}
+
+void WarpMachine::release_together(BlockState &block, unsigned barrier) {
+  ++block.epoch;
+  for (WarpState &warp : block.warps)
+    if (warp.waits && warp.barrier == barrier) {
+      warp.waits = false;
+      scheduler_.move_to(warp.at, warp.at.pc + 1);
+    }
 }
 
 // A turn goes on until its end or a barrier, and behind that if the warp is the last to come there:
