@@ -40,6 +40,8 @@ namespace {
 
 constexpr std::string_view row_type = "<32 x i64>";
 constexpr unsigned row_bytes = warp_lanes * 8;
+/// Of each lane, that are loaded at once.
+constexpr std::uint64_t wide_bytes = 16;
 
 class FunctionTranslator {
 public:
@@ -83,6 +85,11 @@ private:
                            const std::string &mask);
   void access(std::uint32_t pc);
   std::vector<IrValue> load(std::uint32_t pc, const IrValue &where, const std::string &mask);
+  /// Finds loads of a segment that read 16 bytes of each lane's piece by piece.
+  void find_wide_loads(std::uint32_t first, std::uint32_t length);
+  /// Loads all of the pieces, if lanes' bytes are neither the same nor side by side.
+  void load_wide(std::uint32_t pc, const IrValue &where, const std::string &mask);
+  void define_wide_gather(unsigned width);
   void store(std::uint32_t pc, const IrValue &where, const std::string &mask);
   /// Calls the machine for an access; leaves if it cannot do it.
   void let_machine_access(std::uint32_t pc, const IrValue &where, const std::string &mask);
@@ -124,8 +131,22 @@ private:
   std::string host_bytes_apart(const WarpInstruction &in, const IrValue &where,
                                std::uint64_t element, const std::string &otherwise);
   /// Says in an i1 if all lanes' elements have been loaded to %values from where %addresses say.
-  std::string gather(const WarpInstruction &in, const std::string &mask);
+  std::string gather(const WarpInstruction &in, const std::string &mask, bool is_wide);
   void define_gather(unsigned width);
+  /// The beginning of a function for what gather() says, with `bytes` of each lane in one stretch:
+  /// what is in %stretch, and the addresses.
+  struct Gathering {
+    std::string all, one, first, last;
+  };
+  Gathering begin_gather(const std::string &name, std::uint64_t bytes);
+  void end_gather(std::string before);
+  void check_gather(const std::string &holds);
+  /// Goes on only if none of the lanes that execute it is one of these.
+  void check_gather_lanes(const std::string &wrong);
+  /// The addresses, of lanes that do not execute it those of one that does; all of them are known
+  /// to be right.
+  void check_each_lane(const Gathering &lanes, std::uint64_t element);
+  std::string gathered_place(unsigned lane);
   /// Addresses of the first lanes of rows, if rows are shorter than a warp.
   std::vector<std::string> row_begins(const IrValue &where);
   /// Says in an i1 if each lane's address is that of its row's first lane and so much more from
@@ -206,6 +227,20 @@ private:
   std::uint32_t number_offset_ = 0; ///< where the next number goes, unless a line begins there
   bool shapes_changed_ = false;
   std::map<std::uint32_t, std::vector<RegisterId>> written_before_; ///< by branch
+  /// Loads that together read as many bytes as are loaded at once, each a part of them.
+  struct WideLoad {
+    std::uint32_t leader = 0;     ///< the first of them
+    std::int64_t from_leader = 0; ///< its address to that of the first part
+    std::string is_there;         ///< a bit that says that all parts have been loaded
+    std::vector<std::string> parts;
+  };
+  struct WidePart {
+    std::size_t load;
+    std::size_t part;
+  };
+  std::vector<WideLoad> wide_loads_;             ///< of a segment
+  std::map<std::uint32_t, WidePart> wide_parts_; ///< by load
+  std::string gathering_;           ///< the label of what is written of a function that gathers
   std::set<std::string> functions_; ///< that the text calls, defined in the other
   std::string functions_text_;
   std::map<RegisterId, Row> rows_;
@@ -906,13 +941,89 @@ void FunctionTranslator::store_apart(const std::string &to, const IrValue &where
   }
 }
 
-std::string FunctionTranslator::gather(const WarpInstruction &in, const std::string &mask) {
+std::string FunctionTranslator::gather(const WarpInstruction &in, const std::string &mask,
+                                       bool is_wide) {
   const unsigned width = in.element * 8u;
-  define_gather(width);
+  is_wide ? define_wide_gather(width) : define_gather(width);
   const auto number = static_cast<std::size_t>(&in - function_.code.data());
   const std::string known = text_.define("add i64 %known, {}", number * sizeof(KnownAccess));
-  return text_.define("call i1 @gather{}(i64 {}, i64 {}, i64 %addresses, i64 %values, i32 {})",
-                      width, known, to_host(in), mask);
+  return text_.define("call i1 @gather{}{}(i64 {}, i64 {}, i64 %addresses, i64 %values, i32 {})",
+                      is_wide ? "_wide" : "", width, known, to_host(in), mask);
+}
+
+void FunctionTranslator::check_gather(const std::string &holds) {
+  gathering_ = text_.new_label();
+  likely(holds, gathering_, "not_here");
+  text_.start(gathering_);
+}
+
+void FunctionTranslator::check_gather_lanes(const std::string &wrong) {
+  const std::string bits = text_.define("bitcast <32 x i1> {} to i32", wrong);
+  check_gather(text_.define("icmp eq i32 {}, 0", text_.define("and i32 {}, %mask", bits)));
+}
+
+FunctionTranslator::Gathering FunctionTranslator::begin_gather(const std::string &name,
+                                                               std::uint64_t bytes) {
+  text_.text = fmt::format("define internal i1 {}(i64 %stretch, i64 %to_host, i64 %from, i64 %to, "
+                           "i32 %mask) noinline {{\nentry:\n",
+                           name);
+  const auto member = [&](std::size_t offset) {
+    return text_.load("i64", text_.define("add i64 %stretch, {}", offset), 8);
+  };
+  text_.declarations.insert("declare i32 @llvm.cttz.i32(i32, i1)\n");
+  check_gather(text_.define("icmp ne i32 %mask, 0"));
+  const std::string lane = text_.define("call i32 @llvm.cttz.i32(i32 %mask, i1 true)");
+  const std::string place = text_.define("shl i64 {}, 3", text_.define("zext i32 {} to i64", lane));
+  Gathering result;
+  result.one = text_.load("i64", text_.define("add i64 %from, {}", place), 8);
+  result.first = member(offsetof(KnownAccess, first));
+  const std::string size = member(offsetof(KnownAccess, size));
+  check_gather(text_.define("icmp uge i64 {}, {}", size, bytes));
+  result.last = text_.define("sub i64 {}, {}", size, bytes);
+  result.all = text_.load(row_type, "%from", 64);
+  return result;
+}
+
+void FunctionTranslator::end_gather(std::string before) {
+  text_.line("ret i1 true");
+  text_.start("not_here");
+  text_.line("ret i1 false");
+  text_.text += "}\n";
+  functions_text_ += std::exchange(text_.text, std::move(before));
+}
+
+void FunctionTranslator::check_each_lane(const Gathering &lanes, std::uint64_t element) {
+  const auto splat = [&](const std::string &value) {
+    return domain_.spread({value, 64, true}).text;
+  };
+  const std::string before = gathering_, some = text_.new_label(), join = text_.new_label();
+  text_.line("br i1 {}, label %{}, label %{}", text_.define("icmp eq i32 %mask, -1"), join, some);
+  text_.start(some);
+  const std::string chosen = text_.define("select <32 x i1> {}, {} {}, {} {}",
+                                          text_.define("bitcast i32 %mask to <32 x i1>"), row_type,
+                                          lanes.all, row_type, splat(lanes.one));
+  text_.store(row_type, chosen, "%from", 64);
+  text_.line("br label %{}", join);
+  text_.start(join);
+  const std::string where =
+      text_.define("phi {} [ {}, %{} ], [ {}, %{} ]", row_type, lanes.all, before, chosen, some);
+  const std::string offset = text_.define("sub {} {}, {}", row_type, where, splat(lanes.first));
+  const std::string beyond =
+      text_.define("icmp ugt {} {}, {}", row_type, offset, splat(lanes.last));
+  const std::string rest =
+      text_.define("and {} {}, {}", row_type, where, splat(std::to_string(element - 1)));
+  const std::string odd = text_.define("icmp ne {} {}, zeroinitializer", row_type, rest);
+  check_gather_lanes(text_.define("or <32 x i1> {}, {}", beyond, odd));
+}
+
+// An address comes from memory faster than out of a vector, where this would be turned into that if
+// it were not volatile.
+std::string FunctionTranslator::gathered_place(unsigned lane) {
+  const std::string pointer = text_.pointer("i64");
+  const std::string place =
+      text_.define("inttoptr i64 {} to {}", text_.define("add i64 %from, {}", lane * 8), pointer);
+  return text_.define("add i64 {}, %to_host",
+                      text_.define("load volatile i64, {} {}, align 8", pointer, place));
 }
 
 // A function of its own for all loads of one width: their lanes' addresses lie in a row in memory,
@@ -922,96 +1033,90 @@ void FunctionTranslator::define_gather(unsigned width) {
   const std::string name = fmt::format("@gather{}", width);
   if (!functions_.insert(name).second)
     return;
-  const std::string before = std::exchange(text_.text, {});
-  text_.text = fmt::format("define internal i1 {}(i64 %stretch, i64 %to_host, i64 %from, i64 %to, "
-                           "i32 %mask) noinline {{\nentry:\n",
-                           name);
-  std::string current;
-  const auto check = [&](const std::string &holds) {
-    current = text_.new_label();
-    likely(holds, current, "not_here");
-    text_.start(current);
-  };
-  const auto member = [&](std::size_t offset) {
-    return text_.load("i64", text_.define("add i64 %stretch, {}", offset), 8);
-  };
+  std::string before = std::exchange(text_.text, {});
+  const std::uint64_t element = width / 8;
+  const Gathering lanes = begin_gather(name, element);
   const auto splat = [&](const std::string &value) {
     return domain_.spread({value, 64, true}).text;
   };
-  text_.declarations.insert("declare i32 @llvm.cttz.i32(i32, i1)\n");
-  check(text_.define("icmp ne i32 %mask, 0"));
-  const std::string lane = text_.define("call i32 @llvm.cttz.i32(i32 %mask, i1 true)");
-  const std::string place = text_.define("shl i64 {}, 3", text_.define("zext i32 {} to i64", lane));
-  const std::string one = text_.load("i64", text_.define("add i64 %from, {}", place), 8);
-  const std::string first = member(offsetof(KnownAccess, first));
-  const std::string size = member(offsetof(KnownAccess, size));
-  check(text_.define("icmp uge i64 {}, {}", size, width / 8));
-  const std::string last = text_.define("sub i64 {}, {}", size, width / 8);
-  const std::string all = text_.load(row_type, "%from", 64);
-  const auto check_lanes = [&](const std::string &wrong) {
-    const std::string bits = text_.define("bitcast <32 x i1> {} to i32", wrong);
-    check(text_.define("icmp eq i32 {}, 0", text_.define("and i32 {}, %mask", bits)));
-  };
   const std::string type = IrDomain::type_of(width, false);
-  const std::uint64_t element = width / 8;
   if (host_.gathers && width >= 32) {
     // Whole elements in: what an odd place has in its last bits makes a large number.
     const int places = std::countr_zero(element);
-    const std::string offset = text_.define("sub {} {}, {}", row_type, all, splat(first));
+    const std::string offset =
+        text_.define("sub {} {}, {}", row_type, lanes.all, splat(lanes.first));
     const std::string number = rotated(offset, places, row_type);
-    const std::string most = text_.define("lshr i64 {}, {}", last, places);
-    check_lanes(text_.define("icmp ugt {} {}, {}", row_type, number, splat(most)));
-    const std::string host = text_.define("add {} {}, {}", row_type, all, splat("%to_host"));
-    const std::string name = fmt::format("i{}", width),
-                      pointers = fmt::format("<32 x {}>", text_.pointer(name));
-    const std::string function =
-        fmt::format("@llvm.masked.gather.v32{}.v32{}", name, text_.mangled_pointer(name));
+    const std::string most = text_.define("lshr i64 {}, {}", lanes.last, places);
+    check_gather_lanes(text_.define("icmp ugt {} {}, {}", row_type, number, splat(most)));
+    const std::string host = text_.define("add {} {}, {}", row_type, lanes.all, splat("%to_host"));
+    const std::string number_type = fmt::format("i{}", width),
+                      pointers = fmt::format("<32 x {}>", text_.pointer(number_type));
+    const std::string function = fmt::format("@llvm.masked.gather.v32{}.v32{}", number_type,
+                                             text_.mangled_pointer(number_type));
     text_.declarations.insert(
         fmt::format("declare {0} {1}({2}, i32, <32 x i1>, {0})\n", type, function, pointers));
     const std::string at = text_.define("inttoptr {} {} to {}", row_type, host, pointers);
-    const std::string lanes = text_.define("bitcast i32 %mask to <32 x i1>");
+    const std::string executing = text_.define("bitcast i32 %mask to <32 x i1>");
     text_.store(type,
                 text_.define("call {0} {1}({2} {3}, i32 1, <32 x i1> {4}, {0} zeroinitializer)",
-                             type, function, pointers, at, lanes),
+                             type, function, pointers, at, executing),
                 "%to", 32);
   } else {
-    const std::string some = text_.new_label(), join = text_.new_label();
-    text_.line("br i1 {}, label %{}, label %{}", text_.define("icmp eq i32 %mask, -1"), join, some);
-    text_.start(some);
-    const std::string chosen = text_.define("select <32 x i1> {}, {} {}, {} {}",
-                                            text_.define("bitcast i32 %mask to <32 x i1>"),
-                                            row_type, all, row_type, splat(one));
-    text_.store(row_type, chosen, "%from", 64);
-    text_.line("br label %{}", join);
-    text_.start(join);
-    const std::string where =
-        text_.define("phi {} [ {}, %{} ], [ {}, %{} ]", row_type, all, current, chosen, some);
-    const std::string offset = text_.define("sub {} {}, {}", row_type, where, splat(first));
-    const std::string beyond = text_.define("icmp ugt {} {}, {}", row_type, offset, splat(last));
-    const std::string rest =
-        text_.define("and {} {}, {}", row_type, where, splat(std::to_string(element - 1)));
-    const std::string odd = text_.define("icmp ne {} {}, zeroinitializer", row_type, rest);
-    check_lanes(text_.define("or <32 x i1> {}, {}", beyond, odd));
+    check_each_lane(lanes, element);
     std::string values = "undef";
-    for (unsigned number = 0; number < warp_lanes; ++number) {
-      // An address comes from memory faster than out of a vector, where this would be turned into
-      // that if it were not volatile.
-      const std::string place =
-          text_.define("inttoptr i64 {} to {}", text_.define("add i64 %from, {}", number * 8),
-                       text_.pointer("i64"));
-      const std::string address =
-          text_.define("load volatile i64, {} {}, align 8", text_.pointer("i64"), place);
-      const std::string at = text_.define("add i64 {}, %to_host", address);
+    for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+      const std::string at = gathered_place(lane);
       values = text_.define("insertelement {} {}, i{} {}, i32 {}", type, values, width,
-                            text_.load(IrDomain::type_of(width, true), at, 1), number);
+                            text_.load(IrDomain::type_of(width, true), at, 1), lane);
     }
     text_.store(type, values, "%to", 32);
   }
-  text_.line("ret i1 true");
-  text_.start("not_here");
-  text_.line("ret i1 false");
-  text_.text += "}\n";
-  functions_text_ += std::exchange(text_.text, before);
+  end_gather(std::move(before));
+}
+
+// The same for 16 bytes of each lane, in elements of some width: lane after lane is loaded as a
+// whole, and what is loaded transposed. The first elements of all lanes are the first row.
+void FunctionTranslator::define_wide_gather(unsigned width) {
+  const std::string name = fmt::format("@gather_wide{}", width);
+  if (!functions_.insert(name).second)
+    return;
+  std::string before = std::exchange(text_.text, {});
+  const std::uint64_t element = width / 8;
+  check_each_lane(begin_gather(name, wide_bytes), element);
+  // Sixteen lanes at a time: a vector has one of each four, or one of each two.
+  constexpr unsigned together = 16;
+  const auto count = static_cast<unsigned>(wide_bytes / element);
+  const std::string one = fmt::format("<{} x i{}>", count, width);
+  for (unsigned begin = 0; begin < warp_lanes; begin += together) {
+    std::vector<std::string> vectors;
+    for (unsigned first = begin; first < begin + count; ++first) {
+      std::vector<std::string> parts;
+      for (unsigned lane = first; lane < begin + together; lane += count)
+        parts.push_back(text_.load(one, gathered_place(lane), 1));
+      vectors.push_back(joined(std::move(parts), width, count));
+    }
+    // Halves of each 16 bytes change places, until each vector has the same element of all lanes.
+    const unsigned all = together;
+    for (unsigned apart = 1; apart < count; apart *= 2)
+      for (unsigned i = 0; i < count; ++i)
+        if ((i & apart) == 0) {
+          const auto mixed = [&](bool second) {
+            return text_.define(
+                "shufflevector <{0} x i{1}> {2}, <{0} x i{1}> {3}, {4}", all, width, vectors[i],
+                vectors[i + apart], shuffle_indices(all, [&](std::size_t n) {
+                  const bool of_other = (n & apart) != 0;
+                  return (of_other ? all : 0u) + ((n & ~std::size_t{apart}) | (second ? apart : 0));
+                }));
+          };
+          const std::string low = mixed(false), high = mixed(true);
+          vectors[i] = low;
+          vectors[i + apart] = high;
+        }
+    for (unsigned i = 0; i < count; ++i)
+      text_.store(fmt::format("<{} x i{}>", together, width), vectors[i],
+                  text_.define("add i64 %to, {}", i * warp_lanes * element + begin * element), 32);
+  }
+  end_gather(std::move(before));
 }
 
 void FunctionTranslator::note_span(std::uint32_t pc, const IrValue &where, bool is_contiguous) {
@@ -1211,7 +1316,7 @@ std::vector<IrValue> FunctionTranslator::load(std::uint32_t pc, const IrValue &w
   if (count == 1 && is_known_space && !where.is_scalar()) {
     const std::string machine = text_.new_label();
     text_.store(row_type, where.text, "%addresses", 64);
-    likely(gather(in, mask), behind, machine);
+    likely(gather(in, mask, false), behind, machine);
     text_.start(machine);
   }
   let_machine_access(pc, where, mask);
@@ -1238,6 +1343,98 @@ std::vector<IrValue> FunctionTranslator::load(std::uint32_t pc, const IrValue &w
   for (std::size_t i = 0; i < count; ++i)
     loaded.push_back({in_all.phi(text_, type, i), width, is_uniform});
   return loaded;
+}
+
+// Of loads from one register and numbers, with no store in between.
+void FunctionTranslator::find_wide_loads(std::uint32_t first, std::uint32_t length) {
+  wide_loads_.clear();
+  wide_parts_.clear();
+  struct Kind {
+    RegisterId base;
+    StateSpace space;
+    std::size_t element;
+    auto key() const { return std::tuple(base, space, element); }
+    bool operator<(const Kind &other) const { return key() < other.key(); }
+  };
+  std::map<Kind, std::map<std::int64_t, std::uint32_t>> found; ///< by offset: the first such load
+  const auto finish = [&](const Kind &kind, std::map<std::int64_t, std::uint32_t> &loads) {
+    const auto element = static_cast<std::int64_t>(kind.element);
+    const std::size_t count = wide_bytes / kind.element;
+    for (auto begin = loads.begin(); begin != loads.end();) {
+      auto end = begin;
+      std::size_t length_here = 0;
+      std::uint32_t leader = no_index;
+      while (end != loads.end() && length_here < count &&
+             end->first == begin->first + static_cast<std::int64_t>(length_here) * element) {
+        leader = std::min(leader, end->second);
+        ++end;
+        ++length_here;
+      }
+      if (length_here == count) {
+        for (auto part = begin; part != end; ++part)
+          wide_parts_[part->second] = {
+              wide_loads_.size(), static_cast<std::size_t>((part->first - begin->first) / element)};
+        wide_loads_.push_back(
+            {leader, begin->first - function_.code[leader].address.offset, {}, {}});
+      }
+      begin = length_here == count ? end : std::next(begin);
+    }
+    loads.clear();
+  };
+  for (std::uint32_t pc = first; pc < first + length; ++pc) {
+    const WarpInstruction &in = function_.code[pc];
+    const WarpOperand &base = in.address.base;
+    if (in.action == WarpAction::load && in.outputs.size() == 1 && in.guard == no_register &&
+        base.kind == WarpOperand::Kind::reg && base.width == 64 && !base.negated &&
+        (in.element == 4 || in.element == 8) &&
+        (in.space == StateSpace::global || in.space == StateSpace::constant ||
+         in.space == StateSpace::generic))
+      found[{base.reg, in.space, in.element}].try_emplace(in.address.offset, pc);
+    for (auto &[kind, loads] : found) {
+      const std::vector<RegisterId> outputs = outputs_of(in);
+      if (in.action == WarpAction::store ||
+          std::find(outputs.begin(), outputs.end(), kind.base) != outputs.end())
+        finish(kind, loads);
+    }
+  }
+  for (auto &[kind, loads] : found)
+    finish(kind, loads);
+}
+
+void FunctionTranslator::load_wide(std::uint32_t pc, const IrValue &where,
+                                   const std::string &mask) {
+  if (where.is_scalar())
+    return;
+  const WarpInstruction &in = function_.code[pc];
+  WideLoad &all = wide_loads_[wide_parts_.at(pc).load];
+  const auto at = [&](unsigned lane) {
+    return text_.define("extractelement {} {}, i32 {}", row_type, where.text, lane);
+  };
+  const std::string none = text_.new_label(), distant = text_.new_label(), far = text_.new_label(),
+                    have = text_.new_label(), join = text_.new_label();
+  const std::string distance = text_.define("sub i64 {}, {}", at(1), at(0));
+  text_.line("br i1 {}, label %{}, label %{}", text_.define("icmp eq i64 {}, 0", distance), none,
+             distant);
+  text_.start(distant);
+  text_.line("br i1 {}, label %{}, label %{}",
+             text_.define("icmp eq i64 {}, {}", distance, in.element), none, far);
+  text_.start(far);
+  const IrValue begin =
+      domain_.add(where, domain_.constant(64, Bits{static_cast<std::uint64_t>(all.from_leader)}));
+  text_.store(row_type, domain_.spread(begin).text, "%addresses", 64);
+  text_.line("br i1 {}, label %{}, label %{}", gather(in, mask, true), have, none);
+  text_.start(have);
+  const std::string type = IrDomain::type_of(in.element * 8u, false);
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < wide_bytes / in.element; ++i)
+    parts.push_back(text_.load(type, value_place(in, i), 32));
+  text_.line("br label %{}", join);
+  text_.start(none);
+  text_.line("br label %{}", join);
+  text_.start(join);
+  all.is_there = text_.define("phi i1 [ true, %{} ], [ false, %{} ]", have, none);
+  for (const std::string &part : parts)
+    all.parts.push_back(text_.define("phi {} [ {}, %{} ], [ undef, %{} ]", type, part, have, none));
 }
 
 // Side by side, by all lanes or, of words, by those that execute it; or through the machine.
@@ -1335,7 +1532,29 @@ void FunctionTranslator::access(std::uint32_t pc) {
   leave_if_mistaken(pc);
   if (in.action == WarpAction::store)
     return store(pc, where, mask);
-  const std::vector<IrValue> loaded = load(pc, where, mask);
+  const auto wide = wide_parts_.find(pc);
+  if (wide != wide_parts_.end() && wide_loads_[wide->second.load].leader == pc)
+    load_wide(pc, where, mask);
+  std::vector<IrValue> loaded;
+  if (wide == wide_parts_.end() || wide_loads_[wide->second.load].is_there.empty()) {
+    loaded = load(pc, where, mask);
+  } else {
+    const WideLoad &all = wide_loads_[wide->second.load];
+    const std::string alone = text_.new_label(), have = text_.new_label(), join = text_.new_label();
+    likely(all.is_there, have, alone);
+    text_.start(alone);
+    const IrValue own = load(pc, where, mask)[0];
+    const std::string behind = text_.new_label();
+    text_.line("br label %{}", behind);
+    text_.start(behind);
+    text_.line("br label %{}", join);
+    text_.start(have);
+    text_.line("br label %{}", join);
+    text_.start(join);
+    loaded = {own};
+    loaded[0].text = text_.define("phi {} [ {}, %{} ], [ {}, %{} ]", IrDomain::type_of(own),
+                                  all.parts[wide->second.part], have, own.text, behind);
+  }
   for (std::size_t i = 0; i < loaded.size(); ++i)
     assign(in.outputs[i], loaded[i], in.width, in.sign_extends);
   commit();
@@ -1480,6 +1699,7 @@ void FunctionTranslator::instruction(std::uint32_t pc) {
 void FunctionTranslator::translate_segment(std::uint32_t first) {
   const std::uint32_t length = lengths_[first];
   rows_.clear();
+  find_wide_loads(first, length);
   text_.text += std::exchange(stubs_, {});
   text_.start(fmt::format("segment{}", first));
   mask_ = text_.load_from("i32", "%lanes");
