@@ -99,6 +99,7 @@ struct TranslatedFrame {
   /// Of Translation::specials: number * 32 + lane; lane 0 of most.
   const std::uint64_t *specials = nullptr;
   std::uint32_t *iterations = nullptr; ///< by loop
+  std::size_t loops = 0;
   const std::uint8_t *parameters = nullptr;
   const KnownAccess *known = nullptr; ///< by instruction
   std::uint8_t *shared = nullptr;

@@ -129,6 +129,8 @@ private:
   /// Lets those who wait at a jump to where they meet the others take it; false: they cannot, or
   /// the warp's turn has ended with it.
   bool take_jump(ParkedLanes &parked);
+  /// Those that go on are at an instruction.
+  void go_from(const TranslatedFrame &frame, std::uint32_t pc);
   /// Returns true if those that go on have their turn before all that wait.
   bool goes_before_parked() const;
   void find_shared_bytes();

@@ -13,9 +13,13 @@ namespace ptxasw::emulator {
 
 using LaneMask = std::uint32_t;
 
-/// How many lanes there are; mostly all.
+/// How many lanes there are; mostly all. Processors that may run this need not have an instruction.
 inline unsigned lane_count(LaneMask mask) {
-  return mask == ~LaneMask{0} ? 32 : static_cast<unsigned>(std::popcount(mask));
+  if (mask == ~LaneMask{0})
+    return 32;
+  mask -= mask >> 1 & 0x55555555;
+  mask = (mask & 0x33333333) + (mask >> 2 & 0x33333333);
+  return ((mask + (mask >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
 }
 
 /// Calls f(lane) for every lane of a mask, lowest first.

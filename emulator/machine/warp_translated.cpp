@@ -413,6 +413,7 @@ void WarpMachine::prepare_frame(WarpContext &context, const Translation &code) {
   frame.known = known.data();
   frame.shared = context.warp->block->shared.data();
   frame.local_base = window::local + context.depth * run_.max_local;
+  frame.loops = run_.program.function(context.function).cfg->loops().size();
   frame.context = &context;
   frame.code = &code;
 }
@@ -824,6 +825,17 @@ bool WarpMachine::take_jump(ParkedLanes &parked) {
   return turn_.left != 0;
 }
 
+// There are few loops: a copy of their numbers is not worth a call.
+void WarpMachine::go_from(const TranslatedFrame &frame, std::uint32_t pc) {
+  going_.function = static_cast<const WarpContext *>(frame.context)->function;
+  going_.pc = pc;
+  const std::size_t loops = frame.loops;
+  if (going_.iterations.size() != loops)
+    going_.iterations.resize(loops);
+  for (std::size_t loop = 0; loop < loops; ++loop)
+    going_.iterations[loop] = frame.iterations[loop];
+}
+
 bool WarpMachine::goes_before_parked() const {
   return std::all_of(parked_.begin(), parked_.begin() + static_cast<std::ptrdiff_t>(parked_count_),
                      [&](const ParkedLanes &parked) {
@@ -833,7 +845,8 @@ bool WarpMachine::goes_before_parked() const {
 }
 
 const std::optional<IdleSide> &WarpMachine::idle_side(std::uint32_t function, std::uint32_t pc) {
-  idle_sides_.resize(run_.program.function_count());
+  if (idle_sides_.empty())
+    idle_sides_.resize(run_.program.function_count());
   std::vector<std::optional<IdleSide>> &sides = idle_sides_[function];
   if (sides.empty()) {
     const WarpFunction &its = run_.program.function(function);
@@ -854,10 +867,7 @@ std::uint32_t WarpMachine::part_in_code(TranslatedFrame &frame, std::uint32_t pc
       (frame.by_block != 0 && parked_count_ == 0))
     return 0;
   const std::optional<IdleSide> &side = idle_side(context.function, pc);
-  const auto size = static_cast<std::ptrdiff_t>(function.cfg->loops().size());
-  going_.function = context.function;
-  going_.pc = pc;
-  going_.iterations.assign(frame.iterations, frame.iterations + size);
+  go_from(frame, pc);
   ParkedLanes *others = nullptr;
   for (std::size_t i = 0; i < parked_count_; ++i)
     if (parked_[i].meeting == side->meeting)
@@ -868,7 +878,12 @@ std::uint32_t WarpMachine::part_in_code(TranslatedFrame &frame, std::uint32_t pc
   const LaneMask wait = take_and_wait ? taken : frame.lanes & ~taken;
   const unsigned waiting_lanes = lane_count(wait);
   Activation &waiting = waiting_;
-  waiting = going_;
+  waiting.function = going_.function;
+  waiting.pc = pc;
+  if (waiting.iterations.size() != frame.loops)
+    waiting.iterations.resize(frame.loops);
+  for (std::size_t loop = 0; loop < frame.loops; ++loop)
+    waiting.iterations[loop] = frame.iterations[loop];
   scheduler_.move_to(waiting, side->first);
   scheduler_.move_to(going_, side->other);
   const bool jumps_first = side->first != side->meeting && scheduler_.runs_before(waiting, going_);
@@ -920,19 +935,11 @@ bool WarpMachine::end_block_in_code(TranslatedFrame &frame, std::uint32_t to) {
   run_ended_ = true;
   if (turn_.left == 0)
     return false;
-  const auto &context = *static_cast<const WarpContext *>(frame.context);
-  const auto size =
-      static_cast<std::ptrdiff_t>(run_.program.function(context.function).cfg->loops().size());
-  const auto move_here = [&] {
-    going_.function = context.function;
-    going_.pc = to;
-    going_.iterations.assign(frame.iterations, frame.iterations + size);
-  };
-  move_here();
+  go_from(frame, to);
   if (ParkedLanes &last = parked_[parked_count_ - 1]; to == last.meeting) {
     if (!take_jump(last) || !unpark(frame))
       return false;
-    move_here();
+    go_from(frame, to);
   }
   // The next run begins where code does not go on: not here.
   if (!goes_before_parked() || (parked_count_ != 0 && frame.code->entries[to] == 0))
