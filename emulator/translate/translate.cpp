@@ -65,6 +65,14 @@ private:
     bool is_used = false;
   };
   using Live = std::vector<bool>; ///< by register
+  /// Loads from one register and numbers that are near each other, which are asked for together.
+  struct NearLoads {
+    std::uint32_t leader = 0;         ///< the first of them
+    std::int64_t least = 0, most = 0; ///< of the numbers
+    std::string is_there;             ///< a bit that says that all of them may be loaded
+    std::string host;                 ///< the place of lane 0's bytes at the least of the numbers
+    IrValue begin;                    ///< their address
+  };
 
   bool is_known(std::uint32_t pc) const;
   /// Returns true of a load of the kernel's parameters from a constant, right place.
@@ -85,8 +93,20 @@ private:
                            const std::string &mask);
   void access(std::uint32_t pc);
   std::vector<IrValue> load(std::uint32_t pc, const IrValue &where, const std::string &mask);
-  /// Finds loads of a segment that read 16 bytes of each lane's piece by piece.
-  void find_wide_loads(std::uint32_t first, std::uint32_t length);
+  /// How lanes' addresses lie, of an access that code does without asking lane by lane.
+  enum class Shape : std::uint8_t { other, uniform, contiguous, apart };
+  Shape shape_of(const WarpInstruction &in, const IrValue &where) const;
+  /// What is loaded from there, if lane 0's bytes are at `host`.
+  std::vector<IrValue> load_in_shape(const WarpInstruction &in, const IrValue &where,
+                                     const std::string &host);
+  /// Finds loads of a segment from one register and numbers: which read 16 bytes of each lane's
+  /// piece by piece, and which are near each other.
+  void find_loads_together(std::uint32_t first, std::uint32_t length);
+  void find_near_loads(const std::vector<std::uint32_t> &loads);
+  void find_wide_loads(const std::vector<std::uint32_t> &loads);
+  /// Asks if all of them may be loaded; nothing if they have no shape.
+  void ask_for_near(NearLoads &loads);
+  void load_near(std::uint32_t pc, const NearLoads &loads);
   /// Loads all of the pieces, if lanes' bytes are neither the same nor side by side.
   void load_wide(std::uint32_t pc, const IrValue &where, const std::string &mask);
   void define_wide_gather(unsigned width);
@@ -238,6 +258,8 @@ private:
     std::size_t load;
     std::size_t part;
   };
+  std::vector<NearLoads> near_loads_; ///< of a segment
+  std::map<std::uint32_t, std::size_t> near_by_pc_;
   std::vector<WideLoad> wide_loads_;             ///< of a segment
   std::map<std::uint32_t, WidePart> wide_parts_; ///< by load
   std::string gathering_;           ///< the label of what is written of a function that gathers
@@ -1120,7 +1142,7 @@ void FunctionTranslator::define_wide_gather(unsigned width) {
 }
 
 void FunctionTranslator::note_span(std::uint32_t pc, const IrValue &where, bool is_contiguous) {
-  if (!where.is_scalar())
+  if (!where.is_scalar() || spans_[pc] != 0) // it is asked for together with others
     return;
   const WarpInstruction &in = function_.code[pc];
   const auto [least, greatest] = domain_.range(where);
@@ -1345,60 +1367,95 @@ std::vector<IrValue> FunctionTranslator::load(std::uint32_t pc, const IrValue &w
   return loaded;
 }
 
-// Of loads from one register and numbers, with no store in between.
-void FunctionTranslator::find_wide_loads(std::uint32_t first, std::uint32_t length) {
+// With no store in between, and while the register stays what it is.
+void FunctionTranslator::find_loads_together(std::uint32_t first, std::uint32_t length) {
   wide_loads_.clear();
   wide_parts_.clear();
+  near_loads_.clear();
+  near_by_pc_.clear();
   struct Kind {
     RegisterId base;
     StateSpace space;
-    std::size_t element;
-    auto key() const { return std::tuple(base, space, element); }
+    std::size_t element, count;
+    auto key() const { return std::tuple(base, space, element, count); }
     bool operator<(const Kind &other) const { return key() < other.key(); }
   };
-  std::map<Kind, std::map<std::int64_t, std::uint32_t>> found; ///< by offset: the first such load
-  const auto finish = [&](const Kind &kind, std::map<std::int64_t, std::uint32_t> &loads) {
-    const auto element = static_cast<std::int64_t>(kind.element);
-    const std::size_t count = wide_bytes / kind.element;
-    for (auto begin = loads.begin(); begin != loads.end();) {
-      auto end = begin;
-      std::size_t length_here = 0;
-      std::uint32_t leader = no_index;
-      while (end != loads.end() && length_here < count &&
-             end->first == begin->first + static_cast<std::int64_t>(length_here) * element) {
-        leader = std::min(leader, end->second);
-        ++end;
-        ++length_here;
-      }
-      if (length_here == count) {
-        for (auto part = begin; part != end; ++part)
-          wide_parts_[part->second] = {
-              wide_loads_.size(), static_cast<std::size_t>((part->first - begin->first) / element)};
-        wide_loads_.push_back(
-            {leader, begin->first - function_.code[leader].address.offset, {}, {}});
-      }
-      begin = length_here == count ? end : std::next(begin);
-    }
-    loads.clear();
-  };
+  std::map<Kind, std::vector<std::uint32_t>> found;
   for (std::uint32_t pc = first; pc < first + length; ++pc) {
     const WarpInstruction &in = function_.code[pc];
     const WarpOperand &base = in.address.base;
-    if (in.action == WarpAction::load && in.outputs.size() == 1 && in.guard == no_register &&
-        base.kind == WarpOperand::Kind::reg && base.width == 64 && !base.negated &&
-        (in.element == 4 || in.element == 8) &&
-        (in.space == StateSpace::global || in.space == StateSpace::constant ||
-         in.space == StateSpace::generic))
-      found[{base.reg, in.space, in.element}].try_emplace(in.address.offset, pc);
-    for (auto &[kind, loads] : found) {
-      const std::vector<RegisterId> outputs = outputs_of(in);
-      if (in.action == WarpAction::store ||
-          std::find(outputs.begin(), outputs.end(), kind.base) != outputs.end())
-        finish(kind, loads);
-    }
+    if (in.action == WarpAction::load && base.kind == WarpOperand::Kind::reg && !base.negated &&
+        (in.space == StateSpace::shared ||
+         (base.width == 64 && (in.space == StateSpace::global || in.space == StateSpace::constant ||
+                               in.space == StateSpace::generic))))
+      found[{base.reg, in.space, in.element, in.outputs.size()}].push_back(pc);
+    const std::vector<RegisterId> outputs = outputs_of(in);
+    for (auto &[kind, loads] : found)
+      if (in.action == WarpAction::store || pc + 1 == first + length ||
+          std::find(outputs.begin(), outputs.end(), kind.base) != outputs.end()) {
+        find_near_loads(loads);
+        find_wide_loads(loads);
+        loads.clear();
+      }
   }
-  for (auto &[kind, loads] : found)
-    finish(kind, loads);
+}
+
+void FunctionTranslator::find_near_loads(const std::vector<std::uint32_t> &loads) {
+  constexpr std::int64_t near = 1024; ///< bytes
+  NearLoads together;
+  std::vector<std::uint32_t> members;
+  for (const std::uint32_t pc : loads) {
+    const WarpInstruction &in = function_.code[pc];
+    const std::int64_t offset = in.address.offset;
+    if (members.empty())
+      together = {pc, offset, offset, {}, {}, {}};
+    const std::int64_t least = std::min(together.least, offset),
+                       most = std::max(together.most, offset);
+    if (offset > together.least + near || offset < together.most - near ||
+        (offset - together.least) % static_cast<std::int64_t>(access_bytes(in)) != 0)
+      continue;
+    together.least = least;
+    together.most = most;
+    members.push_back(pc);
+  }
+  if (members.size() < 2)
+    return;
+  for (const std::uint32_t pc : members)
+    near_by_pc_[pc] = near_loads_.size();
+  near_loads_.push_back(std::move(together));
+}
+
+void FunctionTranslator::find_wide_loads(const std::vector<std::uint32_t> &loads) {
+  std::map<std::int64_t, std::uint32_t> by_offset; ///< the first of those that all lanes execute
+  for (const std::uint32_t pc : loads)
+    if (const WarpInstruction &in = function_.code[pc];
+        in.guard == no_register && in.outputs.size() == 1 && in.address.base.width == 64 &&
+        (in.element == 4 || in.element == 8))
+      by_offset.try_emplace(in.address.offset, pc);
+  for (auto begin = by_offset.begin(); begin != by_offset.end();) {
+    const std::uint64_t element = function_.code[begin->second].element;
+    const std::size_t count = wide_bytes / element;
+    auto end = begin;
+    std::size_t parts = 0;
+    std::uint32_t leader = no_index;
+    const auto place_of = [&](std::int64_t offset) {
+      return (static_cast<std::uint64_t>(offset) - static_cast<std::uint64_t>(begin->first)) /
+             element;
+    };
+    while (end != by_offset.end() && parts < count &&
+           static_cast<std::uint64_t>(end->first) - static_cast<std::uint64_t>(begin->first) ==
+               parts * element) {
+      leader = std::min(leader, end->second);
+      ++end;
+      ++parts;
+    }
+    if (parts == count) {
+      for (auto part = begin; part != end; ++part)
+        wide_parts_[part->second] = {wide_loads_.size(), place_of(part->first)};
+      wide_loads_.push_back({leader, begin->first - function_.code[leader].address.offset, {}, {}});
+    }
+    begin = parts == count ? end : std::next(begin);
+  }
 }
 
 void FunctionTranslator::load_wide(std::uint32_t pc, const IrValue &where,
@@ -1527,6 +1584,11 @@ void FunctionTranslator::store(std::uint32_t pc, const IrValue &where, const std
 
 void FunctionTranslator::access(std::uint32_t pc) {
   const WarpInstruction &in = function_.code[pc];
+  const auto near = near_by_pc_.find(pc);
+  if (near != near_by_pc_.end() && near_loads_[near->second].leader == pc)
+    ask_for_near(near_loads_[near->second]);
+  if (near != near_by_pc_.end() && !near_loads_[near->second].is_there.empty())
+    return load_near(pc, near_loads_[near->second]);
   const IrValue where = address(in.address);
   const std::string mask = guarded_lanes();
   leave_if_mistaken(pc);
@@ -1555,6 +1617,94 @@ void FunctionTranslator::access(std::uint32_t pc) {
     loaded[0].text = text_.define("phi {} [ {}, %{} ], [ {}, %{} ]", IrDomain::type_of(own),
                                   all.parts[wide->second.part], have, own.text, behind);
   }
+  for (std::size_t i = 0; i < loaded.size(); ++i)
+    assign(in.outputs[i], loaded[i], in.width, in.sign_extends);
+  commit();
+}
+
+FunctionTranslator::Shape FunctionTranslator::shape_of(const WarpInstruction &in,
+                                                       const IrValue &where) const {
+  const std::uint64_t whole = access_bytes(in);
+  if (!where.is_scalar() || !std::has_single_bit(whole))
+    return Shape::other;
+  if (where.uniform)
+    return Shape::uniform;
+  if (where.steps == LaneSteps{static_cast<std::int64_t>(whole), 0})
+    return Shape::contiguous;
+  return whole == in.element && are_near(where, whole) ? Shape::apart : Shape::other;
+}
+
+std::vector<IrValue> FunctionTranslator::load_in_shape(const WarpInstruction &in,
+                                                       const IrValue &where,
+                                                       const std::string &host) {
+  const unsigned width = in.element * 8u;
+  std::vector<IrValue> loaded;
+  const Shape shape = shape_of(in, where);
+  if (shape == Shape::contiguous)
+    for (const std::string &part : load_side_by_side(host, width, in.outputs.size()))
+      loaded.push_back({part, width, false});
+  else if (shape == Shape::apart)
+    loaded.push_back({load_apart(host, where, width), width, false});
+  else
+    for (std::size_t i = 0; i < in.outputs.size(); ++i) {
+      const std::string at = text_.define("add i64 {}, {}", host, i * in.element);
+      const IrValue one{text_.load(IrDomain::type_of(width, true), at, 1), width, true};
+      loaded.push_back(in.space == StateSpace::generic ? domain_.spread(one) : one);
+    }
+  return loaded;
+}
+
+// The machine says of the first of them with how many elements all may begin. Each of them asks for
+// itself if not all may.
+void FunctionTranslator::ask_for_near(NearLoads &loads) {
+  const WarpInstruction &in = function_.code[loads.leader];
+  registered(in.address.base.reg);
+  const IrValue begin = address({in.address.base, loads.least});
+  const IrValue mistake = domain_.take_mistake();
+  const Shape shape = shape_of(in, begin);
+  if (shape == Shape::other)
+    return;
+  const auto [least, greatest] = domain_.range(begin);
+  const std::uint64_t span = shape == Shape::contiguous
+                                 ? access_bytes(in) * warp_lanes
+                                 : static_cast<std::uint64_t>(greatest - least) + access_bytes(in);
+  spans_[loads.leader] =
+      static_cast<std::uint32_t>(span + static_cast<std::uint64_t>(loads.most - loads.least));
+  const std::int64_t from_lane_0 = shape == Shape::apart ? least : 0;
+  const std::string first = text_.define("add i64 {}, {}", begin.text, from_lane_0);
+  const std::string offset =
+      text_.define("sub i64 {}, {}", first, known_field(in, offsetof(KnownAccess, first)));
+  loads.is_there = text_.define("icmp ult i64 {}, {}",
+                                rotated(offset, std::countr_zero(access_bytes(in)), "i64"),
+                                known_field(in, offsetof(KnownAccess, count)));
+  if (mistake.width != 0)
+    loads.is_there = text_.define("and i1 {}, {}", loads.is_there,
+                                  text_.define("xor i1 {}, true", mistake.text));
+  loads.host = text_.define("add i64 {}, {}", begin.text, to_host(in));
+  loads.begin = begin;
+}
+
+void FunctionTranslator::load_near(std::uint32_t pc, const NearLoads &loads) {
+  const WarpInstruction &in = function_.code[pc];
+  const std::string mask = guarded_lanes();
+  const std::string here = text_.new_label(), alone = text_.new_label(), join = text_.new_label();
+  likely(loads.is_there, here, alone);
+  text_.start(here);
+  std::vector<IrValue> loaded = load_in_shape(
+      in, loads.begin, text_.define("add i64 {}, {}", loads.host, in.address.offset - loads.least));
+  text_.line("br label %{}", join);
+  text_.start(alone);
+  const IrValue where = address(in.address);
+  leave_if_mistaken(pc);
+  const std::vector<IrValue> own = load(pc, where, mask);
+  const std::string behind = text_.new_label();
+  text_.line("br label %{}", behind);
+  text_.start(behind);
+  text_.line("br label %{}", join);
+  text_.start(join);
+  for (std::size_t i = 0; i < loaded.size(); ++i)
+    loaded[i].text = text_.define("phi {} [ {}, %{} ], [ {}, %{} ]", IrDomain::type_of(own[i]),
+                                  loaded[i].text, here, own[i].text, behind);
   for (std::size_t i = 0; i < loaded.size(); ++i)
     assign(in.outputs[i], loaded[i], in.width, in.sign_extends);
   commit();
@@ -1699,7 +1849,7 @@ void FunctionTranslator::instruction(std::uint32_t pc) {
 void FunctionTranslator::translate_segment(std::uint32_t first) {
   const std::uint32_t length = lengths_[first];
   rows_.clear();
-  find_wide_loads(first, length);
+  find_loads_together(first, length);
   text_.text += std::exchange(stubs_, {});
   text_.start(fmt::format("segment{}", first));
   mask_ = text_.load_from("i32", "%lanes");
