@@ -109,6 +109,13 @@ struct TranslatedFrame {
   std::uint32_t pc = 0;       ///< where they are
   std::uint32_t by_block = 0; ///< not 0: calls block_ends at the end of a block
 
+  // Of a warp with all lanes whose code may go on with the warps behind it, from their beginning:
+  std::uint32_t next_warps = 0; ///< so many, with all lanes
+  std::uint64_t ended = 0;      ///< instructions of those that have ended
+  /// By warp: what special registers of its own hold, those that are one number, in the order of
+  /// Translation::specials.
+  const std::uint64_t *next_specials = nullptr;
+
   /// Executes an instruction of registers alone for the lanes of a mask, from slots to slots.
   void (*compute)(TranslatedFrame *, std::uint32_t pc, std::uint32_t mask) = nullptr;
   /// A load or a store: `values` holds 32 elements of the instruction for each of its registers.
@@ -158,6 +165,19 @@ constexpr bool is_by_lane(SpecialRegister special, LaneLayout layout) {
   return (special >= SpecialRegister::tid_x && special <= SpecialRegister::tid_z &&
           layout >= LaneLayout::any) ||
          (special >= SpecialRegister::lanemask_eq && special <= SpecialRegister::lanemask_gt);
+}
+
+/// Returns true of those that may be others in each warp of a block.
+constexpr bool is_of_warp(SpecialRegister special) {
+  return (special >= SpecialRegister::tid_x && special <= SpecialRegister::tid_z) ||
+         special == SpecialRegister::warpid;
+}
+
+/// Returns true if code goes on with the next warp where one ends, if it may.
+inline bool goes_on_with_next(const WarpFunction &function, LaneLayout layout) {
+  constexpr std::size_t most_loops = 16; ///< of which numbers are set
+  return layout < LaneLayout::any && function.local_bytes == 0 &&
+         function.cfg->loops().size() <= most_loops;
 }
 
 class Translator {

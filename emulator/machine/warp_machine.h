@@ -93,6 +93,12 @@ private:
   /// Runs such blocks, one after the other; returns where a warp has stopped before its end, with
   /// its block among those that run.
   void run_straight(std::uint32_t blocks);
+  /// How many warps behind one code may go on with by itself.
+  std::uint32_t warps_behind(const WarpState &warp) const;
+  /// Says whose code it is that runs, of warps that code goes on with.
+  void find_straight_warp(TranslatedFrame &frame);
+  /// The same, counts what the warps before it have executed, and lets code go on with no other.
+  void stay_with_warp(TranslatedFrame &frame);
   /// Runs a block of whole warps that meet at barriers only; returns where one stops elsewhere, or
   /// none can go on.
   void run_together(BlockState &block);
@@ -209,6 +215,7 @@ private:
   bool runs_together_ = false;              ///< it has barriers, and no warps meet elsewhere
   std::vector<SlotLine> straight_slots_;    ///< of run_straight(), for the room
   std::vector<std::uint32_t> straight_iterations_;
+  std::uint32_t straight_last_ = no_index; ///< the last warp that code goes on with
   /// At what whole warps stop, by instruction of the kernel: the number of a barrier, or:
   static constexpr std::uint8_t ends_warp = 16, ends_whole = 17;
   std::vector<std::uint8_t> stops_;

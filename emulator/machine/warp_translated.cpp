@@ -256,10 +256,6 @@ std::size_t axis_of(SpecialRegister special, SpecialRegister x) {
   return static_cast<std::size_t>(special) - static_cast<std::size_t>(x);
 }
 
-bool is_of_warp(SpecialRegister special) {
-  return special <= SpecialRegister::tid_z || special == SpecialRegister::warpid;
-}
-
 void fill_special(const WarpContext &context, SpecialRegister special, LaneLayout layout,
                   std::uint64_t *row) {
   const std::size_t axis = axis_of(special, SpecialRegister::tid_x);
@@ -565,43 +561,54 @@ void WarpMachine::run_straight(std::uint32_t blocks) {
   std::unique_ptr<BlockState> block = start_block(run_.started++);
   WarpContext context{run_, block->warps.data(), &whole_level_,
                       0,    run_.kernel,         run_.program.function(run_.kernel).code.data()};
-  const bool has_local = run_.program.function(run_.kernel).local_bytes != 0;
+  const bool has_local = run_.program.function(run_.kernel).local_bytes != 0,
+             goes_on = goes_on_with_next(run_.program.function(run_.kernel), code.layout);
   straight_slots_.resize(std::max(straight_slots_.size(), code.slot_bytes / sizeof(SlotLine)));
   straight_iterations_.resize(block->warps[0].at.iterations.size());
   for (;;) {
     prepare_frame(context, code);
     frame_.slots = reinterpret_cast<std::uint8_t *>(straight_slots_.data());
     frame_.iterations = straight_iterations_.data();
-    for (WarpState &warp : block->warps) {
-      context.warp = &warp;
+    for (std::uint32_t w = 0; w < run_.block_warps;) {
+      context.warp = &block->warps[w];
       if (has_local)
         whole_level_.local.assign(std::size_t{run_.max_local} * warp_lanes, 0);
       frame_.specials = specials_of_whole(context, code);
       for (std::size_t loop = 0; loop < straight_iterations_.size(); ++loop)
         straight_iterations_[loop] = 0;
-      frame_.lanes = warp.all;
+      frame_.lanes = context.warp->all;
       frame_.pc = 0;
       frame_.by_block = 0;
       parked_count_ = 0;
       run_ended_ = false;
       turn_ = {time_slice, run_.outcome.steps};
+      if (goes_on)
+        if (const std::uint32_t behind = warps_behind(*context.warp); behind != 0) {
+          frame_.next_warps = behind;
+          frame_.next_specials =
+              whole_specials_.of_warps.data() + std::size_t{w + 1} * whole_specials_.of_warp.size();
+          straight_last_ = w + behind;
+        }
       begin_run(frame_, time_slice);
       code.code(&frame_);
+      stay_with_warp(frame_);
+      WarpState &warp = *context.warp;
+      w = warp.index + 1;
       if (!run_ended_ && parked_count_ == 0 && frame_.budget > 0 &&
           stops_[frame_.pc] == ends_warp) {
         count_run(frame_);
         run_.outcome.steps += lane_count(warp.all);
         continue;
       }
-      for (std::uint32_t w = 0; w < warp.index; ++w)
-        block->warps[w].live = 0;
+      for (std::uint32_t other = 0; other < warp.index; ++other)
+        block->warps[other].live = 0;
       block->live_warps -= warp.index;
       std::swap(warp.held.slots, straight_slots_);
       warp.at.iterations = straight_iterations_;
       hold_what_is_left(context);
       run_.active.push_back(std::move(block));
       bool has_run = true;
-      for (WarpState &other : std::span(&warp, &context.warp->block->warps.back() + 1))
+      for (WarpState &other : std::span(&warp, &warp.block->warps.back() + 1))
         run_warp(other, std::exchange(has_run, false));
       end_blocks();
       return;
@@ -616,6 +623,34 @@ void WarpMachine::run_straight(std::uint32_t blocks) {
     if (run_.shared_bytes != 0)
       block->shared = shared_at_start_;
   }
+}
+
+// None of them may come to the limit of steps, which is looked at in between.
+std::uint32_t WarpMachine::warps_behind(const WarpState &warp) const {
+  const std::vector<WarpState> &warps = warp.block->warps;
+  std::uint32_t end = warp.index;
+  while (end < warps.size() && warps[end].all == ~LaneMask{0})
+    ++end;
+  const std::uint64_t left = run_.options.step_limit - run_.outcome.steps,
+                      most = (time_slice + 1) * warp_lanes;
+  return end == warp.index || left / most < end - warp.index ? 0 : end - warp.index - 1;
+}
+
+void WarpMachine::find_straight_warp(TranslatedFrame &frame) {
+  if (straight_last_ == no_index)
+    return;
+  auto &context = *static_cast<WarpContext *>(frame.context);
+  context.warp = &context.warp->block->warps[straight_last_ - frame.next_warps];
+}
+
+void WarpMachine::stay_with_warp(TranslatedFrame &frame) {
+  if (straight_last_ == no_index)
+    return;
+  find_straight_warp(frame);
+  straight_last_ = no_index;
+  frame.next_warps = 0;
+  run_.outcome.steps += std::exchange(frame.ended, 0) * warp_lanes;
+  turn_.before = run_.outcome.steps;
 }
 
 // The same turns as run_warp() gives them, without asking after each of them who waits for whom: at
@@ -861,6 +896,7 @@ const std::optional<IdleSide> &WarpMachine::idle_side(std::uint32_t function, st
 // there, before the others' if any of its lanes did not take a branch.
 std::uint32_t WarpMachine::part_in_code(TranslatedFrame &frame, std::uint32_t pc, LaneMask taken,
                                         std::uint32_t executed) {
+  stay_with_warp(frame);
   const auto &context = *static_cast<const WarpContext *>(frame.context);
   const WarpFunction &function = run_.program.function(context.function);
   if (run_.options.schedule != WarpSchedule::reconverge ||
@@ -952,6 +988,7 @@ bool WarpMachine::end_block_in_code(TranslatedFrame &frame, std::uint32_t to) {
 }
 
 void WarpMachine::compute_in_slots(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask) {
+  find_straight_warp(frame);
   auto &context = *static_cast<WarpContext *>(frame.context);
   const WarpFunction &function = run_.program.function(context.function);
   const WarpInstruction &in = function.code[pc];

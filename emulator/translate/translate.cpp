@@ -23,6 +23,7 @@
 
 #include "emulator/translate/translate.h"
 
+#include "emulator/machine/warp_schedule.h"
 #include "emulator/machine/warp_state.h"
 #include "emulator/semantics/evaluator.h"
 #include "emulator/semantics/parameter_layout.h"
@@ -48,7 +49,8 @@ public:
   FunctionTranslator(const WarpProgram &program, std::uint32_t function, LaneLayout layout,
                      const HostFeatures &host, bool opaque)
       : function_(program.function(function)), module_(program.module()), layout_(layout),
-        host_(host), text_(opaque), domain_(text_, host, row_lanes(layout)),
+        may_go_on_(goes_on_with_next(program.function(function), layout)), host_(host),
+        text_(opaque), domain_(text_, host, row_lanes(layout)),
         liveness_(module_, *function_.function, *function_.cfg),
         carry_(static_cast<RegisterId>(function_.function->registers.size())),
         slots_((std::size_t{carry_} + 1) * 2) {}
@@ -177,6 +179,8 @@ private:
   /// Registers that may be written behind a branch and are read where its sides meet.
   const std::vector<RegisterId> &written_before(std::uint32_t pc, std::uint32_t meeting);
   void go_to(std::uint32_t from, std::uint32_t to);
+  /// What there is once: where a warp ends and another begins.
+  void begin_next_warp();
   /// Returns in front of an instruction, after so many of its segment.
   void leave(std::uint32_t pc, std::uint32_t executed);
   /// A label where the code leaves in front of the instruction that is being translated.
@@ -233,6 +237,7 @@ private:
   const WarpFunction &function_;
   const Module &module_;
   const LaneLayout layout_;
+  const bool may_go_on_; ///< with a warp's successor (Translation)
   const HostFeatures host_;
   IrText text_;
   IrDomain domain_;
@@ -585,9 +590,48 @@ void FunctionTranslator::hear_machine() {
 void FunctionTranslator::leave(std::uint32_t pc, std::uint32_t executed) {
   if (executed != 0)
     subtract(executed);
+  if (may_go_on_ && function_.code[pc].action == WarpAction::exit &&
+      function_.code[pc].guard == no_register) {
+    const std::string ends = text_.new_label();
+    const std::string others =
+        text_.define("icmp ne i32 {}, 0", field(offsetof(TranslatedFrame, next_warps), "i32"));
+    const std::string in_time =
+        text_.define("icmp sgt i64 {}, 0", text_.load_from("i64", "%budget"));
+    text_.line("br i1 {}, label %next_warp, label %{}",
+               text_.define("and i1 {}, {}", others, in_time), ends);
+    text_.start(ends);
+  }
   tell_machine();
   text_.store("i32", std::to_string(pc), field_address(offsetof(TranslatedFrame, pc)), 4);
   text_.line("ret void");
+}
+
+// A warp has come to its end, and all lanes with it; the machine has said that another may begin.
+void FunctionTranslator::begin_next_warp() {
+  text_.start("next_warp");
+  const auto change = [&](std::size_t offset, std::string_view type, const auto &to) {
+    const std::string at = field_address(offset);
+    text_.store(type, to(text_.load(type, at, 4)), at, 4);
+  };
+  change(offsetof(TranslatedFrame, next_warps), "i32",
+         [&](const std::string &left) { return text_.define("sub i32 {}, 1", left); });
+  const std::string budget = text_.load_from("i64", "%budget");
+  // And the instruction that ends it.
+  const std::string executed = text_.define("sub i64 {}, {}", time_slice + 1, budget);
+  change(offsetof(TranslatedFrame, ended), "i64",
+         [&](const std::string &all) { return text_.define("add i64 {}, {}", all, executed); });
+  text_.store_to("i64", std::to_string(time_slice), "%budget");
+  std::size_t count = 0;
+  const std::string next = field(offsetof(TranslatedFrame, next_specials), "i64");
+  for (std::size_t i = 0; i < specials_.size(); ++i)
+    if (is_of_warp(specials_[i]))
+      text_.store("i64", text_.load("i64", text_.define("add i64 {}, {}", next, 8 * count++), 8),
+                  row_address("%specials", i), 8);
+  text_.store("i64", text_.define("add i64 {}, {}", next, 8 * count),
+              field_address(offsetof(TranslatedFrame, next_specials)), 8);
+  for (std::size_t loop = 0; loop < function_.cfg->loops().size(); ++loop)
+    text_.store("i32", "0", text_.define("add i64 %iterations, {}", loop * 4), 4);
+  text_.line("br label %segment0");
 }
 
 // Its text goes behind the segment, as it is rarely come to.
@@ -1902,6 +1946,8 @@ void FunctionTranslator::translate_segments() {
     if (lengths_[pc] != 0)
       translate_segment(pc);
   text_.text += std::exchange(stubs_, {});
+  if (may_go_on_)
+    begin_next_warp();
 }
 
 TranslatedText FunctionTranslator::run() {
