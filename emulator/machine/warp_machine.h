@@ -88,7 +88,7 @@ private:
   /// The translation that warps may run as long as they are whole; null: none.
   const Translation *for_whole_warps();
   void find_whole_code();
-  /// Returns true if warps of a block that begins are whole and never wait for each other.
+  /// Returns true if warps of a block that begins are whole and do not wait for each other so.
   bool may_run_straight();
   /// Runs such blocks, one after the other; returns where a warp has stopped before its end, with
   /// its block among those that run.
@@ -211,8 +211,8 @@ private:
   const std::optional<IdleSide> &idle_side(std::uint32_t function, std::uint32_t pc);
   CallLevel whole_level_;                   ///< room for rows, of warps that are whole
   const Translation *whole_code_ = nullptr; ///< that they run
-  bool runs_straight_ = false;              ///< it has no barriers, and no warps meet elsewhere
-  bool runs_together_ = false;              ///< it has barriers, and no warps meet elsewhere
+  bool runs_straight_ = false;              ///< it has no barrier at which warps wait whole
+  bool runs_together_ = false;              ///< it has one
   std::vector<SlotLine> straight_slots_;    ///< of run_straight(), for the room
   std::vector<std::uint32_t> straight_iterations_;
   std::uint32_t straight_last_ = no_index; ///< the last warp that code goes on with

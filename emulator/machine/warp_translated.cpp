@@ -543,9 +543,10 @@ void WarpMachine::find_whole_code() {
   if (whole_code_)
     return;
   whole_code_ = for_whole_warps();
-  const bool meets_as_code_does = whole_code_ && !run_.options.check_barriers;
-  runs_straight_ = meets_as_code_does && run_.program.meeting() == WarpMeeting::none;
-  runs_together_ = meets_as_code_does && run_.program.meeting() == WarpMeeting::barriers &&
+  const bool has_barriers =
+      std::any_of(stops_.begin(), stops_.end(), [](std::uint8_t stop) { return stop < ends_warp; });
+  runs_straight_ = whole_code_ && !run_.options.check_barriers && !has_barriers;
+  runs_together_ = whole_code_ && !run_.options.check_barriers && has_barriers &&
                    run_.program.function(run_.kernel).local_bytes == 0;
 }
 
