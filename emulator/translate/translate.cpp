@@ -20,6 +20,11 @@
 // the interpreter does. One at which they part does, too, if one side is where both meet: those
 // lanes wait in the frame, with what others may change before. Any other is left to the
 // interpreter.
+//
+// Loads of a segment from one register and numbers are done together where no store is between
+// them: near each other, the first asks for the bytes of all; pieces of 16 bytes of each lane,
+// wherever these are, are loaded by the first as a whole. If that cannot be, each does what it does
+// alone.
 
 #include "emulator/translate/translate.h"
 
