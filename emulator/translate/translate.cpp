@@ -102,6 +102,8 @@ private:
   std::vector<IrValue> load(std::uint32_t pc, const IrValue &where, const std::string &mask);
   /// How lanes' addresses lie, of an access that code does without asking lane by lane.
   enum class Shape : std::uint8_t { other, uniform, contiguous, apart };
+  /// Has the processor fetch as many bytes as lie before them.
+  void fetch_behind(const WarpInstruction &in, const std::string &host, std::uint64_t bytes);
   Shape shape_of(const WarpInstruction &in, const IrValue &where) const;
   /// What is loaded from there, if lane 0's bytes are at `host`.
   std::vector<IrValue> load_in_shape(const WarpInstruction &in, const IrValue &where,
@@ -1358,6 +1360,7 @@ std::vector<IrValue> FunctionTranslator::load(std::uint32_t pc, const IrValue &w
       text_.line("br label %{}", fast);
       text_.start(fast);
       in_all.ways.push_back({fast, load_side_by_side(bytes, width, count)});
+      fetch_behind(in, bytes, whole * warp_lanes);
       text_.line("br label %{}", join);
     } else {
       text_.line("br label %{}", one_place);
@@ -1602,6 +1605,8 @@ void FunctionTranslator::store(std::uint32_t pc, const IrValue &where, const std
                                        : host_bytes(in, first, whole * warp_lanes, slow);
     likely(full, all, some);
     text_.start(all);
+    if (!is_apart)
+      fetch_behind(in, bytes, whole * warp_lanes);
     if (is_apart)
       store_apart(bytes, where, width, stored[0]);
     else
@@ -1671,6 +1676,22 @@ void FunctionTranslator::access(std::uint32_t pc) {
   commit();
 }
 
+// Blocks go through memory in rows that no processor foresees; what lies behind a warp's bytes is
+// the next warp's or the next block's, mostly, and not worth a question.
+void FunctionTranslator::fetch_behind(const WarpInstruction &in, const std::string &host,
+                                      std::uint64_t bytes) {
+  if (in.space == StateSpace::shared)
+    return;
+  const std::string pointer = text_.pointer("i8");
+  const std::string function = fmt::format("@llvm.prefetch.{}", text_.mangled_pointer("i8"));
+  text_.declarations.insert(fmt::format("declare void {}({}, i32, i32, i32)\n", function, pointer));
+  constexpr std::uint64_t line = 64;
+  for (std::uint64_t at = 0; at < bytes; at += line)
+    text_.line("call void {}({} {}, i32 0, i32 3, i32 1)", function, pointer,
+               text_.define("inttoptr i64 {} to {}",
+                            text_.define("add i64 {}, {}", host, bytes + at), pointer));
+}
+
 FunctionTranslator::Shape FunctionTranslator::shape_of(const WarpInstruction &in,
                                                        const IrValue &where) const {
   const std::uint64_t whole = access_bytes(in);
@@ -1689,6 +1710,8 @@ std::vector<IrValue> FunctionTranslator::load_in_shape(const WarpInstruction &in
   const unsigned width = in.element * 8u;
   std::vector<IrValue> loaded;
   const Shape shape = shape_of(in, where);
+  if (shape == Shape::contiguous)
+    fetch_behind(in, host, access_bytes(in) * warp_lanes);
   if (shape == Shape::contiguous)
     for (const std::string &part : load_side_by_side(host, width, in.outputs.size()))
       loaded.push_back({part, width, false});
