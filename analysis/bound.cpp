@@ -20,6 +20,16 @@ using facts::AmountPool;
 using facts::AtomId;
 using facts::Rational;
 
+/// Returns true if something in a block may be counted.
+bool counts_any(const WalkContext &context, const BoundMetric &metric, BlockId block,
+                std::size_t warp) {
+  const BlockCost &cost = context.costs.cost(block, warp, context.nothing_known);
+  for (std::size_t event = 0; event < counted_events; ++event)
+    if (metric.weights[event] != 0 && (cost.events[event].obstacle || cost.events[event].most != 0))
+      return true;
+  return false;
+}
+
 class BoundAnalysis {
 public:
   BoundAnalysis(const Module &module, const Function &kernel, const BoundOptions &options)
@@ -238,17 +248,6 @@ private:
       ++result.loops.all;
       result.loops.exact += free || (trips_[loop].known && trips_[loop].exact);
     }
-  }
-
-  // True if something in a block may be counted.
-  static bool counts_any(const WalkContext &context, const BoundMetric &metric, BlockId block,
-                         std::size_t warp) {
-    const BlockCost &cost = context.costs.cost(block, warp, context.nothing_known);
-    for (std::size_t event = 0; event < counted_events; ++event)
-      if (metric.weights[event] != 0 &&
-          (cost.events[event].obstacle || cost.events[event].most != 0))
-        return true;
-    return false;
   }
 
   // True if no block costs anything that is on a way from a branch to where its ways meet, or to

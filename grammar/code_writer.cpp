@@ -130,14 +130,21 @@ bool can_be_copied(const Register &reg) {
   return reg.vector == 1 && (width == 1 || width == 16 || width == 32 || width == 64);
 }
 
+std::string NewRegisters::stem(const std::string &type) const {
+  if (!short_)
+    return fmt::format("%{}{}_", prefix_, type);
+  const char letter = type == "pred" ? 'p' : type == "b64" ? 'd' : type == "b32" ? 'r' : 'h';
+  return fmt::format("%{}{}", prefix_, letter);
+}
+
 std::string NewRegisters::operator()(const std::string &type) {
-  return fmt::format("%{}{}_{}", prefix_, type, count_[type]++);
+  return fmt::format("{}{}", stem(type), count_[type]++);
 }
 
 std::string NewRegisters::declarations() const {
   std::string text;
   for (const auto &[type, count] : count_)
-    text += fmt::format("\n\t.reg .{} %{}{}_<{}>;", type, prefix_, type, count);
+    text += fmt::format("\n\t.reg .{} {}<{}>;", type, stem(type), count);
   return text;
 }
 

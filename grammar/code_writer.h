@@ -74,17 +74,22 @@ std::string copied_as(ScalarType type);
 /// Returns true if it can copy such a register at all.
 bool can_be_copied(const Register &reg);
 
-/// Registers that a function gets besides its own: `%PREFIXb32_0` and on, by what declares them.
+/// Registers that a function gets besides its own: `%PREFIXb32_0` and on, by what declares them, or
+/// for short `%PREFIXr0`, by a letter.
 class NewRegisters {
 public:
-  explicit NewRegisters(std::string prefix) : prefix_(std::move(prefix)) {}
+  explicit NewRegisters(std::string prefix, bool short_names = false)
+      : prefix_(std::move(prefix)), short_(short_names) {}
   /// One more of a type, "b32".
   std::string operator()(const std::string &type);
   /// A line for each type, a newline before each.
   std::string declarations() const;
 
 private:
+  std::string stem(const std::string &type) const;
+
   const std::string prefix_;
+  const bool short_;
   std::map<std::string, unsigned> count_; ///< by type
 };
 

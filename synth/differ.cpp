@@ -46,6 +46,15 @@ private:
 
 } // namespace
 
+bool has_bit_operations(Expr expr) {
+  bool result = false;
+  for_each_node(expr, [&](Expr node) {
+    const bool low_bits = node->kind == ExprKind::extract && node->index == 0; // of a sum: a sum
+    result |= node->kind > ExprKind::sext && node->kind != ExprKind::uf && !low_bits;
+  });
+  return result;
+}
+
 std::vector<Expr> ways_to_differ(ExprPool &pool, Expr a, Expr b,
                                  std::span<const std::pair<Expr, bool>> known) {
   const auto [left, right] = what_differs(pool, a, b);

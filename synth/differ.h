@@ -12,6 +12,10 @@
 
 namespace ptxasw::synth {
 
+/// Returns true if an expression has parts that the normal form does not see through and a solver
+/// might.
+bool has_bit_operations(Expr expr);
+
 /// What to ask a solver about two expressions: formulas (width 1) that cannot hold together unless
 /// the two may differ where `known` (width 1, each with its value) holds. That they can says
 /// nothing: products of unknowns stand for anything there.

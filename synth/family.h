@@ -11,6 +11,7 @@
 
 #include "grammar/module.h"
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -36,6 +37,14 @@ struct FamilyAnswer {
   std::vector<Refusal> refusals;   ///< why there are none, or no more
 };
 
+/// A rewrite of the kernel in its place.
+struct FamilyStep {
+  std::string name; ///< for people: "meld:54:all"
+  /// The module's text after it; nothing: it cannot be done.
+  std::function<std::optional<std::string>()> text;
+  bool once = false; ///< it is done everywhere: not again to what became of the kernel
+};
+
 /// Everything that the rest of the program knows of a family. Each is an object NAME_family in its
 /// folder, and a line in families.def; words of commands, settings, help and tests are made of it.
 struct Family {
@@ -59,6 +68,16 @@ struct Family {
   /// module that has both, and the only trusted part of the proposal is what the table publishes.
   std::string (*prove)(const KernelContext &context, const Function &sibling,
                        const Proposal &proposal);
+  /// What the search may do to the kernel in its place (synth/search), while the context is there.
+  /// Null: it tries the family's versions beside the kernel.
+  std::vector<FamilyStep> (*steps)(const KernelContext &context) = nullptr;
+  /// What is not proved of a kernel after a step; null: what is not proved is not written.
+  std::string (*prove_step)(const Module &before, const Function &kernel, const Module &after,
+                            const Function &changed) = nullptr;
+  bool steps_last = false; ///< they change no bound, so they come last, and of the best alone
+  /// Steps rest on tests in the text: the module as if all of these came out well, to be counted.
+  /// Null: on none.
+  std::string (*without_tests)(const Module &module) = nullptr;
 };
 
 // Each, defined in its folder.

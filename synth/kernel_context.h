@@ -92,6 +92,11 @@ protected:
   }
   const ControlFlowGraph &cfg() const { return context_.cfg(); }
   const BasicBlock &block(BlockId id) const { return cfg().blocks()[id]; }
+  /// Throws Refused, for an instruction, unless something holds.
+  void demand(bool holds, const Refusal &otherwise, std::uint32_t i) const {
+    if (!holds)
+      throw Refused{otherwise.at(instruction(i).line)};
+  }
 
   const KernelContext &context_;
   const Module &module_;

@@ -213,78 +213,25 @@ bool Known::no_wrap(Expr value, bool is_signed, std::int64_t offset) const {
     if (literal->kind != ExprKind::slt && literal->kind != ExprKind::ult)
       continue;
     const Expr a = literal->children[0], b = literal->children[1];
-    if (a->width != width)
+    // Of two numbers without sign bit the pool compares the unsigned order only.
+    const bool in_order =
+        (literal->kind == ExprKind::slt) == is_signed ||
+        (is_signed && offset > 0 && a->maximum <= top / 2 && b->maximum <= top / 2);
+    if (a->width != width || !in_order)
       continue;
-    if ((literal->kind == ExprKind::slt) != is_signed) {
-      // Of two numbers without sign bit the pool compares the unsigned order only.
-      if (is_signed && a->maximum <= top / 2 && b->maximum <= top / 2 && offset > 0 &&
-          room <= top / 2 &&
-          ((holds && a == value &&
-            (is_constant(b) ? b->value.low - 1 <= top / 2 - room : room == 1)) ||
-           (!holds && b == value && is_constant(a) && a->value.low <= top / 2 - room)))
-        return true;
+    // a < b, or b <= a; what is less than anything is not the highest, nor the other the lowest.
+    const Expr bound = a == value ? b : a;
+    const bool is_below = (a == value) == holds; // the value, or it is the bound
+    const std::uint64_t strictly = holds ? 1 : 0;
+    if ((a != value && b != value) || (!holds && !is_constant(bound)))
       continue;
-    }
-    // a < b, or b <= a
-    if (offset > 0) {
-      if (holds && a == value && (is_constant(b) ? rank(b) - 1 <= top - room : room == 1))
-        return true;
-      if (!holds && b == value && is_constant(a) && rank(a) <= top - room)
-        return true;
-    } else {
-      if (holds && b == value && (is_constant(a) ? rank(a) + 1 >= room : room == 1))
-        return true;
-      if (!holds && a == value && is_constant(b) && rank(b) >= room)
-        return true;
-    }
+    if (offset > 0 && is_below &&
+        (is_constant(bound) ? rank(bound) - strictly : top - 1) <= top - room)
+      return true;
+    if (offset < 0 && !is_below && (is_constant(bound) ? rank(bound) + strictly : 1) >= room)
+      return true;
   }
   return false;
-}
-
-Expr lane_of_row(Emulation &emulation, const LaunchFacts &facts) {
-  if (!facts.whole_warps())
-    return nullptr;
-  ExprPool &pool = emulation.pool();
-  return pool.eq(emulation.special("%laneid"),
-                 pool.bit_and(emulation.special("%tid.x"), pool.constant(32, warp_lanes - 1)));
-}
-
-bool has_bit_operations(Expr expr) {
-  bool result = false;
-  for_each_node(expr, [&](Expr node) {
-    const bool low_bits = node->kind == ExprKind::extract && node->index == 0; // of a sum: a sum
-    result |= node->kind > ExprKind::sext && node->kind != ExprKind::uf && !low_bits;
-  });
-  return result;
-}
-
-Expr butterfly_step(Emulation &emulation, unsigned flip) {
-  ExprPool &pool = emulation.pool();
-  const Expr lane = emulation.special("%laneid");
-  return pool.sub(pool.bit_xor(lane, pool.constant(32, flip)), lane);
-}
-
-bool equal_in_each_lane(Emulation &emulation, const LaunchFacts &facts, Expr source, Expr load,
-                        SourceLane from) {
-  if (!facts.whole_warps())
-    return false;
-  ExprPool &pool = emulation.pool();
-  // Blocks have at most 1024 threads (PTX ISA 10.1), so tid.x = 32 * row + lane wraps nowhere.
-  const Expr row = pool.symbol("warp of the row", 32, 1024 / warp_lanes - 1);
-  const auto in_lane = [&](Expr expr, int lane) {
-    const Expr number = pool.constant(32, static_cast<std::uint64_t>(lane));
-    Substitution put_in(pool);
-    put_in.map(emulation.special("%laneid"), number);
-    put_in.map(emulation.special("%tid.x"),
-               pool.add(pool.mul(row, pool.constant(32, warp_lanes)), number));
-    return put_in(expr);
-  };
-  constexpr int lanes = warp_lanes;
-  for (int lane = 0; lane < lanes; ++lane)
-    if (const int other = from.of(lane); other >= 0 && other < lanes)
-      if (in_lane(source, other) != in_lane(load, lane))
-        return false;
-  return true;
 }
 
 } // namespace ptxasw::synth

@@ -4,9 +4,7 @@
 // rule that can be seen to be right.
 //   known.assume(condition, true); // then known.decide(another)
 
-#include "emulator/symbolic/emulate.h"
 #include "emulator/symbolic/expr.h"
-#include "synth/shuffle/source_lane.h"
 
 #include <optional>
 #include <span>
@@ -52,22 +50,5 @@ private:
   std::vector<std::pair<Expr, bool>> literals_;
   bool contradictory_ = false;
 };
-
-/// That laneid is tid.x mod 32 (width 1), for a solver; null where rows need not be whole warps.
-Expr lane_of_row(Emulation &emulation, const LaunchFacts &facts);
-
-/// Returns true if lane L reads at `load` the address that the lane `from` of the same warp has at
-/// `source`, for every L for which there is such a lane: by the normal form, with each lane's
-/// number put in. Both are expanded. False also where rows need not be whole warps, as tid.x says
-/// nothing of the lane then.
-bool equal_in_each_lane(Emulation &emulation, const LaunchFacts &facts, Expr source, Expr load,
-                        SourceLane from);
-
-/// Returns true if an expression has parts that the normal form does not see through and a solver
-/// might.
-bool has_bit_operations(Expr expr);
-
-/// How many lanes up the lane whose number differs by `flip` is: a signed expression of 32 bits.
-Expr butterfly_step(Emulation &emulation, unsigned flip);
 
 } // namespace ptxasw::synth

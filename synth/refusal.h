@@ -25,6 +25,11 @@ struct Refusal {
   Refusal by(std::string_view who) const { return {reason, meaning, line, who}; }
 };
 
+/// Thrown where a place is refused that a family looks at; caught where it asks for all of them.
+struct Refused {
+  Refusal refusal;
+};
+
 /// Where something can be done in a kernel, and why not, or nowhere else.
 template <typename Site> struct Sites {
   std::vector<Site> sites; ///< in the order of the text

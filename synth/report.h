@@ -81,9 +81,10 @@ struct Resources {
 
 /// What became of the wish for a sibling inside a kernel (synth/in_kernel).
 struct InKernelRecord {
-  std::string variant;          ///< what stands in it now; empty: it is as it was
-  std::vector<unsigned> block;  ///< the shape of blocks that it is made for; empty: none is known
-  std::vector<std::string> why; ///< nothing, or nothing better, was done
+  std::string variant;         ///< what stands in it now; empty: it is as it was
+  std::vector<unsigned> block; ///< the shape of blocks that it is made for; empty: none is known
+  /// Nothing was done, or not what was wanted more: `barrier, line 7: threads of a block wait ...`.
+  std::vector<std::string> why;
 };
 
 /// What happened to one kernel.

@@ -400,9 +400,7 @@ void put_in_kernels(const Module &module, const RewriteOptions &options, Rewrite
     for (KernelReport &kernel : result.report.kernels) {
       if (kernel.name != outcome.kernel)
         continue;
-      kernel.in_kernel.emplace(InKernelRecord{outcome.variant, {}, outcome.why});
-      if (outcome.block)
-        kernel.in_kernel->block = {outcome.block->x, outcome.block->y, outcome.block->z};
+      kernel.in_kernel.emplace(outcome);
       if (!outcome.variant.empty() && outcome.block_assumed)
         kernel.assumptions.emplace_back("block-shape");
       kernel.milliseconds.push_back({"in-kernel", milliseconds});

@@ -173,11 +173,17 @@ SiblingNeeds read_needs(const Json &json, const SiblingTable &table,
        {"covered",
         [&](const Json &value) {
           for (const Json &one : list(value)) {
-            const auto [parameter, offset, axis, least, more] = numbers<5>(one, 0);
+            constexpr std::uint32_t usual = ArgumentCover{}.bytes;
+            Json numbers_of = one;
+            if (one.is_array() && one.size() == 5)
+              numbers_of.push_back(usual);
+            const auto [parameter, offset, axis, least, more, bytes] = numbers<6>(numbers_of, 0);
             if (axis > 2)
               refuse("an axis is not known");
+            if (bytes != usual && bytes != 2 * usual)
+              refuse("a number's size is not known");
             needs.covered.push_back(
-                {within(table, parameter, offset, 4), offset, axis, least, more});
+                {within(table, parameter, offset, bytes), offset, axis, least, more, bytes});
           }
         }},
        {"min_grid", [&](const Json &value) { needs.min_grid = numbers<3>(value, 1); }},
@@ -293,8 +299,11 @@ Json needs_json(const SiblingNeeds &needs) {
     json["align"].push_back({one.parameter, one.offset, one.alignment});
   for (const ArgumentDivisor &one : needs.divisible)
     json["divisible"].push_back({one.parameter, one.offset, one.bytes, one.divisor});
-  for (const ArgumentCover &one : needs.covered)
+  for (const ArgumentCover &one : needs.covered) {
     json["covered"].push_back({one.parameter, one.offset, one.axis, one.least, one.more});
+    if (one.bytes != ArgumentCover{}.bytes)
+      json["covered"].back().push_back(one.bytes);
+  }
   if (needs.min_grid != std::array<std::uint32_t, 3>{1, 1, 1})
     json["min_grid"] = needs.min_grid;
   if (needs.max_extent != SiblingNeeds{}.max_extent)

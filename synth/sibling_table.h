@@ -53,15 +53,16 @@ struct ArgumentDivisor {
   bool operator==(const ArgumentDivisor &) const = default;
 };
 
-/// The threads of a launch along an axis must cover a number among the arguments: the unsigned 32
-/// bits at `offset` of parameter `parameter` must be at least `least`, and at most `more` larger
-/// than there are threads.
+/// The threads of a launch along an axis must cover a number among the arguments: the unsigned one
+/// in the `bytes` (4 or 8) at `offset` of parameter `parameter` must be at least `least`, and at
+/// most `more` larger than there are threads.
 struct ArgumentCover {
   std::uint32_t parameter = 0;
   std::uint32_t offset = 0;
   std::uint32_t axis = 0; ///< 0 is x
   std::uint32_t least = 0;
   std::uint32_t more = 0;
+  std::uint32_t bytes = 4;
   bool operator==(const ArgumentCover &) const = default;
 };
 

@@ -14,6 +14,7 @@
 #include "synth/rewrite.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 namespace ptxasw::synth {
@@ -51,7 +52,6 @@ struct Written {
   std::size_t kernel = 0;  ///< index in Module::functions
   std::size_t outcome = 0; ///< index in SiblingResult::kernels
   std::size_t place = 0;   ///< among those of its kernel, the best first
-  const Family *family = nullptr;
   Proposal proposal;
   std::string text;
   std::string fault = {}; ///< what is not proved; empty: all of it is
@@ -83,31 +83,25 @@ constexpr std::string_view preferred[] = {"x8",
                                           "wide-x4-once",
                                           "wide-x2y4-neighbours-once-r64"};
 
-/// A family and what it proposes.
-struct Offer {
-  const Family *family = nullptr;
-  Proposal proposal;
-
-  std::ptrdiff_t rank() const {
-    return std::find(std::begin(preferred), std::end(preferred), proposal.variant) - preferred;
-  }
-};
+const Family &family_of(const Proposal &proposal) { return *find_family(proposal.family); }
 
 /// Which proposals are written, the most promising first.
-std::vector<Offer> decide(std::vector<Offer> offers, const SiblingOptions &options) {
-  std::erase_if(offers, [&](const Offer &offer) {
-    const Proposal &proposal = offer.proposal;
-    const auto named = options.variants(offer.family->option);
+std::vector<Proposal> decide(std::vector<Proposal> offers, const SiblingOptions &options) {
+  std::erase_if(offers, [&](const Proposal &proposal) {
+    const auto named = options.variants(family_of(proposal).option);
     const bool wanted =
         named.empty() ? proposal.promise.empty() : contains(named, proposal.variant);
     return !wanted || (!options.promises && !proposal.promise.empty()) ||
            (options.names && !contains(*options.names, proposal.sibling.name));
   });
+  const auto rank = [](const Proposal &one) {
+    return std::find(std::begin(preferred), std::end(preferred), one.variant) - preferred;
+  };
   std::stable_sort(offers.begin(), offers.end(),
-                   [](const Offer &a, const Offer &b) { return a.rank() < b.rank(); });
+                   [&](const Proposal &a, const Proposal &b) { return rank(a) < rank(b); });
   std::size_t once = 0, others = 0;
-  std::erase_if(offers, [&](const Offer &offer) {
-    const bool in_addition = once < options.once && !offer.proposal.sibling.needs.covered.empty();
+  std::erase_if(offers, [&](const Proposal &offer) {
+    const bool in_addition = once < options.once && !offer.sibling.needs.covered.empty();
     return ++(in_addition ? once : others) > (in_addition ? options.once : options.most);
   });
   return offers;
@@ -170,7 +164,7 @@ void prove_all(const Module &module, const std::string &text, std::vector<Writte
       context.emplace(written, written.functions[all[i].kernel]);
     all[i].fault = sibling.name != all[i].proposal.sibling.name
                        ? "it has another name"
-                       : all[i].family->prove(*context, sibling, all[i].proposal);
+                       : family_of(all[i].proposal).prove(*context, sibling, all[i].proposal);
   }
 }
 
@@ -184,12 +178,12 @@ void leave_out(std::vector<Written> &all, std::size_t allowed, SiblingResult &re
     const std::size_t work = work_of(all[i].text);
     if (work > allowed) {
       result.kernels[all[i].outcome].left_out.push_back(all[i].proposal.sibling.name);
-      all[i].family = nullptr;
+      all[i].text.clear();
     } else {
       allowed -= work;
     }
   }
-  std::erase_if(all, [](const Written &one) { return !one.family; });
+  std::erase_if(all, [](const Written &one) { return one.text.empty(); });
 }
 
 std::vector<Written> write_all(const Module &module, const SiblingOptions &options,
@@ -209,21 +203,19 @@ std::vector<Written> write_all(const Module &module, const SiblingOptions &optio
       outcome.refusals.push_back(inside);
     const bool possible = outcome.refusals.empty();
     const KernelContext context(module, kernel);
-    std::vector<Offer> offers;
+    std::vector<Proposal> offers;
     for (const Family &family : families()) {
       if (!possible || !is_wanted(family, options))
         continue;
       FamilyAnswer answer = propose(family, context);
       for (const Refusal &refusal : answer.refusals)
         add_refusal(outcome.refusals, refusal.by(family.name));
-      for (Proposal &proposal : answer.proposals)
-        offers.push_back({&family, std::move(proposal)});
+      std::move(answer.proposals.begin(), answer.proposals.end(), std::back_inserter(offers));
     }
     std::size_t place = 0;
-    for (Offer &offer : decide(std::move(offers), options)) {
-      std::string text = offer.family->write(context, offer.proposal);
-      all.push_back({f, result.kernels.size(), place++, offer.family, std::move(offer.proposal),
-                     std::move(text)});
+    for (Proposal &proposal : decide(std::move(offers), options)) {
+      std::string text = family_of(proposal).write(context, proposal);
+      all.push_back({f, result.kernels.size(), place++, std::move(proposal), std::move(text)});
     }
     result.kernels.push_back(std::move(outcome));
   }
@@ -272,16 +264,19 @@ StandIn stand_in(const Sibling &sibling) {
   result.multiple_x = sibling.needs.extent_multiple[0];
   for (const char axis : sibling.appended) {
     result.appended_grids.push_back(axis - 'x');
-    if (!sibling.needs.blocks.empty()) // all of them thin along the axis that is divided
-      result.thin_axis = axis - 'x';
+    if (!sibling.needs.blocks.empty() && sibling.kind.find("rows") != std::string::npos)
+      result.thin_axis = axis - 'x'; // and all else of the shape is the same to it
   }
+  if (!result.thin_axis)
+    for (const std::array<std::uint32_t, 3> &shape : sibling.needs.blocks)
+      result.blocks.push_back({shape[0], shape[1], shape[2]});
   for (const ArgumentAlignment &need : sibling.needs.aligned)
     result.multiples.push_back({need.parameter, need.offset, 8, need.alignment});
   for (const ArgumentDivisor &need : sibling.needs.divisible)
     result.multiples.push_back({need.parameter, need.offset, need.bytes, need.divisor});
   for (const ArgumentCover &need : sibling.needs.covered)
-    result.covers.push_back(
-        {need.parameter, need.offset, static_cast<int>(need.axis), need.least, need.more});
+    result.covers.push_back({need.parameter, need.offset, static_cast<int>(need.axis), need.least,
+                             need.more, need.bytes});
   for (const char axis : sibling.appended_blocks)
     result.appended_blocks.push_back(axis - 'x');
   result.dynamic_shared = sibling.needs.dynamic_shared;

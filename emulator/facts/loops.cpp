@@ -37,6 +37,12 @@ struct Scaling {
   bool is_signed = false; ///< of a shrinking one: it is taken for a signed number
 };
 
+/// The highest or the lowest number of a width.
+Rational limit_of(unsigned width, bool is_signed, bool high) {
+  const Rational size = Rational::power_of_two(is_signed ? width - 1 : width);
+  return high ? Rational(size - 1) : is_signed ? Rational(-size) : Rational(0);
+}
+
 /// The register without the sign that a division by a power of two adds: (x + (x < 0)) >> 1.
 bool is_half_of(Expr e, Expr x) {
   if (e->kind != ExprKind::sum || e->child_count != 2 || !e->value.is_zero() ||
@@ -235,11 +241,6 @@ private:
   void require(const Amount &at_least_zero, TripCount &result) const {
     if (!amounts_.never_negative(at_least_zero))
       result.conditions.push_back(at_least_zero);
-  }
-
-  static Rational limit_of(unsigned width, bool is_signed, bool high) {
-    const Rational size = Rational::power_of_two(is_signed ? width - 1 : width);
-    return high ? Rational(size - 1) : is_signed ? Rational(-size) : Rational(0);
   }
 
   // Goes on while the progression is below the target.

@@ -207,6 +207,7 @@ DrawnLaunch Verifier::finish(LaunchCandidate candidate) {
     }
     candidate.block_index[axis] = std::min(candidate.block_index[axis], extent - 1);
   }
+  suit_arguments(candidate);
   uncut(candidate);
   DrawnLaunch drawn =
       finish_launch(kernel_, slots_, candidate, dynamic_shared_, options_.reassociate, random_);
@@ -253,8 +254,6 @@ DrawnLaunch Verifier::draw(unsigned attempt) {
     lengthen_steps(slots_, random_, candidate);
   }
   suit_stand_in(candidate, target && target->in_rewritten);
-  suit_arguments(candidate);
-  suit_arguments(plain);
   const bool possible = launch_shape_error(candidate.grid, candidate.block).empty();
   DrawnLaunch drawn = finish(possible ? candidate : plain);
   drawn.searched = target || boundary_;
@@ -460,7 +459,6 @@ void Verifier::find_launch(Target &target, const Question &question, unsigned fi
     if (!keeps)
       continue;
     suit_block(candidate);
-    suit_arguments(candidate);
     if (!launch_shape_error(candidate.grid, candidate.block).empty())
       continue;
     DrawnLaunch drawn = finish(candidate);

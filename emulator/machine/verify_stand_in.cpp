@@ -151,6 +151,21 @@ void Verifier::suit_block(LaunchCandidate &candidate, bool searched_there) const
     candidate.block[*how.thin_axis] = 1;
     candidate.thread[*how.thin_axis] = 0;
   }
+  if (!how.blocks.empty() &&
+      std::find(how.blocks.begin(), how.blocks.end(), candidate.block) == how.blocks.end()) {
+    std::vector<Extents> possible;
+    for (const Extents &shape : how.blocks) {
+      bool fits = shape.count() <= most_threads(kernel_);
+      for (int axis = 0; axis < 3; ++axis)
+        fits &= !is_cut(axis) || shape[axis] == how.cut[axis];
+      if (fits)
+        possible.push_back(shape);
+    }
+    if (!possible.empty())
+      candidate.block = possible[candidate.salt % possible.size()];
+    for (int axis = 0; axis < 3; ++axis)
+      candidate.thread[axis] = std::min(candidate.thread[axis], candidate.block[axis] - 1);
+  }
   constexpr std::uint64_t most = 1024;
   constexpr std::uint32_t whole = 16; // blocks along x that are run at all
   if (how.whole_x && candidate.grid.x > whole) {
@@ -210,10 +225,10 @@ void Verifier::suit_arguments(LaunchCandidate &candidate) const {
       if (slots_[i].width == 8 * need.bytes &&
           slots_[i].offset == kernel_parameter_offset(kernel_, need.parameter) + need.offset)
         candidate.values[i] -= candidate.values[i] % need.divisor;
-  // Of what threads cover no more than they do, and often all; of the grid that is known so far.
+  // Of what threads cover no more than they do, and often all.
   for (const StandIn::Cover &need : options_.stand_in->covers)
     for (std::size_t i = 0; i < slots_.size(); ++i)
-      if (slots_[i].width == 32 &&
+      if (slots_[i].width == 8 * need.bytes &&
           slots_[i].offset == kernel_parameter_offset(kernel_, need.parameter) + need.offset) {
         const std::uint64_t most =
             std::uint64_t{candidate.grid[need.axis]} * candidate.block[need.axis] + need.more;
@@ -222,8 +237,10 @@ void Verifier::suit_arguments(LaunchCandidate &candidate) const {
           value = most - std::min<std::uint64_t>(most, value % 4);
         value = std::max<std::uint64_t>(value, need.least);
         for (const StandIn::Multiple &other : options_.stand_in->multiples)
-          if (other.parameter == need.parameter && other.offset == need.offset)
+          if (other.parameter == need.parameter && other.offset == need.offset) {
             value -= value % other.divisor;
+            value += value < need.least ? other.divisor : 0;
+          }
       }
 }
 
@@ -238,6 +255,9 @@ bool Verifier::meets_needs(const DrawnLaunch &drawn) const {
     if (block[axis] % how.block_divisor[axis] != 0 ||
         std::uint64_t{drawn.launch.grid[axis]} * drawn.launch.block[axis] % block[axis] != 0)
       return false;
+  if (!how.blocks.empty() &&
+      std::find(how.blocks.begin(), how.blocks.end(), block) == how.blocks.end())
+    return false;
   if ((how.thin_axis && block[*how.thin_axis] != 1) || block.count() > most_threads(kernel_) ||
       std::uint64_t{cut_launch.grid.x} * block.x % how.multiple_x != 0 ||
       (how.block_x != 0 && std::uint64_t{how.block_x} * block.y * block.z > most_threads(other_)))
@@ -259,7 +279,7 @@ bool Verifier::meets_needs(const DrawnLaunch &drawn) const {
                        return number(need.parameter, need.offset, need.bytes) % need.divisor == 0;
                      }) &&
          std::all_of(how.covers.begin(), how.covers.end(), [&](const StandIn::Cover &need) {
-           const std::uint64_t value = number(need.parameter, need.offset, 4);
+           const std::uint64_t value = number(need.parameter, need.offset, need.bytes);
            return value >= need.least && value <= std::uint64_t{drawn.launch.grid[need.axis]} *
                                                           drawn.launch.block[need.axis] +
                                                       need.more;

@@ -22,13 +22,22 @@
 
 namespace ptxasw::emulator {
 
-/// A stretch of memory that translated code may access. Ends are exclusive; `to_host` is added to
-/// an address.
+/// A stretch of global memory that translated code may access. Ends are exclusive; `to_host` is
+/// added to an address.
 struct KnownBytes {
   std::uint64_t first = 0, end = 0;
   std::uint64_t store_end = 0; ///< of what may be stored to; `first`: nothing
   std::uint64_t to_host = 0;
   GlobalMemory::Tracks *tracks = nullptr; ///< accesses are noted here; nothing else may access
+};
+
+/// The stretch that an instruction has accessed last, as code asks for it: no bytes where it may
+/// not access any.
+struct KnownAccess {
+  std::uint64_t first = 0;   ///< of what the instruction accesses, a multiple of its size
+  std::uint64_t size = 0;    ///< bytes from there on
+  std::uint64_t count = 0;   ///< of such multiples from which on Translation::spans bytes are there
+  std::uint64_t to_host = 0; ///< is added to an address; of shared memory, the frame says it
 };
 
 /// A stretch of shared memory, by 128 bytes: in these no two variables meet (variable_gap).
@@ -90,16 +99,22 @@ struct TranslatedFrame {
   /// Of Translation::specials: number * 32 + lane; lane 0 of most.
   const std::uint64_t *specials = nullptr;
   std::uint32_t *iterations = nullptr; ///< by loop
+  std::size_t loops = 0;
   const std::uint8_t *parameters = nullptr;
-  const KnownBytes *known = nullptr; ///< by instruction: what it has accessed last
+  const KnownAccess *known = nullptr; ///< by instruction
   std::uint8_t *shared = nullptr;
-  const SharedBytes *shared_bytes = nullptr;
-  std::uint64_t shared_granules = 0;
   std::uint64_t local_base = 0; ///< address of this depth's frame of local memory
   std::int64_t budget = 0;      ///< instructions that may be executed; what is left of them
   std::uint32_t lanes = 0;
   std::uint32_t pc = 0;       ///< where they are
   std::uint32_t by_block = 0; ///< not 0: calls block_ends at the end of a block
+
+  // Of a warp with all lanes whose code may go on with the warps behind it, from their beginning:
+  std::uint32_t next_warps = 0; ///< so many, with all lanes
+  std::uint64_t ended = 0;      ///< instructions of those that have ended
+  /// By warp: what special registers of its own hold, those that are one number, in the order of
+  /// Translation::specials.
+  const std::uint64_t *next_specials = nullptr;
 
   /// Executes an instruction of registers alone for the lanes of a mask, from slots to slots.
   void (*compute)(TranslatedFrame *, std::uint32_t pc, std::uint32_t mask) = nullptr;
@@ -131,6 +146,8 @@ struct Translation {
   void (*code)(TranslatedFrame *) = nullptr;
   /// By instruction: how many are executed at least after an entry here; 0: it is none.
   std::vector<std::uint32_t> entries;
+  /// By instruction: bytes that it accesses from its first lane's on, if that is always the same.
+  std::vector<std::uint32_t> spans;
   std::vector<SpecialRegister> specials;
   std::vector<RegisterSlot> slots; ///< by register
   std::uint32_t slot_bytes = 0;    ///< a multiple of 64, where slots begin
@@ -148,6 +165,19 @@ constexpr bool is_by_lane(SpecialRegister special, LaneLayout layout) {
   return (special >= SpecialRegister::tid_x && special <= SpecialRegister::tid_z &&
           layout >= LaneLayout::any) ||
          (special >= SpecialRegister::lanemask_eq && special <= SpecialRegister::lanemask_gt);
+}
+
+/// Returns true of those that may be others in each warp of a block.
+constexpr bool is_of_warp(SpecialRegister special) {
+  return (special >= SpecialRegister::tid_x && special <= SpecialRegister::tid_z) ||
+         special == SpecialRegister::warpid;
+}
+
+/// Returns true if code goes on with the next warp where one ends, if it may.
+inline bool goes_on_with_next(const WarpFunction &function, LaneLayout layout) {
+  constexpr std::size_t most_loops = 16; ///< of which numbers are set
+  return layout < LaneLayout::any && function.local_bytes == 0 &&
+         function.cfg->loops().size() <= most_loops;
 }
 
 class Translator {

@@ -76,6 +76,16 @@ WarpOutcome WarpMachine::run() {
                                  : run_.options.schedule == WarpSchedule::random ? resident_blocks
                                                                                  : 1;
     while (run_.started < blocks || !run_.active.empty()) {
+      if (run_.active.empty() && may_run_straight()) {
+        run_straight(blocks);
+        continue;
+      }
+      if (run_.active.empty() && runs_together_) {
+        start_next_block();
+        run_together(*run_.active.back());
+        end_blocks();
+        continue;
+      }
       // The blocks of a cluster start together.
       while (run_.started < blocks &&
              (run_.active.size() < together || run_.started % run_.cluster.count() != 0))
@@ -137,8 +147,7 @@ std::unique_ptr<BlockState> WarpMachine::start_block(std::uint32_t index) {
   }
   if (shapes_.empty())
     find_shapes();
-  if (!whole_code_)
-    whole_code_ = for_whole_warps();
+  find_whole_code();
   for (std::uint32_t w = 0; w < run_.block_warps; ++w) {
     WarpState &warp = block->warps[w];
     if (warp.is_whole && warp.block == block.get()) { // it has ended as it began
@@ -233,12 +242,16 @@ bool WarpMachine::step_blocks() {
                         [](const Fragment &f) { return f.state == Fragment::State::ready; }))
           ready_warps_.push_back(&warp);
     if (!ready_warps_.empty())
-      progress = run_warp(*ready_warps_[run_.random.below(ready_warps_.size())]);
+      progress = run_warp(*ready_warps_[run_.random.below(ready_warps_.size())], false);
   } else {
     for (const auto &block : run_.active)
       for (WarpState &warp : block->warps)
-        progress |= run_warp(warp);
+        progress |= run_warp(warp, false);
   }
+  return end_blocks() || progress;
+}
+
+bool WarpMachine::end_blocks() {
   for (std::unique_ptr<BlockState> &block : run_.active)
     if (block->live_warps == 0) {
       if (run_.options.check_barriers)
@@ -247,22 +260,26 @@ bool WarpMachine::step_blocks() {
         run_.races->end_block(block->index);
       ended_.push_back(std::move(block));
     }
-  return std::erase(run_.active, nullptr) != 0 || progress;
+  return std::erase(run_.active, nullptr) != 0;
 }
 
-bool WarpMachine::run_warp(WarpState &warp) {
+bool WarpMachine::run_warp(WarpState &warp, bool has_run) {
   if (warp.is_whole ? warp.waits || warp.live == 0 : warp.fragments.empty())
     return false;
   const bool random = run_.options.schedule == WarpSchedule::random;
-  turn_.left = random ? 1 + run_.random.below(run_.random.one_in(4) ? 200 : 12) : time_slice;
+  if (!has_run)
+    turn_.left = random ? 1 + run_.random.below(run_.random.one_in(4) ? 200 : 12) : time_slice;
   bool progress = false;
   std::vector<std::size_t> &ready = ready_fragments_;
   while (warp.is_whole) {
     std::size_t index = 0;
     std::uint64_t quantum = time_slice;
     bool to_block_end = false;
-    turn_.before = run_.outcome.steps;
-    const Translated how = run_whole(warp, index, quantum, to_block_end);
+    if (!std::exchange(has_run, false)) {
+      turn_.before = run_.outcome.steps;
+      run_whole(warp);
+    }
+    const Translated how = settle_whole(warp, index, quantum, to_block_end);
     if (warp.is_whole) {
       if (warp.live == 0 || warp.waits || turn_.left == 0)
         return true;

@@ -36,7 +36,10 @@ private:
   void find_shapes();
   void start_warp(WarpState &warp, bool with_rows);
   bool step_blocks();
-  bool run_warp(WarpState &warp);
+  /// Takes blocks that have ended from those that run; false: none has.
+  bool end_blocks();
+  /// `has_run`: its turn has begun, and it has left code that it ran whole.
+  bool run_warp(WarpState &warp, bool has_run);
   /// `has_begun`: it goes on with a run.
   void run_fragment(WarpState &warp, std::size_t index, std::uint64_t quantum, bool to_block_end,
                     bool has_begun);
@@ -77,20 +80,40 @@ private:
   /// `index`, `quantum` and `to_block_end` are those of the fragment that goes on.
   Translated run_translated(WarpState &warp, std::size_t &index, std::uint64_t &quantum,
                             bool &to_block_end);
-  /// The same for a warp that is whole: it gets fragments only if it neither ends nor waits at a
-  /// barrier where code returns.
-  Translated run_whole(WarpState &warp, std::size_t &index, std::uint64_t &quantum,
-                       bool &to_block_end);
+  /// The same for a warp that is whole, and what has become of it: it gets fragments only if it
+  /// neither ends nor waits at a barrier where code returns.
+  void run_whole(WarpState &warp);
+  Translated settle_whole(WarpState &warp, std::size_t &index, std::uint64_t &quantum,
+                          bool &to_block_end);
   /// The translation that warps may run as long as they are whole; null: none.
   const Translation *for_whole_warps();
+  void find_whole_code();
+  /// Returns true if warps of a block that begins are whole and do not wait for each other so.
+  bool may_run_straight();
+  /// Runs such blocks, one after the other; returns where a warp has stopped before its end, with
+  /// its block among those that run.
+  void run_straight(std::uint32_t blocks);
+  /// How many warps behind one code may go on with by itself.
+  std::uint32_t warps_behind(const WarpState &warp) const;
+  /// Says whose code it is that runs, of warps that code goes on with.
+  void find_straight_warp(TranslatedFrame &frame);
+  /// The same, counts what the warps before it have executed, and lets code go on with no other.
+  void stay_with_warp(TranslatedFrame &frame);
+  /// Runs a block of whole warps that meet at barriers only; returns where one stops elsewhere, or
+  /// none can go on.
+  void run_together(BlockState &block);
+  void release_together(BlockState &block, unsigned barrier);
   void find_stops();
   /// What the special registers hold that code reads, of a whole warp.
+  void find_whole_specials(const WarpContext &context, const Translation &code);
   const std::uint64_t *specials_of_whole(const WarpContext &context, const Translation &code);
   /// Gives a whole warp a fragment, with its registers where code has left them.
   void make_fragment(WarpState &warp);
-  /// Runs code from an instruction for some lanes; `quantum`: how many instructions.
   void make_frame();
+  /// Has a frame for a function's code.
+  void prepare_frame(WarpContext &context, const Translation &code);
   void forget_known_bytes();
+  /// Runs code from an instruction for some lanes; `quantum`: how many instructions.
   void enter(WarpContext &context, const Translation &code, LaneMask lanes, std::uint32_t pc,
              std::uint32_t *iterations, std::uint64_t quantum, bool by_block);
   /// So many instructions, or as many as some lanes may still execute.
@@ -98,6 +121,8 @@ private:
   /// Lanes of a frame begin a run, as those of a fragment do; what they have executed counts.
   void begin_run(TranslatedFrame &frame, std::uint64_t quantum);
   void count_run(TranslatedFrame &frame);
+  /// A warp holds in slots what code has left there.
+  void hold_what_is_left(const WarpContext &context);
   /// Makes fragments of what code has left, in the place of one that all of them were.
   Translated settle(WarpContext &context, std::size_t &index, std::uint64_t &quantum,
                     bool &to_block_end);
@@ -110,9 +135,15 @@ private:
   /// Lets those who wait at a jump to where they meet the others take it; false: they cannot, or
   /// the warp's turn has ended with it.
   bool take_jump(ParkedLanes &parked);
+  /// Those that go on are at an instruction.
+  void go_from(const TranslatedFrame &frame, std::uint32_t pc);
   /// Returns true if those that go on have their turn before all that wait.
   bool goes_before_parked() const;
   void find_shared_bytes();
+  /// What code asks for from now on where an instruction accesses memory.
+  void know_access(const TranslatedFrame &frame, std::uint32_t pc, const KnownBytes &bytes);
+  /// The variable that an address of shared memory is in, if it is in one.
+  KnownBytes known_shared(std::uint64_t address) const;
   std::uint8_t *known_bytes(const WarpContext &context, unsigned lane, std::uint64_t address,
                             std::uint64_t size, bool is_store);
   std::uint8_t *known_global(std::uint64_t address, std::uint64_t size, bool is_store);
@@ -146,8 +177,9 @@ private:
   static constexpr std::size_t most_spare = 64;
   std::vector<Fragment> spare_fragments_; ///< of lanes that have ended, for the room
   std::vector<KnownBytes> known_;         ///< by the number of a page; empty until code is entered
-  std::vector<std::vector<KnownBytes>> known_by_instruction_; ///< of a function
-  std::uint64_t known_changes_ = 0;                           ///< GlobalMemory::changes() of these
+  /// Of a function's translation.
+  std::vector<std::array<std::vector<KnownAccess>, lane_layouts>> known_by_instruction_;
+  std::uint64_t known_changes_ = 0; ///< GlobalMemory::changes() of these
   std::vector<SharedBytes> shared_bytes_;
   std::vector<WarpShape> shapes_; ///< by warp of a block
   TranslatedFrame frame_;
@@ -179,19 +211,25 @@ private:
   const std::optional<IdleSide> &idle_side(std::uint32_t function, std::uint32_t pc);
   CallLevel whole_level_;                   ///< room for rows, of warps that are whole
   const Translation *whole_code_ = nullptr; ///< that they run
+  bool runs_straight_ = false;              ///< it has no barrier at which warps wait whole
+  bool runs_together_ = false;              ///< it has one
+  std::vector<SlotLine> straight_slots_;    ///< of run_straight(), for the room
+  std::vector<std::uint32_t> straight_iterations_;
+  std::uint32_t straight_last_ = no_index; ///< the last warp that code goes on with
   /// At what whole warps stop, by instruction of the kernel: the number of a barrier, or:
   static constexpr std::uint8_t ends_warp = 16, ends_whole = 17;
   std::vector<std::uint8_t> stops_;
   struct WholeSpecials {
     const Translation *code = nullptr;
-    std::uint64_t block = 0; ///< whose they are, from 1
+    std::uint32_t block = 0; ///< whose they are
     std::vector<std::uint64_t> values;
     struct One {
       std::size_t row; ///< in values
       SpecialRegister special;
-      bool by_lane;
     };
-    std::vector<One> of_warp, of_block; ///< those that are not the same in all of them
+    std::vector<One> of_block, by_lane;  ///< not the same in all of them; of a warp, in its lanes
+    std::vector<std::size_t> of_warp;    ///< rows of those that are one number in each warp
+    std::vector<std::uint64_t> of_warps; ///< by warp of a block: these numbers
   };
   WholeSpecials whole_specials_;
   /// Steps at which translations are asked for again.

@@ -188,6 +188,14 @@ WarpProgram::WarpProgram(const Module &module, const VariablePlaces &places)
         to.code[block.first].starts_block = true;
     for (LoopId loop = 0; loop < to.cfg->loops().size(); ++loop)
       to.header_of[to.cfg->blocks()[to.cfg->loops()[loop].header].first] = loop;
+    to.places.resize(to.code.size());
+    for (std::uint32_t pc = 0; pc + 1 < to.code.size(); ++pc) {
+      const BlockId block = to.cfg->block_of(pc);
+      to.places[pc].rank = to.rank[block];
+      for (LoopId loop = 0; loop < std::min<std::size_t>(to.cfg->loops().size(), 64); ++loop)
+        if (to.cfg->contains(loop, block))
+          to.places[pc].loops |= std::uint64_t{1} << loop;
+    }
     max_registers_ =
         std::max(max_registers_, (static_cast<std::uint32_t>(function.registers.size()) + 1) *
                                      (has_wide_registers(function) ? 2 : 1));

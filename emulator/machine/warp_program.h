@@ -253,10 +253,16 @@ struct WarpFunction {
   std::vector<WarpInstruction> code;
   std::vector<std::uint32_t> header_of; ///< by instruction: the loop whose header starts there
   std::vector<std::uint32_t> rank;      ///< by block: scheduling order, loops before what follows
-  std::vector<BlockId> postdominators;  ///< by block, of the ways to a return
-  std::vector<VariableBytes> locals;    ///< its .local variables
-  std::uint32_t local_bytes = 0;        ///< of a frame that holds them
-  std::uint32_t parameter_bytes = 0;    ///< of its .param variables and parameters
+  /// What the scheduler asks of an instruction.
+  struct Place {
+    std::uint64_t loops = 0; ///< that it is in, of the first 64, in bits
+    std::uint32_t rank = 0;  ///< of its block
+  };
+  std::vector<Place> places;           ///< by instruction; the last one ends the function
+  std::vector<BlockId> postdominators; ///< by block, of the ways to a return
+  std::vector<VariableBytes> locals;   ///< its .local variables
+  std::uint32_t local_bytes = 0;       ///< of a frame that holds them
+  std::uint32_t parameter_bytes = 0;   ///< of its .param variables and parameters
 };
 
 /// The places where threads return from a function, or all at which they end where none returns:

@@ -64,16 +64,23 @@ WarpScheduler::Order WarpScheduler::order(const Activation &x, const Activation 
   if (x.function != y.function)
     return by(x.function < y.function);
   const WarpFunction &function = run_.program.function(x.function);
-  const std::uint32_t end = static_cast<std::uint32_t>(function.code.size()) - 1;
+  const std::size_t end = function.places.size() - 1;
   if (x.pc == end || y.pc == end)
     return x.pc == y.pc ? Order::level : by(y.pc == end);
-  const ControlFlowGraph &cfg = *function.cfg;
-  const BlockId p = cfg.block_of(x.pc), q = cfg.block_of(y.pc);
-  for (LoopId loop = 0; loop < cfg.loops().size(); ++loop) // outer loops have smaller indices
-    if (cfg.contains(loop, p) && cfg.contains(loop, q) && x.iterations[loop] != y.iterations[loop])
+  const WarpFunction::Place &p = function.places[x.pc], &q = function.places[y.pc];
+  // Outer loops have smaller indices.
+  for (std::uint64_t both = p.loops & q.loops; both != 0; both &= both - 1)
+    if (const auto loop = static_cast<std::size_t>(std::countr_zero(both));
+        x.iterations[loop] != y.iterations[loop])
       return by(x.iterations[loop] < y.iterations[loop]);
-  if (function.rank[p] != function.rank[q])
-    return by(function.rank[p] < function.rank[q]);
+  const ControlFlowGraph &cfg = *function.cfg;
+  for (std::size_t loop = 64; loop < x.iterations.size(); ++loop)
+    if (const auto id = static_cast<LoopId>(loop); cfg.contains(id, cfg.block_of(x.pc)) &&
+                                                   cfg.contains(id, cfg.block_of(y.pc)) &&
+                                                   x.iterations[loop] != y.iterations[loop])
+      return by(x.iterations[loop] < y.iterations[loop]);
+  if (p.rank != q.rank)
+    return by(p.rank < q.rank);
   return x.pc == y.pc ? Order::level : by(x.pc < y.pc);
 }
 

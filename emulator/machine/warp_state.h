@@ -13,9 +13,13 @@ namespace ptxasw::emulator {
 
 using LaneMask = std::uint32_t;
 
-/// How many lanes there are; mostly all.
+/// How many lanes there are; mostly all. Processors that may run this need not have an instruction.
 inline unsigned lane_count(LaneMask mask) {
-  return mask == ~LaneMask{0} ? 32 : static_cast<unsigned>(std::popcount(mask));
+  if (mask == ~LaneMask{0})
+    return 32;
+  mask -= mask >> 1 & 0x55555555;
+  mask = (mask & 0x33333333) + (mask >> 2 & 0x33333333);
+  return ((mask + (mask >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
 }
 
 /// Calls f(lane) for every lane of a mask, lowest first.
@@ -197,6 +201,13 @@ struct MachineRun {
   /// Where the block of some number, in the order in which they are started, is in the grid:
   /// clusters one after the other.
   void find_block(std::uint32_t index, std::uint32_t (&ctaid)[3]) const;
+  /// The same where `ctaid` is the place of the block before it, and there are no clusters.
+  void find_next_block(std::uint32_t index, std::uint32_t (&ctaid)[3]) const {
+    if (!launch.blocks.empty())
+      return find_block(index, ctaid);
+    for (int axis = 0; axis < 3 && ++ctaid[axis] == launch.grid[axis] && axis != 2; ++axis)
+      ctaid[axis] = 0;
+  }
   /// A block's number in its cluster (%cluster_ctarank).
   std::uint32_t rank_of(const BlockState &block) const;
   /// The block of a rank in the cluster of another one; null if there is none, it has not started,

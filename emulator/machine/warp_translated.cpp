@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 namespace ptxasw::emulator {
 namespace {
@@ -247,17 +248,17 @@ void WarpMachine::find_shared_bytes() {
 namespace {
 
 bool is_of_block(SpecialRegister special) {
-  return special >= SpecialRegister::ctaid_x && special <= SpecialRegister::cluster_ctarank;
+  return special >= SpecialRegister::ctaid_x && special <= SpecialRegister::cluster_ctarank &&
+         (special < SpecialRegister::nctaid_x || special > SpecialRegister::nctaid_z);
 }
 
-bool is_of_warp(SpecialRegister special) {
-  return special <= SpecialRegister::tid_z || special == SpecialRegister::warpid;
+std::size_t axis_of(SpecialRegister special, SpecialRegister x) {
+  return static_cast<std::size_t>(special) - static_cast<std::size_t>(x);
 }
 
 void fill_special(const WarpContext &context, SpecialRegister special, LaneLayout layout,
                   std::uint64_t *row) {
-  const auto axis =
-      static_cast<std::size_t>(special) - static_cast<std::size_t>(SpecialRegister::tid_x);
+  const std::size_t axis = axis_of(special, SpecialRegister::tid_x);
   const std::size_t lanes = is_by_lane(special, layout) ? warp_lanes : 1;
   if (axis < 3) {
     std::copy_n(context.warp->tid[axis], lanes, row);
@@ -279,45 +280,53 @@ void fill_specials(const WarpContext &context, const Translation &code, std::uin
 
 } // namespace
 
+void WarpMachine::find_whole_specials(const WarpContext &context, const Translation &code) {
+  WholeSpecials &its = whole_specials_;
+  its = {};
+  its.code = &code;
+  its.block = context.warp->block->index;
+  its.values.resize(code.specials.size() * warp_lanes);
+  fill_specials(context, code, its.values.data());
+  for (std::size_t i = 0; i < code.specials.size(); ++i) {
+    const SpecialRegister special = code.specials[i];
+    const std::size_t row = i * warp_lanes;
+    if (is_of_block(special))
+      its.of_block.push_back({row, special});
+    if (is_of_warp(special) && is_by_lane(special, code.layout))
+      its.by_lane.push_back({row, special});
+    else if (is_of_warp(special))
+      its.of_warp.push_back(row);
+  }
+  for (const WarpState &warp : context.warp->block->warps)
+    for (const std::size_t row : its.of_warp) {
+      const SpecialRegister special = code.specials[row / warp_lanes];
+      its.of_warps.push_back(special == SpecialRegister::warpid
+                                 ? warp.index
+                                 : warp.tid[axis_of(special, SpecialRegister::tid_x)][0]);
+    }
+}
+
 const std::uint64_t *WarpMachine::specials_of_whole(const WarpContext &context,
                                                     const Translation &code) {
   WholeSpecials &its = whole_specials_;
-  const std::uint64_t block = context.warp->block->index + std::uint64_t{1};
-  if (its.code != &code) {
-    its.code = &code;
-    its.values.resize(code.specials.size() * warp_lanes);
-    fill_specials(context, code, its.values.data());
-    its.of_warp.clear();
-    its.of_block.clear();
-    for (std::size_t i = 0; i < code.specials.size(); ++i) {
-      const SpecialRegister special = code.specials[i];
-      if (is_of_warp(special) || is_of_block(special))
-        (is_of_warp(special) ? its.of_warp : its.of_block)
-            .push_back({i * warp_lanes, special, is_by_lane(special, code.layout)});
-    }
-  } else if (its.block != block) {
-    for (const auto &[row, special, by_lane] : its.of_block)
-      if (special <= SpecialRegister::ctaid_z)
-        its.values[row] =
-            context.warp->block
-                ->ctaid[static_cast<int>(special) - static_cast<int>(SpecialRegister::ctaid_x)];
-      else
-        fill_special(context, special, code.layout, &its.values[row]);
-  }
-  its.block = block;
   const WarpState &warp = *context.warp;
-  for (const auto &[row, special, by_lane] : its.of_warp)
-    if (special == SpecialRegister::warpid) {
-      its.values[row] = warp.index;
-    } else {
-      const std::uint32_t(&tid)[warp_lanes] =
-          warp.tid[static_cast<int>(special) - static_cast<int>(SpecialRegister::tid_x)];
-      if (by_lane)
-        std::copy(std::begin(tid), std::end(tid), &its.values[row]);
+  if (its.code != &code)
+    find_whole_specials(context, code);
+  std::uint64_t *const values = its.values.data();
+  if (its.block != warp.block->index) {
+    its.block = warp.block->index;
+    for (const auto &[row, special] : its.of_block)
+      if (special <= SpecialRegister::ctaid_z)
+        values[row] = warp.block->ctaid[axis_of(special, SpecialRegister::ctaid_x)];
       else
-        its.values[row] = tid[0];
-    }
-  return its.values.data();
+        fill_special(context, special, code.layout, &values[row]);
+  }
+  const std::uint64_t *of_warp = its.of_warps.data() + warp.index * its.of_warp.size();
+  for (const std::size_t row : its.of_warp)
+    values[row] = *of_warp++;
+  for (const auto &[row, special] : its.by_lane)
+    fill_special(context, special, code.layout, &values[row]);
+  return values;
 }
 
 std::uint64_t WarpMachine::within_limit(std::uint64_t quantum, LaneMask lanes) const {
@@ -371,8 +380,6 @@ void WarpMachine::make_frame() {
   known_by_instruction_.resize(run_.program.function_count());
   known_changes_ = memory_.global().changes();
   find_shared_bytes();
-  frame_.shared_bytes = shared_bytes_.data();
-  frame_.shared_granules = shared_bytes_.size();
   frame_.compute = &Calls::compute;
   frame_.access = &Calls::access;
   frame_.access_steps = &Calls::access_steps;
@@ -384,42 +391,54 @@ void WarpMachine::make_frame() {
 void WarpMachine::forget_known_bytes() {
   known_changes_ = memory_.global().changes();
   std::fill(known_.begin(), known_.end(), KnownBytes{});
-  for (std::vector<KnownBytes> &known : known_by_instruction_)
-    std::fill(known.begin(), known.end(), KnownBytes{});
+  for (auto &of_function : known_by_instruction_)
+    for (std::vector<KnownAccess> &known : of_function)
+      std::fill(known.begin(), known.end(), KnownAccess{});
+}
+
+void WarpMachine::prepare_frame(WarpContext &context, const Translation &code) {
+  TranslatedFrame &frame = frame_;
+  if (!frame.machine)
+    make_frame();
+  if (known_changes_ != memory_.global().changes())
+    forget_known_bytes();
+  std::vector<KnownAccess> &known =
+      known_by_instruction_[context.function][static_cast<std::size_t>(code.layout)];
+  if (known.empty())
+    known.resize(code.entries.size());
+  frame.known = known.data();
+  frame.shared = context.warp->block->shared.data();
+  frame.local_base = window::local + context.depth * run_.max_local;
+  frame.loops = run_.program.function(context.function).cfg->loops().size();
+  frame.context = &context;
+  frame.code = &code;
 }
 
 void WarpMachine::enter(WarpContext &context, const Translation &code, LaneMask lanes,
                         std::uint32_t pc, std::uint32_t *iterations, std::uint64_t quantum,
                         bool by_block) {
   TranslatedFrame &frame = frame_;
-  if (!frame.machine)
-    make_frame();
-  if (known_changes_ != memory_.global().changes())
-    forget_known_bytes();
-  std::vector<KnownBytes> &known = known_by_instruction_[context.function];
-  if (known.size() != code.entries.size())
-    known.resize(code.entries.size());
-  frame.known = known.data();
+  prepare_frame(context, code);
   frame.slots = reinterpret_cast<std::uint8_t *>(context.warp->held.slots.data());
   frame.iterations = iterations;
-  frame.shared = context.warp->block->shared.data();
-  frame.local_base = window::local + context.depth * run_.max_local;
   frame.lanes = lanes;
   frame.pc = pc;
   frame.by_block = by_block;
-  frame.context = &context;
-  frame.code = &code;
   parked_count_ = 0;
   run_ended_ = false;
   begin_run(frame, quantum);
   code.code(&frame);
+  hold_what_is_left(context);
+}
+
+void WarpMachine::hold_what_is_left(const WarpContext &context) {
   if (!run_ended_)
-    count_run(frame);
+    count_run(frame_);
   HeldRegisters &held = context.warp->held;
-  held.code = &code;
-  held.mask = frame.lanes;
+  held.code = frame_.code;
+  held.mask = frame_.lanes;
   held.depth = context.depth;
-  held.pc = frame.pc;
+  held.pc = frame_.pc;
 }
 
 WarpMachine::Translated WarpMachine::settle(WarpContext &context, std::size_t &index,
@@ -520,10 +539,216 @@ void WarpMachine::find_stops() {
   }
 }
 
+void WarpMachine::find_whole_code() {
+  if (whole_code_)
+    return;
+  whole_code_ = for_whole_warps();
+  const bool has_barriers =
+      std::any_of(stops_.begin(), stops_.end(), [](std::uint8_t stop) { return stop < ends_warp; });
+  runs_straight_ = whole_code_ && !run_.options.check_barriers && !has_barriers;
+  runs_together_ = whole_code_ && !run_.options.check_barriers && has_barriers &&
+                   run_.program.function(run_.kernel).local_bytes == 0;
+}
+
+bool WarpMachine::may_run_straight() {
+  find_whole_code();
+  return runs_straight_;
+}
+
+// As run_whole() and settle_whole() have it for each warp, but that nothing is written down of one
+// that goes from its beginning to its end.
+void WarpMachine::run_straight(std::uint32_t blocks) {
+  const Translation &code = *whole_code_;
+  std::unique_ptr<BlockState> block = start_block(run_.started++);
+  WarpContext context{run_, block->warps.data(), &whole_level_,
+                      0,    run_.kernel,         run_.program.function(run_.kernel).code.data()};
+  const bool has_local = run_.program.function(run_.kernel).local_bytes != 0,
+             goes_on = goes_on_with_next(run_.program.function(run_.kernel), code.layout);
+  straight_slots_.resize(std::max(straight_slots_.size(), code.slot_bytes / sizeof(SlotLine)));
+  straight_iterations_.resize(block->warps[0].at.iterations.size());
+  for (;;) {
+    prepare_frame(context, code);
+    frame_.slots = reinterpret_cast<std::uint8_t *>(straight_slots_.data());
+    frame_.iterations = straight_iterations_.data();
+    for (std::uint32_t w = 0; w < run_.block_warps;) {
+      context.warp = &block->warps[w];
+      if (has_local)
+        whole_level_.local.assign(std::size_t{run_.max_local} * warp_lanes, 0);
+      frame_.specials = specials_of_whole(context, code);
+      for (std::size_t loop = 0; loop < straight_iterations_.size(); ++loop)
+        straight_iterations_[loop] = 0;
+      frame_.lanes = context.warp->all;
+      frame_.pc = 0;
+      frame_.by_block = 0;
+      parked_count_ = 0;
+      run_ended_ = false;
+      turn_ = {time_slice, run_.outcome.steps};
+      if (goes_on)
+        if (const std::uint32_t behind = warps_behind(*context.warp); behind != 0) {
+          frame_.next_warps = behind;
+          frame_.next_specials =
+              whole_specials_.of_warps.data() + std::size_t{w + 1} * whole_specials_.of_warp.size();
+          straight_last_ = w + behind;
+        }
+      begin_run(frame_, time_slice);
+      code.code(&frame_);
+      stay_with_warp(frame_);
+      WarpState &warp = *context.warp;
+      w = warp.index + 1;
+      if (!run_ended_ && parked_count_ == 0 && frame_.budget > 0 &&
+          stops_[frame_.pc] == ends_warp) {
+        count_run(frame_);
+        run_.outcome.steps += lane_count(warp.all);
+        continue;
+      }
+      for (std::uint32_t other = 0; other < warp.index; ++other)
+        block->warps[other].live = 0;
+      block->live_warps -= warp.index;
+      std::swap(warp.held.slots, straight_slots_);
+      warp.at.iterations = straight_iterations_;
+      hold_what_is_left(context);
+      run_.active.push_back(std::move(block));
+      bool has_run = true;
+      for (WarpState &other : std::span(&warp, &warp.block->warps.back() + 1))
+        run_warp(other, std::exchange(has_run, false));
+      end_blocks();
+      return;
+    }
+    if (run_.started == blocks) {
+      ended_.push_back(std::move(block));
+      return;
+    }
+    block->index = run_.started++;
+    block->first_step = run_.outcome.steps;
+    run_.find_next_block(block->index, block->ctaid);
+    if (run_.shared_bytes != 0)
+      block->shared = shared_at_start_;
+  }
+}
+
+// None of them may come to the limit of steps, which is looked at in between.
+std::uint32_t WarpMachine::warps_behind(const WarpState &warp) const {
+  const std::vector<WarpState> &warps = warp.block->warps;
+  std::uint32_t end = warp.index;
+  while (end < warps.size() && warps[end].all == ~LaneMask{0})
+    ++end;
+  const std::uint64_t left = run_.options.step_limit - run_.outcome.steps,
+                      most = (time_slice + 1) * warp_lanes;
+  return end == warp.index || left / most < end - warp.index ? 0 : end - warp.index - 1;
+}
+
+void WarpMachine::find_straight_warp(TranslatedFrame &frame) {
+  if (straight_last_ == no_index)
+    return;
+  auto &context = *static_cast<WarpContext *>(frame.context);
+  context.warp = &context.warp->block->warps[straight_last_ - frame.next_warps];
+}
+
+void WarpMachine::stay_with_warp(TranslatedFrame &frame) {
+  if (straight_last_ == no_index)
+    return;
+  find_straight_warp(frame);
+  straight_last_ = no_index;
+  frame.next_warps = 0;
+  run_.outcome.steps += std::exchange(frame.ended, 0) * warp_lanes;
+  turn_.before = run_.outcome.steps;
+}
+
+// The same turns as run_warp() gives them, without asking after each of them who waits for whom: at
+// one of these barriers wait all lanes of so many warps.
+void WarpMachine::run_together(BlockState &block) {
+  const Translation &code = *whole_code_;
+  WarpContext context{run_, block.warps.data(), &whole_level_,
+                      0,    run_.kernel,        run_.program.function(run_.kernel).code.data()};
+  prepare_frame(context, code);
+  std::uint32_t waiting[16] = {};
+  std::uint32_t waited_at = 0; ///< barriers, in bits
+  const auto tell_barriers = [&] {
+    for (const WarpState &warp : block.warps)
+      if (warp.waits) {
+        BarrierState &barrier = block.barriers[warp.barrier];
+        barrier.used = barrier.awaited = true;
+        barrier.arrived[warp.index] = warp.live;
+        block.used_barriers |= 1u << warp.barrier;
+      }
+  };
+  const auto release_if_all = [&](unsigned id) {
+    if (waiting[id] != block.live_warps)
+      return;
+    release_together(block, id);
+    waiting[id] = 0;
+    waited_at &= ~(1u << id);
+  };
+  for (bool progress = true; std::exchange(progress, false);)
+    for (WarpState &warp : block.warps) {
+      if (warp.waits || warp.live == 0)
+        continue;
+      progress = true;
+      context.warp = &warp;
+      frame_.specials = specials_of_whole(context, code);
+      if (warp.held.slots.size() < code.slot_bytes / sizeof(SlotLine))
+        warp.held.slots.resize(code.slot_bytes / sizeof(SlotLine));
+      frame_.slots = reinterpret_cast<std::uint8_t *>(warp.held.slots.data());
+      frame_.iterations = warp.at.iterations.data();
+      turn_.left = time_slice;
+      do {
+        frame_.lanes = warp.live;
+        frame_.pc = warp.at.pc;
+        frame_.by_block = 0;
+        parked_count_ = 0;
+        run_ended_ = false;
+        turn_.before = run_.outcome.steps;
+        begin_run(frame_, time_slice);
+        code.code(&frame_);
+        const std::uint8_t stop =
+            !run_ended_ && parked_count_ == 0 && frame_.budget > 0 &&
+                    memory_.global().bytes_in_use() <= run_.options.memory_limit
+                ? stops_[frame_.pc]
+                : ends_whole;
+        if (stop == ends_whole) {
+          hold_what_is_left(context);
+          tell_barriers();
+          bool has_run = true;
+          for (WarpState &other : std::span(&warp, &block.warps.back() + 1))
+            run_warp(other, std::exchange(has_run, false));
+          return;
+        }
+        count_run(frame_);
+        run_.outcome.steps += lane_count(warp.live);
+        if (stop == ends_warp) {
+          warp.live = 0;
+          --block.live_warps;
+          for (std::uint32_t left = waited_at; left != 0; left &= left - 1)
+            release_if_all(static_cast<unsigned>(std::countr_zero(left)));
+          break;
+        }
+        warp.held.code = &code;
+        warp.held.mask = warp.live;
+        warp.held.depth = 0;
+        warp.held.pc = warp.at.pc = frame_.pc;
+        warp.waits = true;
+        warp.barrier = stop;
+        waited_at |= 1u << stop;
+        ++waiting[stop];
+        release_if_all(stop);
+        end_run();
+      } while (!warp.waits && turn_.left != 0);
+    }
+  tell_barriers();
+}
+
+void WarpMachine::release_together(BlockState &block, unsigned barrier) {
+  ++block.epoch;
+  for (WarpState &warp : block.warps)
+    if (warp.waits && warp.barrier == barrier) {
+      warp.waits = false;
+      scheduler_.move_to(warp.at, warp.at.pc + 1);
+    }
+}
+
 // A turn goes on until its end or a barrier, and behind that if the warp is the last to come there:
 // as the interpreter has it for a warp of one fragment.
-WarpMachine::Translated WarpMachine::run_whole(WarpState &warp, std::size_t &index,
-                                               std::uint64_t &quantum, bool &to_block_end) {
+void WarpMachine::run_whole(WarpState &warp) {
   const Translation &code = *whole_code_;
   WarpContext context{run_, &warp,       &whole_level_,
                       0,    run_.kernel, run_.program.function(run_.kernel).code.data()};
@@ -533,7 +758,13 @@ WarpMachine::Translated WarpMachine::run_whole(WarpState &warp, std::size_t &ind
   if (held.slots.size() < code.slot_bytes / sizeof(SlotLine))
     held.slots.resize(code.slot_bytes / sizeof(SlotLine));
   frame_.specials = specials_of_whole(context, code);
-  enter(context, code, warp.live, warp.at.pc, warp.at.iterations.data(), quantum, false);
+  enter(context, code, warp.live, warp.at.pc, warp.at.iterations.data(), time_slice, false);
+}
+
+WarpMachine::Translated WarpMachine::settle_whole(WarpState &warp, std::size_t &index,
+                                                  std::uint64_t &quantum, bool &to_block_end) {
+  WarpContext context{run_, &warp,       &whole_level_,
+                      0,    run_.kernel, run_.program.function(run_.kernel).code.data()};
   warp.at.pc = frame_.pc;
   const std::uint8_t stop =
       parked_count_ == 0 && frame_.budget > 0 ? stops_[frame_.pc] : ends_whole;
@@ -630,6 +861,17 @@ bool WarpMachine::take_jump(ParkedLanes &parked) {
   return turn_.left != 0;
 }
 
+// There are few loops: a copy of their numbers is not worth a call.
+void WarpMachine::go_from(const TranslatedFrame &frame, std::uint32_t pc) {
+  going_.function = static_cast<const WarpContext *>(frame.context)->function;
+  going_.pc = pc;
+  const std::size_t loops = frame.loops;
+  if (going_.iterations.size() != loops)
+    going_.iterations.resize(loops);
+  for (std::size_t loop = 0; loop < loops; ++loop)
+    going_.iterations[loop] = frame.iterations[loop];
+}
+
 bool WarpMachine::goes_before_parked() const {
   return std::all_of(parked_.begin(), parked_.begin() + static_cast<std::ptrdiff_t>(parked_count_),
                      [&](const ParkedLanes &parked) {
@@ -639,7 +881,8 @@ bool WarpMachine::goes_before_parked() const {
 }
 
 const std::optional<IdleSide> &WarpMachine::idle_side(std::uint32_t function, std::uint32_t pc) {
-  idle_sides_.resize(run_.program.function_count());
+  if (idle_sides_.empty())
+    idle_sides_.resize(run_.program.function_count());
   std::vector<std::optional<IdleSide>> &sides = idle_sides_[function];
   if (sides.empty()) {
     const WarpFunction &its = run_.program.function(function);
@@ -654,16 +897,14 @@ const std::optional<IdleSide> &WarpMachine::idle_side(std::uint32_t function, st
 // there, before the others' if any of its lanes did not take a branch.
 std::uint32_t WarpMachine::part_in_code(TranslatedFrame &frame, std::uint32_t pc, LaneMask taken,
                                         std::uint32_t executed) {
+  stay_with_warp(frame);
   const auto &context = *static_cast<const WarpContext *>(frame.context);
   const WarpFunction &function = run_.program.function(context.function);
   if (run_.options.schedule != WarpSchedule::reconverge ||
       (frame.by_block != 0 && parked_count_ == 0))
     return 0;
   const std::optional<IdleSide> &side = idle_side(context.function, pc);
-  const auto size = static_cast<std::ptrdiff_t>(function.cfg->loops().size());
-  going_.function = context.function;
-  going_.pc = pc;
-  going_.iterations.assign(frame.iterations, frame.iterations + size);
+  go_from(frame, pc);
   ParkedLanes *others = nullptr;
   for (std::size_t i = 0; i < parked_count_; ++i)
     if (parked_[i].meeting == side->meeting)
@@ -674,7 +915,12 @@ std::uint32_t WarpMachine::part_in_code(TranslatedFrame &frame, std::uint32_t pc
   const LaneMask wait = take_and_wait ? taken : frame.lanes & ~taken;
   const unsigned waiting_lanes = lane_count(wait);
   Activation &waiting = waiting_;
-  waiting = going_;
+  waiting.function = going_.function;
+  waiting.pc = pc;
+  if (waiting.iterations.size() != frame.loops)
+    waiting.iterations.resize(frame.loops);
+  for (std::size_t loop = 0; loop < frame.loops; ++loop)
+    waiting.iterations[loop] = frame.iterations[loop];
   scheduler_.move_to(waiting, side->first);
   scheduler_.move_to(going_, side->other);
   const bool jumps_first = side->first != side->meeting && scheduler_.runs_before(waiting, going_);
@@ -726,19 +972,11 @@ bool WarpMachine::end_block_in_code(TranslatedFrame &frame, std::uint32_t to) {
   run_ended_ = true;
   if (turn_.left == 0)
     return false;
-  const auto &context = *static_cast<const WarpContext *>(frame.context);
-  const auto size =
-      static_cast<std::ptrdiff_t>(run_.program.function(context.function).cfg->loops().size());
-  const auto move_here = [&] {
-    going_.function = context.function;
-    going_.pc = to;
-    going_.iterations.assign(frame.iterations, frame.iterations + size);
-  };
-  move_here();
+  go_from(frame, to);
   if (ParkedLanes &last = parked_[parked_count_ - 1]; to == last.meeting) {
     if (!take_jump(last) || !unpark(frame))
       return false;
-    move_here();
+    go_from(frame, to);
   }
   // The next run begins where code does not go on: not here.
   if (!goes_before_parked() || (parked_count_ != 0 && frame.code->entries[to] == 0))
@@ -751,6 +989,7 @@ bool WarpMachine::end_block_in_code(TranslatedFrame &frame, std::uint32_t to) {
 }
 
 void WarpMachine::compute_in_slots(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask) {
+  find_straight_warp(frame);
   auto &context = *static_cast<WarpContext *>(frame.context);
   const WarpFunction &function = run_.program.function(context.function);
   const WarpInstruction &in = function.code[pc];
@@ -838,10 +1077,8 @@ std::uint8_t *WarpMachine::known_bytes(const WarpContext &context, unsigned lane
     return known_global(address, size, is_store);
   if (actual == StateSpace::shared) {
     const std::uint64_t offset = address - window::shared;
-    if (offset / shared_granule >= shared_bytes_.size())
-      return nullptr;
-    const SharedBytes &bytes = shared_bytes_[offset / shared_granule];
-    return offset >= bytes.first && offset + size <= bytes.end
+    const KnownBytes bytes = known_shared(address);
+    return address >= bytes.first && address + size <= bytes.end
                ? context.warp->block->shared.data() + offset
                : nullptr;
   }
@@ -910,7 +1147,35 @@ bool copy_within(const std::uint64_t *addresses, std::uint64_t first, std::uint6
 
 } // namespace
 
-// Most find all lanes in the bytes that the instruction accessed before, or in one variable.
+KnownBytes WarpMachine::known_shared(std::uint64_t address) const {
+  const std::uint64_t base = window::shared, granule = (address - base) / shared_granule;
+  if (granule >= shared_bytes_.size())
+    return {};
+  const SharedBytes bytes = shared_bytes_[granule];
+  return {base + bytes.first, base + bytes.end, base + bytes.end};
+}
+
+void WarpMachine::know_access(const TranslatedFrame &frame, std::uint32_t pc,
+                              const KnownBytes &bytes) {
+  const auto &context = *static_cast<const WarpContext *>(frame.context);
+  const WarpInstruction &in = run_.program.function(context.function).code[pc];
+  const bool is_store = in.action == WarpAction::store;
+  const std::uint64_t whole = in.element * (is_store ? in.inputs.size() : in.outputs.size());
+  const std::uint64_t end = is_store ? bytes.store_end : bytes.end, span = frame.code->spans[pc];
+  KnownAccess &access =
+      known_by_instruction_[context.function][static_cast<std::size_t>(frame.code->layout)][pc];
+  access = {};
+  const std::uint64_t first = (bytes.first + whole - 1) / whole * whole;
+  if (bytes.tracks || first < bytes.first || first >= end)
+    return;
+  access.first = first;
+  access.size = end - first;
+  access.to_host = bytes.to_host;
+  if (span != 0 && access.size >= span)
+    access.count = (access.size - span) / whole + 1;
+}
+
+// Most find all lanes in one allocation, or in one variable.
 bool WarpMachine::access_at_once(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask,
                                  const std::uint64_t *addresses, std::uint8_t *values) {
   const auto &context = *static_cast<const WarpContext *>(frame.context);
@@ -919,30 +1184,21 @@ bool WarpMachine::access_at_once(TranslatedFrame &frame, std::uint32_t pc, LaneM
   if (mask == 0 || (is_store ? in.inputs.size() : in.outputs.size()) != 1)
     return mask == 0;
   const std::uint64_t one = addresses[std::countr_zero(mask)];
-  std::uint64_t first = 0, size = 0;
-  std::uint8_t *host = nullptr;
-  if (in.space == StateSpace::shared) {
-    const std::uint64_t base = window::shared;
-    const std::uint64_t granule = (one - base) / shared_granule;
-    if (granule >= shared_bytes_.size())
+  const bool is_shared = in.space == StateSpace::shared;
+  const KnownAccess &access =
+      known_by_instruction_[context.function][static_cast<std::size_t>(frame.code->layout)][pc];
+  if (one - access.first >= access.size) {
+    if (is_shared)
+      know_access(frame, pc, known_shared(one));
+    else if (in.space == StateSpace::global || in.space == StateSpace::constant ||
+             in.space == StateSpace::generic)
+      know_access(frame, pc, known_[one / GlobalMemory::page_size % known_pages]);
+    if (one - access.first >= access.size)
       return false;
-    first = base + shared_bytes_[granule].first;
-    size = shared_bytes_[granule].end - shared_bytes_[granule].first;
-    host = frame.shared + shared_bytes_[granule].first;
-  } else if (in.space == StateSpace::global || in.space == StateSpace::constant ||
-             in.space == StateSpace::generic) {
-    KnownBytes &known = known_by_instruction_[context.function][pc];
-    if (one < known.first || one >= known.end)
-      known = known_[one / GlobalMemory::page_size % known_pages];
-    const std::uint64_t end = is_store ? known.store_end : known.end;
-    if (known.tracks || end <= known.first)
-      return false;
-    first = known.first;
-    size = end - known.first;
-    host = reinterpret_cast<std::uint8_t *>(first + known.to_host);
-  } else {
-    return false;
   }
+  const std::uint64_t first = access.first, size = access.size;
+  std::uint8_t *const host = is_shared ? frame.shared + (first - window::shared)
+                                       : reinterpret_cast<std::uint8_t *>(first + access.to_host);
   switch (in.element) {
   case 1:
     return copy_within<std::uint8_t>(addresses, first, size, host, mask, is_store, values);
@@ -980,8 +1236,10 @@ bool WarpMachine::access(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask
     if (!bytes[lane])
       return false;
     if (left == (left & -left))
-      known_by_instruction_[context.function][pc] =
-          space_of(address) == StateSpace::global ? entry : KnownBytes{};
+      know_access(frame, pc,
+                  in.space == StateSpace::shared            ? known_shared(address)
+                  : space_of(address) == StateSpace::global ? entry
+                                                            : KnownBytes{});
   }
   switch (size) {
   case 1:

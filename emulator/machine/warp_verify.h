@@ -28,18 +28,19 @@ struct StandIn {
   std::vector<int> appended_grids; ///< 32-bit parameters behind the kernel's own: the extents of
                                    ///< the first kernel's grid along these axes
   std::optional<int> thin_axis;    ///< blocks must be one thread thick along it
+  std::vector<Extents> blocks;     ///< they must have one of these shapes; empty: any
   /// A number among the arguments, of `bytes` at `offset` of parameter `parameter`, must be a
   /// multiple of `divisor`.
   struct Multiple {
     std::uint32_t parameter = 0, offset = 0, bytes = 8, divisor = 1;
   };
   std::vector<Multiple> multiples;
-  /// A 32-bit number among the arguments must be at least `least`, and at most `more` larger than
-  /// the kernel has threads along an axis.
+  /// An unsigned number among the arguments, of so many bytes, must be at least `least`, and at
+  /// most `more` larger than the kernel has threads along an axis.
   struct Cover {
     std::uint32_t parameter = 0, offset = 0;
     int axis = 0;
-    std::uint32_t least = 0, more = 0;
+    std::uint32_t least = 0, more = 0, bytes = 4;
   };
   std::vector<Cover> covers;
   bool whole_x = false; ///< a block's threads may be those of any blocks along x

@@ -20,9 +20,15 @@
 // the interpreter does. One at which they part does, too, if one side is where both meet: those
 // lanes wait in the frame, with what others may change before. Any other is left to the
 // interpreter.
+//
+// Loads of a segment from one register and numbers are done together where no store is between
+// them: near each other, the first asks for the bytes of all; pieces of 16 bytes of each lane,
+// wherever these are, are loaded by the first as a whole. If that cannot be, each does what it does
+// alone.
 
 #include "emulator/translate/translate.h"
 
+#include "emulator/machine/warp_schedule.h"
 #include "emulator/machine/warp_state.h"
 #include "emulator/semantics/evaluator.h"
 #include "emulator/semantics/parameter_layout.h"
@@ -40,13 +46,16 @@ namespace {
 
 constexpr std::string_view row_type = "<32 x i64>";
 constexpr unsigned row_bytes = warp_lanes * 8;
+/// Of each lane, that are loaded at once.
+constexpr std::uint64_t wide_bytes = 16;
 
 class FunctionTranslator {
 public:
   FunctionTranslator(const WarpProgram &program, std::uint32_t function, LaneLayout layout,
                      const HostFeatures &host, bool opaque)
       : function_(program.function(function)), module_(program.module()), layout_(layout),
-        host_(host), text_(opaque), domain_(text_, host, row_lanes(layout)),
+        may_go_on_(goes_on_with_next(program.function(function), layout)), host_(host),
+        text_(opaque), domain_(text_, host, row_lanes(layout)),
         liveness_(module_, *function_.function, *function_.cfg),
         carry_(static_cast<RegisterId>(function_.function->registers.size())),
         slots_((std::size_t{carry_} + 1) * 2) {}
@@ -63,6 +72,14 @@ private:
     bool is_used = false;
   };
   using Live = std::vector<bool>; ///< by register
+  /// Loads from one register and numbers that are near each other, which are asked for together.
+  struct NearLoads {
+    std::uint32_t leader = 0;         ///< the first of them
+    std::int64_t least = 0, most = 0; ///< of the numbers
+    std::string is_there;             ///< a bit that says that all of them may be loaded
+    std::string host;                 ///< the place of lane 0's bytes at the least of the numbers
+    IrValue begin;                    ///< their address
+  };
 
   bool is_known(std::uint32_t pc) const;
   /// Returns true of a load of the kernel's parameters from a constant, right place.
@@ -83,12 +100,40 @@ private:
                            const std::string &mask);
   void access(std::uint32_t pc);
   std::vector<IrValue> load(std::uint32_t pc, const IrValue &where, const std::string &mask);
+  /// How lanes' addresses lie, of an access that code does without asking lane by lane.
+  enum class Shape : std::uint8_t { other, uniform, contiguous, apart };
+  /// Has the processor fetch as many bytes as lie before them.
+  void fetch_behind(const WarpInstruction &in, const std::string &host, std::uint64_t bytes);
+  Shape shape_of(const WarpInstruction &in, const IrValue &where) const;
+  /// What is loaded from there, if lane 0's bytes are at `host`.
+  std::vector<IrValue> load_in_shape(const WarpInstruction &in, const IrValue &where,
+                                     const std::string &host);
+  /// Finds loads of a segment from one register and numbers: which read 16 bytes of each lane's
+  /// piece by piece, and which are near each other.
+  void find_loads_together(std::uint32_t first, std::uint32_t length);
+  void find_near_loads(const std::vector<std::uint32_t> &loads);
+  void find_wide_loads(const std::vector<std::uint32_t> &loads);
+  /// Asks if all of them may be loaded; nothing if they have no shape.
+  void ask_for_near(NearLoads &loads);
+  void load_near(std::uint32_t pc, const NearLoads &loads);
+  /// Loads all of the pieces, if lanes' bytes are neither the same nor side by side.
+  void load_wide(std::uint32_t pc, const IrValue &where, const std::string &mask);
+  void define_wide_gather(unsigned width);
   void store(std::uint32_t pc, const IrValue &where, const std::string &mask);
   /// Calls the machine for an access; leaves if it cannot do it.
   void let_machine_access(std::uint32_t pc, const IrValue &where, const std::string &mask);
   std::string value_place(const WarpInstruction &in, std::size_t element);
   std::string lies_at(const IrValue &where, const std::string &first, std::uint64_t distance);
   void load_parameter(const WarpInstruction &in);
+  /// Bytes that a lane accesses.
+  static std::uint64_t access_bytes(const WarpInstruction &in) {
+    return in.element * (in.action == WarpAction::store ? in.inputs.size() : in.outputs.size());
+  }
+  std::string known_field(const WarpInstruction &in, std::size_t offset);
+  std::string to_host(const WarpInstruction &in);
+  std::string rotated(const std::string &value, int places, std::string_view type);
+  /// What host_bytes() is asked for, of an instruction whose lanes' addresses have a shape.
+  void note_span(std::uint32_t pc, const IrValue &where, bool is_contiguous);
   std::string host_bytes(const WarpInstruction &in, const std::string &address, std::uint64_t bytes,
                          const std::string &otherwise);
   /// The same for rows that begin at several addresses.
@@ -115,8 +160,22 @@ private:
   std::string host_bytes_apart(const WarpInstruction &in, const IrValue &where,
                                std::uint64_t element, const std::string &otherwise);
   /// Says in an i1 if all lanes' elements have been loaded to %values from where %addresses say.
-  std::string gather(const WarpInstruction &in, const std::string &mask);
-  void define_gather(bool is_shared, unsigned width);
+  std::string gather(const WarpInstruction &in, const std::string &mask, bool is_wide);
+  void define_gather(unsigned width);
+  /// The beginning of a function for what gather() says, with `bytes` of each lane in one stretch:
+  /// what is in %stretch, and the addresses.
+  struct Gathering {
+    std::string all, one, first, last;
+  };
+  Gathering begin_gather(const std::string &name, std::uint64_t bytes);
+  void end_gather(std::string before);
+  void check_gather(const std::string &holds);
+  /// Goes on only if none of the lanes that execute it is one of these.
+  void check_gather_lanes(const std::string &wrong);
+  /// The addresses, of lanes that do not execute it those of one that does; all of them are known
+  /// to be right.
+  void check_each_lane(const Gathering &lanes, std::uint64_t element);
+  std::string gathered_place(unsigned lane);
   /// Addresses of the first lanes of rows, if rows are shorter than a warp.
   std::vector<std::string> row_begins(const IrValue &where);
   /// Says in an i1 if each lane's address is that of its row's first lane and so much more from
@@ -127,6 +186,8 @@ private:
   /// Registers that may be written behind a branch and are read where its sides meet.
   const std::vector<RegisterId> &written_before(std::uint32_t pc, std::uint32_t meeting);
   void go_to(std::uint32_t from, std::uint32_t to);
+  /// What there is once: where a warp ends and another begins.
+  void begin_next_warp();
   /// Returns in front of an instruction, after so many of its segment.
   void leave(std::uint32_t pc, std::uint32_t executed);
   /// A label where the code leaves in front of the instruction that is being translated.
@@ -162,6 +223,19 @@ private:
   unsigned width_of(RegisterId reg) const;
   std::vector<RegisterId> outputs_of(const WarpInstruction &in) const;
   void subtract(std::uint32_t executed);
+  /// Calls a function of the frame; what it returns.
+  template <class... Parts>
+  std::string call(std::string_view result, std::size_t offset, std::string_view parameters,
+                   fmt::format_string<Parts...> form, Parts &&...parts) {
+    const std::string type = text_.pointer(fmt::format("{} ({})", result, parameters));
+    const std::string function = text_.define("inttoptr i64 {} to {}", field(offset, "i64"), type);
+    const std::string line = fmt::format("call {} {}({})", result, function,
+                                         fmt::format(form, std::forward<Parts>(parts)...));
+    if (result != "void")
+      return text_.define("{}", line);
+    text_.line("{}", line);
+    return {};
+  }
   // What is left of the budget, which lanes and whether ends of blocks are told are variables of
   // the code. The machine sees the first and may change all three where it is called for them.
   void tell_machine();
@@ -170,12 +244,14 @@ private:
   const WarpFunction &function_;
   const Module &module_;
   const LaneLayout layout_;
+  const bool may_go_on_; ///< with a warp's successor (Translation)
   const HostFeatures host_;
   IrText text_;
   IrDomain domain_;
   const Liveness liveness_;
   const RegisterId carry_;
   std::vector<std::uint32_t> lengths_; ///< of a segment that begins here; 0: none does
+  std::vector<std::uint32_t> spans_;   ///< Translation::spans
   std::vector<Live> live_;             ///< in front of an instruction
   std::vector<SpecialRegister> specials_;
   std::vector<Slot> slots_;         ///< by register
@@ -183,6 +259,22 @@ private:
   std::uint32_t number_offset_ = 0; ///< where the next number goes, unless a line begins there
   bool shapes_changed_ = false;
   std::map<std::uint32_t, std::vector<RegisterId>> written_before_; ///< by branch
+  /// Loads that together read as many bytes as are loaded at once, each a part of them.
+  struct WideLoad {
+    std::uint32_t leader = 0;     ///< the first of them
+    std::int64_t from_leader = 0; ///< its address to that of the first part
+    std::string is_there;         ///< a bit that says that all parts have been loaded
+    std::vector<std::string> parts;
+  };
+  struct WidePart {
+    std::size_t load;
+    std::size_t part;
+  };
+  std::vector<NearLoads> near_loads_; ///< of a segment
+  std::map<std::uint32_t, std::size_t> near_by_pc_;
+  std::vector<WideLoad> wide_loads_;             ///< of a segment
+  std::map<std::uint32_t, WidePart> wide_parts_; ///< by load
+  std::string gathering_;           ///< the label of what is written of a function that gathers
   std::set<std::string> functions_; ///< that the text calls, defined in the other
   std::string functions_text_;
   std::map<RegisterId, Row> rows_;
@@ -505,9 +597,48 @@ void FunctionTranslator::hear_machine() {
 void FunctionTranslator::leave(std::uint32_t pc, std::uint32_t executed) {
   if (executed != 0)
     subtract(executed);
+  if (may_go_on_ && function_.code[pc].action == WarpAction::exit &&
+      function_.code[pc].guard == no_register) {
+    const std::string ends = text_.new_label();
+    const std::string others =
+        text_.define("icmp ne i32 {}, 0", field(offsetof(TranslatedFrame, next_warps), "i32"));
+    const std::string in_time =
+        text_.define("icmp sgt i64 {}, 0", text_.load_from("i64", "%budget"));
+    text_.line("br i1 {}, label %next_warp, label %{}",
+               text_.define("and i1 {}, {}", others, in_time), ends);
+    text_.start(ends);
+  }
   tell_machine();
   text_.store("i32", std::to_string(pc), field_address(offsetof(TranslatedFrame, pc)), 4);
   text_.line("ret void");
+}
+
+// A warp has come to its end, and all lanes with it; the machine has said that another may begin.
+void FunctionTranslator::begin_next_warp() {
+  text_.start("next_warp");
+  const auto change = [&](std::size_t offset, std::string_view type, const auto &to) {
+    const std::string at = field_address(offset);
+    text_.store(type, to(text_.load(type, at, 4)), at, 4);
+  };
+  change(offsetof(TranslatedFrame, next_warps), "i32",
+         [&](const std::string &left) { return text_.define("sub i32 {}, 1", left); });
+  const std::string budget = text_.load_from("i64", "%budget");
+  // And the instruction that ends it.
+  const std::string executed = text_.define("sub i64 {}, {}", time_slice + 1, budget);
+  change(offsetof(TranslatedFrame, ended), "i64",
+         [&](const std::string &all) { return text_.define("add i64 {}, {}", all, executed); });
+  text_.store_to("i64", std::to_string(time_slice), "%budget");
+  std::size_t count = 0;
+  const std::string next = field(offsetof(TranslatedFrame, next_specials), "i64");
+  for (std::size_t i = 0; i < specials_.size(); ++i)
+    if (is_of_warp(specials_[i]))
+      text_.store("i64", text_.load("i64", text_.define("add i64 {}, {}", next, 8 * count++), 8),
+                  row_address("%specials", i), 8);
+  text_.store("i64", text_.define("add i64 {}, {}", next, 8 * count),
+              field_address(offsetof(TranslatedFrame, next_specials)), 8);
+  for (std::size_t loop = 0; loop < function_.cfg->loops().size(); ++loop)
+    text_.store("i32", "0", text_.define("add i64 %iterations, {}", loop * 4), 4);
+  text_.line("br label %segment0");
 }
 
 // Its text goes behind the segment, as it is rarely come to.
@@ -628,7 +759,8 @@ void FunctionTranslator::let_machine_compute(std::uint32_t pc,
     write(carry_);
   for (const RegisterId reg : outputs)
     write(reg);
-  text_.line("call void %compute(i64 %frame, i32 {}, i32 {})", pc, mask);
+  call("void", offsetof(TranslatedFrame, compute), "i64, i32, i32", "i64 %frame, i32 {}, i32 {}",
+       pc, mask);
 }
 
 void FunctionTranslator::compute(std::uint32_t pc) {
@@ -716,48 +848,54 @@ void FunctionTranslator::load_parameter(const WarpInstruction &in) {
   commit();
 }
 
-// The place in this process of bytes from an address on; goes to `otherwise` where it is not known
-// that they may be accessed.
+// The place in this process of bytes from an address on, whole elements; goes to `otherwise` where
+// it is not known that they may be accessed. For as many bytes as the instruction always accesses,
+// the machine has said how many elements it may begin with: an address that is not of a whole
+// element has ones in front as a number of elements.
 std::string FunctionTranslator::host_bytes(const WarpInstruction &in, const std::string &address,
                                            std::uint64_t bytes, const std::string &otherwise) {
-  const bool is_store = in.action == WarpAction::store;
-  const auto check = [&](const std::string &holds) {
-    const std::string next = text_.new_label();
-    likely(holds, next, otherwise);
-    text_.start(next);
-  };
-  const auto within = [&](const std::string &at, const std::string &first, const std::string &end) {
-    // From the stretch's beginning: what lies before it is beyond any end, and nothing wraps round.
-    const std::string offset = text_.define("sub i64 {}, {}", at, first);
-    const std::string size = text_.define("sub i64 {}, {}", end, first);
+  const auto number = static_cast<std::size_t>(&in - function_.code.data());
+  const std::string offset =
+      text_.define("sub i64 {}, {}", address, known_field(in, offsetof(KnownAccess, first)));
+  const std::string next = text_.new_label();
+  if (spans_[number] == bytes) {
+    const int places = std::countr_zero(access_bytes(in));
+    likely(text_.define("icmp ult i64 {}, {}", rotated(offset, places, "i64"),
+                        known_field(in, offsetof(KnownAccess, count))),
+           next, otherwise);
+  } else {
+    const std::string size = known_field(in, offsetof(KnownAccess, size));
     const std::string begins = text_.define("icmp ult i64 {}, {}", offset, size);
-    const std::string behind = text_.define("add i64 {}, {}", offset, bytes);
-    const std::string ends = text_.define("icmp ule i64 {}, {}", behind, size);
-    check(text_.define("and i1 {}, {}", begins, ends));
-  };
-  const auto member = [&](const std::string &base, std::size_t offset, std::string_view type) {
-    return text_.load(type, text_.define("add i64 {}, {}", base, offset), 4);
-  };
-  if (in.space == StateSpace::shared) {
-    const std::string at = text_.define("sub i64 {}, {}", address, window::shared);
-    const std::string granule = text_.define("udiv i64 {}, {}", at, shared_granule);
-    check(text_.define("icmp ult i64 {}, %shared_granules", granule));
-    const std::string entry = text_.define(
-        "add i64 %shared_bytes, {}", text_.define("mul i64 {}, {}", granule, sizeof(SharedBytes)));
-    const auto extended = [&](std::size_t offset) {
-      return text_.define("zext i32 {} to i64", member(entry, offset, "i32"));
-    };
-    within(at, extended(offsetof(SharedBytes, first)), extended(offsetof(SharedBytes, end)));
-    return text_.define("add i64 {}, %shared", at);
+    const std::string rest = text_.define("sub i64 {}, {}", size, offset);
+    const std::string ends = text_.define("icmp uge i64 {}, {}", rest, bytes);
+    likely(text_.define("and i1 {}, {}", begins, ends), next, otherwise);
   }
-  const std::string entry =
-      text_.define("add i64 %known, {}", (&in - function_.code.data()) * sizeof(KnownBytes));
-  within(
-      address, member(entry, offsetof(KnownBytes, first), "i64"),
-      member(entry, is_store ? offsetof(KnownBytes, store_end) : offsetof(KnownBytes, end), "i64"));
-  check(text_.define("icmp eq i64 {}, 0", member(entry, offsetof(KnownBytes, tracks), "i64")));
-  return text_.define("add i64 {}, {}", address,
-                      member(entry, offsetof(KnownBytes, to_host), "i64"));
+  text_.start(next);
+  return text_.define("add i64 {}, {}", address, to_host(in));
+}
+
+std::string FunctionTranslator::known_field(const WarpInstruction &in, std::size_t offset) {
+  const auto number = static_cast<std::size_t>(&in - function_.code.data());
+  return text_.load("i64",
+                    text_.define("add i64 %known, {}", number * sizeof(KnownAccess) + offset), 8);
+}
+
+std::string FunctionTranslator::to_host(const WarpInstruction &in) {
+  return in.space == StateSpace::shared ? "%shared_to_host"
+                                        : known_field(in, offsetof(KnownAccess, to_host));
+}
+
+/// Bits to the right, from the last to the first.
+std::string FunctionTranslator::rotated(const std::string &value, int places,
+                                        std::string_view type) {
+  if (places == 0)
+    return value;
+  const bool is_row = type == row_type;
+  const std::string function = fmt::format("@llvm.fshr.{}", is_row ? "v32i64" : "i64");
+  text_.declarations.insert(fmt::format("declare {0} {1}({0}, {0}, {0})\n", type, function));
+  const std::string by = std::to_string(places);
+  return text_.define("call {0} {1}({0} {2}, {0} {2}, {0} {3})", type, function, value,
+                      is_row ? domain_.spread({by, 64, true}).text : by);
 }
 
 /// The indices of a shufflevector of so many lanes.
@@ -876,141 +1014,192 @@ void FunctionTranslator::store_apart(const std::string &to, const IrValue &where
   }
 }
 
-std::string FunctionTranslator::gather(const WarpInstruction &in, const std::string &mask) {
-  const bool is_shared = in.space == StateSpace::shared;
+std::string FunctionTranslator::gather(const WarpInstruction &in, const std::string &mask,
+                                       bool is_wide) {
   const unsigned width = in.element * 8u;
-  define_gather(is_shared, width);
-  const std::size_t number = static_cast<std::size_t>(&in - function_.code.data());
-  const std::string known =
-      is_shared ? "%shared_bytes" : text_.define("add i64 %known, {}", number * sizeof(KnownBytes));
-  return text_.define(
-      "call i1 @gather_{}{}(i64 {}, i64 {}, i64 {}, i64 %addresses, i64 %values, i32 {})",
-      is_shared ? "shared" : "known", width, known, is_shared ? "%shared_granules" : "0",
-      is_shared ? "%shared" : "0", mask);
+  is_wide ? define_wide_gather(width) : define_gather(width);
+  const auto number = static_cast<std::size_t>(&in - function_.code.data());
+  const std::string known = text_.define("add i64 %known, {}", number * sizeof(KnownAccess));
+  return text_.define("call i1 @gather{}{}(i64 {}, i64 {}, i64 %addresses, i64 %values, i32 {})",
+                      is_wide ? "_wide" : "", width, known, to_host(in), mask);
 }
 
-// A function of its own for all loads of one width from memory of one kind: their lanes' addresses
-// lie in a row in memory, what they load goes to another. Lanes that do not execute it load
-// nothing, or what the first that does loads. All of them are in one stretch, or nothing is loaded.
-void FunctionTranslator::define_gather(bool is_shared, unsigned width) {
-  const std::string name = fmt::format("@gather_{}{}", is_shared ? "shared" : "known", width);
-  if (!functions_.insert(name).second)
-    return;
-  const std::string before = std::exchange(text_.text, {});
-  text_.text = fmt::format("define internal i1 {}(i64 %stretch, i64 %granules, i64 %shared, i64 "
-                           "%from, i64 %to, i32 %mask) noinline {{\nentry:\n",
+void FunctionTranslator::check_gather(const std::string &holds) {
+  gathering_ = text_.new_label();
+  likely(holds, gathering_, "not_here");
+  text_.start(gathering_);
+}
+
+void FunctionTranslator::check_gather_lanes(const std::string &wrong) {
+  const std::string bits = text_.define("bitcast <32 x i1> {} to i32", wrong);
+  check_gather(text_.define("icmp eq i32 {}, 0", text_.define("and i32 {}, %mask", bits)));
+}
+
+FunctionTranslator::Gathering FunctionTranslator::begin_gather(const std::string &name,
+                                                               std::uint64_t bytes) {
+  text_.text = fmt::format("define internal i1 {}(i64 %stretch, i64 %to_host, i64 %from, i64 %to, "
+                           "i32 %mask) noinline {{\nentry:\n",
                            name);
-  std::string current;
-  const auto check = [&](const std::string &holds) {
-    current = text_.new_label();
-    likely(holds, current, "not_here");
-    text_.start(current);
-  };
-  const auto member = [&](const std::string &base, std::size_t offset, std::string_view type) {
-    return text_.load(type, text_.define("add i64 {}, {}", base, offset), 4);
-  };
-  const auto splat = [&](const std::string &value) {
-    return domain_.spread({value, 64, true}).text;
+  const auto member = [&](std::size_t offset) {
+    return text_.load("i64", text_.define("add i64 %stretch, {}", offset), 8);
   };
   text_.declarations.insert("declare i32 @llvm.cttz.i32(i32, i1)\n");
-  check(text_.define("icmp ne i32 %mask, 0"));
+  check_gather(text_.define("icmp ne i32 %mask, 0"));
   const std::string lane = text_.define("call i32 @llvm.cttz.i32(i32 %mask, i1 true)");
   const std::string place = text_.define("shl i64 {}, 3", text_.define("zext i32 {} to i64", lane));
-  const std::string one = text_.load("i64", text_.define("add i64 %from, {}", place), 8);
-  std::string first, end, to_host;
-  if (is_shared) {
-    const std::string at = text_.define("sub i64 {}, {}", one, window::shared);
-    const std::string granule = text_.define("udiv i64 {}, {}", at, shared_granule);
-    check(text_.define("icmp ult i64 {}, %granules", granule));
-    const std::string entry = text_.define(
-        "add i64 %stretch, {}", text_.define("mul i64 {}, {}", granule, sizeof(SharedBytes)));
-    const auto extended = [&](std::size_t offset) {
-      return text_.define("add i64 {}, {}",
-                          text_.define("zext i32 {} to i64", member(entry, offset, "i32")),
-                          window::shared);
-    };
-    first = extended(offsetof(SharedBytes, first));
-    end = extended(offsetof(SharedBytes, end));
-    to_host = text_.define("sub i64 %shared, {}", window::shared);
-  } else {
-    first = member("%stretch", offsetof(KnownBytes, first), "i64");
-    end = member("%stretch", offsetof(KnownBytes, end), "i64");
-    to_host = member("%stretch", offsetof(KnownBytes, to_host), "i64");
-    check(
-        text_.define("icmp eq i64 {}, 0", member("%stretch", offsetof(KnownBytes, tracks), "i64")));
-  }
-  const std::string size = text_.define("sub i64 {}, {}", end, first);
-  check(text_.define("icmp uge i64 {}, {}", size, width / 8));
-  const std::string last = text_.define("sub i64 {}, {}", size, width / 8);
-  const std::string all = text_.load(row_type, "%from", 64);
-  const auto check_lanes = [&](const std::string &wrong) {
-    const std::string bits = text_.define("bitcast <32 x i1> {} to i32", wrong);
-    check(text_.define("icmp eq i32 {}, 0", text_.define("and i32 {}, %mask", bits)));
-  };
-  const std::string type = IrDomain::type_of(width, false);
-  const std::uint64_t element = width / 8;
-  if (host_.gathers && width >= 32) {
-    // Whole elements in: what an odd place has in its last bits makes a large number.
-    const int places = std::countr_zero(element);
-    check(text_.define("icmp eq i64 {}, 0", text_.define("and i64 {}, {}", first, element - 1)));
-    const std::string offset = text_.define("sub {} {}, {}", row_type, all, splat(first));
-    text_.declarations.insert(
-        fmt::format("declare {0} @llvm.fshr.v32i64({0}, {0}, {0})\n", row_type));
-    const std::string number = text_.define("call {0} @llvm.fshr.v32i64({0} {1}, {0} {1}, {0} {2})",
-                                            row_type, offset, splat(std::to_string(places)));
-    const std::string most = text_.define("lshr i64 {}, {}", last, places);
-    check_lanes(text_.define("icmp ugt {} {}, {}", row_type, number, splat(most)));
-    const std::string host = text_.define("add {} {}, {}", row_type, all, splat(to_host));
-    const std::string name = fmt::format("i{}", width),
-                      pointers = fmt::format("<32 x {}>", text_.pointer(name));
-    const std::string function =
-        fmt::format("@llvm.masked.gather.v32{}.v32{}", name, text_.mangled_pointer(name));
-    text_.declarations.insert(
-        fmt::format("declare {0} {1}({2}, i32, <32 x i1>, {0})\n", type, function, pointers));
-    const std::string at = text_.define("inttoptr {} {} to {}", row_type, host, pointers);
-    const std::string lanes = text_.define("bitcast i32 %mask to <32 x i1>");
-    text_.store(type,
-                text_.define("call {0} {1}({2} {3}, i32 1, <32 x i1> {4}, {0} zeroinitializer)",
-                             type, function, pointers, at, lanes),
-                "%to", 32);
-  } else {
-    const std::string some = text_.new_label(), join = text_.new_label();
-    text_.line("br i1 {}, label %{}, label %{}", text_.define("icmp eq i32 %mask, -1"), join, some);
-    text_.start(some);
-    const std::string chosen = text_.define("select <32 x i1> {}, {} {}, {} {}",
-                                            text_.define("bitcast i32 %mask to <32 x i1>"),
-                                            row_type, all, row_type, splat(one));
-    text_.store(row_type, chosen, "%from", 64);
-    text_.line("br label %{}", join);
-    text_.start(join);
-    const std::string where =
-        text_.define("phi {} [ {}, %{} ], [ {}, %{} ]", row_type, all, current, chosen, some);
-    const std::string offset = text_.define("sub {} {}, {}", row_type, where, splat(first));
-    const std::string beyond = text_.define("icmp ugt {} {}, {}", row_type, offset, splat(last));
-    const std::string rest =
-        text_.define("and {} {}, {}", row_type, where, splat(std::to_string(element - 1)));
-    const std::string odd = text_.define("icmp ne {} {}, zeroinitializer", row_type, rest);
-    check_lanes(text_.define("or <32 x i1> {}, {}", beyond, odd));
-    std::string values = "undef";
-    for (unsigned number = 0; number < warp_lanes; ++number) {
-      // An address comes from memory faster than out of a vector, where this would be turned into
-      // that if it were not volatile.
-      const std::string place =
-          text_.define("inttoptr i64 {} to {}", text_.define("add i64 %from, {}", number * 8),
-                       text_.pointer("i64"));
-      const std::string address =
-          text_.define("load volatile i64, {} {}, align 8", text_.pointer("i64"), place);
-      const std::string at = text_.define("add i64 {}, {}", address, to_host);
-      values = text_.define("insertelement {} {}, i{} {}, i32 {}", type, values, width,
-                            text_.load(IrDomain::type_of(width, true), at, 1), number);
-    }
-    text_.store(type, values, "%to", 32);
-  }
+  Gathering result;
+  result.one = text_.load("i64", text_.define("add i64 %from, {}", place), 8);
+  result.first = member(offsetof(KnownAccess, first));
+  const std::string size = member(offsetof(KnownAccess, size));
+  check_gather(text_.define("icmp uge i64 {}, {}", size, bytes));
+  result.last = text_.define("sub i64 {}, {}", size, bytes);
+  result.all = text_.load(row_type, "%from", 64);
+  return result;
+}
+
+void FunctionTranslator::end_gather(std::string before) {
   text_.line("ret i1 true");
   text_.start("not_here");
   text_.line("ret i1 false");
   text_.text += "}\n";
-  functions_text_ += std::exchange(text_.text, before);
+  functions_text_ += std::exchange(text_.text, std::move(before));
+}
+
+void FunctionTranslator::check_each_lane(const Gathering &lanes, std::uint64_t element) {
+  const auto splat = [&](const std::string &value) {
+    return domain_.spread({value, 64, true}).text;
+  };
+  const std::string before = gathering_, some = text_.new_label(), join = text_.new_label();
+  text_.line("br i1 {}, label %{}, label %{}", text_.define("icmp eq i32 %mask, -1"), join, some);
+  text_.start(some);
+  const std::string chosen = text_.define("select <32 x i1> {}, {} {}, {} {}",
+                                          text_.define("bitcast i32 %mask to <32 x i1>"), row_type,
+                                          lanes.all, row_type, splat(lanes.one));
+  text_.store(row_type, chosen, "%from", 64);
+  text_.line("br label %{}", join);
+  text_.start(join);
+  const std::string where =
+      text_.define("phi {} [ {}, %{} ], [ {}, %{} ]", row_type, lanes.all, before, chosen, some);
+  const std::string offset = text_.define("sub {} {}, {}", row_type, where, splat(lanes.first));
+  const std::string beyond =
+      text_.define("icmp ugt {} {}, {}", row_type, offset, splat(lanes.last));
+  const std::string rest =
+      text_.define("and {} {}, {}", row_type, where, splat(std::to_string(element - 1)));
+  const std::string odd = text_.define("icmp ne {} {}, zeroinitializer", row_type, rest);
+  check_gather_lanes(text_.define("or <32 x i1> {}, {}", beyond, odd));
+}
+
+// An address comes from memory faster than out of a vector, where this would be turned into that if
+// it were not volatile.
+std::string FunctionTranslator::gathered_place(unsigned lane) {
+  const std::string pointer = text_.pointer("i64");
+  const std::string place =
+      text_.define("inttoptr i64 {} to {}", text_.define("add i64 %from, {}", lane * 8), pointer);
+  return text_.define("add i64 {}, %to_host",
+                      text_.define("load volatile i64, {} {}, align 8", pointer, place));
+}
+
+// A function of its own for all loads of one width: their lanes' addresses lie in a row in memory,
+// what they load goes to another. Lanes that do not execute it load nothing, or what the first that
+// does loads. All of them are in one stretch, or nothing is loaded.
+void FunctionTranslator::define_gather(unsigned width) {
+  const std::string name = fmt::format("@gather{}", width);
+  if (!functions_.insert(name).second)
+    return;
+  std::string before = std::exchange(text_.text, {});
+  const std::uint64_t element = width / 8;
+  const Gathering lanes = begin_gather(name, element);
+  const auto splat = [&](const std::string &value) {
+    return domain_.spread({value, 64, true}).text;
+  };
+  const std::string type = IrDomain::type_of(width, false);
+  if (host_.gathers && width >= 32) {
+    // Whole elements in: what an odd place has in its last bits makes a large number.
+    const int places = std::countr_zero(element);
+    const std::string offset =
+        text_.define("sub {} {}, {}", row_type, lanes.all, splat(lanes.first));
+    const std::string number = rotated(offset, places, row_type);
+    const std::string most = text_.define("lshr i64 {}, {}", lanes.last, places);
+    check_gather_lanes(text_.define("icmp ugt {} {}, {}", row_type, number, splat(most)));
+    const std::string host = text_.define("add {} {}, {}", row_type, lanes.all, splat("%to_host"));
+    const std::string number_type = fmt::format("i{}", width),
+                      pointers = fmt::format("<32 x {}>", text_.pointer(number_type));
+    const std::string function = fmt::format("@llvm.masked.gather.v32{}.v32{}", number_type,
+                                             text_.mangled_pointer(number_type));
+    text_.declarations.insert(
+        fmt::format("declare {0} {1}({2}, i32, <32 x i1>, {0})\n", type, function, pointers));
+    const std::string at = text_.define("inttoptr {} {} to {}", row_type, host, pointers);
+    const std::string executing = text_.define("bitcast i32 %mask to <32 x i1>");
+    text_.store(type,
+                text_.define("call {0} {1}({2} {3}, i32 1, <32 x i1> {4}, {0} zeroinitializer)",
+                             type, function, pointers, at, executing),
+                "%to", 32);
+  } else {
+    check_each_lane(lanes, element);
+    std::string values = "undef";
+    for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+      const std::string at = gathered_place(lane);
+      values = text_.define("insertelement {} {}, i{} {}, i32 {}", type, values, width,
+                            text_.load(IrDomain::type_of(width, true), at, 1), lane);
+    }
+    text_.store(type, values, "%to", 32);
+  }
+  end_gather(std::move(before));
+}
+
+// The same for 16 bytes of each lane, in elements of some width: lane after lane is loaded as a
+// whole, and what is loaded transposed. The first elements of all lanes are the first row.
+void FunctionTranslator::define_wide_gather(unsigned width) {
+  const std::string name = fmt::format("@gather_wide{}", width);
+  if (!functions_.insert(name).second)
+    return;
+  std::string before = std::exchange(text_.text, {});
+  const std::uint64_t element = width / 8;
+  check_each_lane(begin_gather(name, wide_bytes), element);
+  // Sixteen lanes at a time: a vector has one of each four, or one of each two.
+  constexpr unsigned together = 16;
+  const auto count = static_cast<unsigned>(wide_bytes / element);
+  const std::string one = fmt::format("<{} x i{}>", count, width);
+  for (unsigned begin = 0; begin < warp_lanes; begin += together) {
+    std::vector<std::string> vectors;
+    for (unsigned first = begin; first < begin + count; ++first) {
+      std::vector<std::string> parts;
+      for (unsigned lane = first; lane < begin + together; lane += count)
+        parts.push_back(text_.load(one, gathered_place(lane), 1));
+      vectors.push_back(joined(std::move(parts), width, count));
+    }
+    // Halves of each 16 bytes change places, until each vector has the same element of all lanes.
+    const unsigned all = together;
+    for (unsigned apart = 1; apart < count; apart *= 2)
+      for (unsigned i = 0; i < count; ++i)
+        if ((i & apart) == 0) {
+          const auto mixed = [&](bool second) {
+            return text_.define(
+                "shufflevector <{0} x i{1}> {2}, <{0} x i{1}> {3}, {4}", all, width, vectors[i],
+                vectors[i + apart], shuffle_indices(all, [&](std::size_t n) {
+                  const bool of_other = (n & apart) != 0;
+                  return (of_other ? all : 0u) + ((n & ~std::size_t{apart}) | (second ? apart : 0));
+                }));
+          };
+          const std::string low = mixed(false), high = mixed(true);
+          vectors[i] = low;
+          vectors[i + apart] = high;
+        }
+    for (unsigned i = 0; i < count; ++i)
+      text_.store(fmt::format("<{} x i{}>", together, width), vectors[i],
+                  text_.define("add i64 %to, {}", i * warp_lanes * element + begin * element), 32);
+  }
+  end_gather(std::move(before));
+}
+
+void FunctionTranslator::note_span(std::uint32_t pc, const IrValue &where, bool is_contiguous) {
+  if (!where.is_scalar() || spans_[pc] != 0) // it is asked for together with others
+    return;
+  const WarpInstruction &in = function_.code[pc];
+  const auto [least, greatest] = domain_.range(where);
+  spans_[pc] = static_cast<std::uint32_t>(
+      is_contiguous ? access_bytes(in) * warp_lanes
+                    : static_cast<std::uint64_t>(greatest - least) + access_bytes(in));
 }
 
 std::vector<std::string> FunctionTranslator::row_begins(const IrValue &where) {
@@ -1061,13 +1250,13 @@ void FunctionTranslator::let_machine_access(std::uint32_t pc, const IrValue &whe
                                             const std::string &mask) {
   std::string done;
   if (where.is_scalar() && where.steps.row == 0) {
-    done = text_.define(
-        "call i32 %access_steps(i64 %frame, i32 {}, i32 {}, i64 {}, i64 {}, i64 %values)", pc, mask,
-        where.text, where.steps.lane);
+    done = call("i32", offsetof(TranslatedFrame, access_steps), "i64, i32, i32, i64, i64, i64",
+                "i64 %frame, i32 {}, i32 {}, i64 {}, i64 {}, i64 %values", pc, mask, where.text,
+                where.steps.lane);
   } else {
     text_.store(row_type, domain_.spread(where).text, "%addresses", 64);
-    done = text_.define("call i32 %access(i64 %frame, i32 {}, i32 {}, i64 %addresses, i64 %values)",
-                        pc, mask);
+    done = call("i32", offsetof(TranslatedFrame, access), "i64, i32, i32, i64, i64",
+                "i64 %frame, i32 {}, i32 {}, i64 %addresses, i64 %values", pc, mask);
   }
   const std::string right = text_.define("icmp ne i32 {}, 0", done), go_on = text_.new_label();
   likely(right, go_on, leaving(pc));
@@ -1111,6 +1300,8 @@ std::vector<IrValue> FunctionTranslator::load(std::uint32_t pc, const IrValue &w
   const std::string type = IrDomain::type_of(width, is_uniform);
   const std::string slow = text_.new_label(), join = text_.new_label();
   WaysIn in_all;
+  if (has_quick_way)
+    note_span(pc, where, is_contiguous);
   if (has_rows) {
     const std::string in_rows = text_.new_label(), others = text_.new_label(),
                       fast = text_.new_label();
@@ -1131,11 +1322,13 @@ std::vector<IrValue> FunctionTranslator::load(std::uint32_t pc, const IrValue &w
     const std::string first =
         where.is_scalar() ? where.text
                           : text_.define("extractelement {} {}, i32 0", row_type, where.text);
-    const std::string rest = text_.define("and i64 {}, {}", first, whole - 1);
-    const std::string aligned = text_.define("icmp eq i64 {}, 0", rest);
-    const std::string quick = text_.new_label();
-    likely(aligned, quick, slow);
-    text_.start(quick);
+    if (!where.is_scalar()) {
+      const std::string rest = text_.define("and i64 {}, {}", first, whole - 1);
+      const std::string aligned = text_.define("icmp eq i64 {}, 0", rest);
+      const std::string quick = text_.new_label();
+      likely(aligned, quick, slow);
+      text_.start(quick);
+    }
     const std::string one_place = text_.new_label();
     if (is_apart) {
       const std::string bytes = host_bytes_apart(in, where, whole, slow);
@@ -1167,6 +1360,7 @@ std::vector<IrValue> FunctionTranslator::load(std::uint32_t pc, const IrValue &w
       text_.line("br label %{}", fast);
       text_.start(fast);
       in_all.ways.push_back({fast, load_side_by_side(bytes, width, count)});
+      fetch_behind(in, bytes, whole * warp_lanes);
       text_.line("br label %{}", join);
     } else {
       text_.line("br label %{}", one_place);
@@ -1196,7 +1390,7 @@ std::vector<IrValue> FunctionTranslator::load(std::uint32_t pc, const IrValue &w
   if (count == 1 && is_known_space && !where.is_scalar()) {
     const std::string machine = text_.new_label();
     text_.store(row_type, where.text, "%addresses", 64);
-    likely(gather(in, mask), behind, machine);
+    likely(gather(in, mask, false), behind, machine);
     text_.start(machine);
   }
   let_machine_access(pc, where, mask);
@@ -1223,6 +1417,133 @@ std::vector<IrValue> FunctionTranslator::load(std::uint32_t pc, const IrValue &w
   for (std::size_t i = 0; i < count; ++i)
     loaded.push_back({in_all.phi(text_, type, i), width, is_uniform});
   return loaded;
+}
+
+// With no store in between, and while the register stays what it is.
+void FunctionTranslator::find_loads_together(std::uint32_t first, std::uint32_t length) {
+  wide_loads_.clear();
+  wide_parts_.clear();
+  near_loads_.clear();
+  near_by_pc_.clear();
+  struct Kind {
+    RegisterId base;
+    StateSpace space;
+    std::size_t element, count;
+    auto key() const { return std::tuple(base, space, element, count); }
+    bool operator<(const Kind &other) const { return key() < other.key(); }
+  };
+  std::map<Kind, std::vector<std::uint32_t>> found;
+  for (std::uint32_t pc = first; pc < first + length; ++pc) {
+    const WarpInstruction &in = function_.code[pc];
+    const WarpOperand &base = in.address.base;
+    if (in.action == WarpAction::load && base.kind == WarpOperand::Kind::reg && !base.negated &&
+        (in.space == StateSpace::shared ||
+         (base.width == 64 && (in.space == StateSpace::global || in.space == StateSpace::constant ||
+                               in.space == StateSpace::generic))))
+      found[{base.reg, in.space, in.element, in.outputs.size()}].push_back(pc);
+    const std::vector<RegisterId> outputs = outputs_of(in);
+    for (auto &[kind, loads] : found)
+      if (in.action == WarpAction::store || pc + 1 == first + length ||
+          std::find(outputs.begin(), outputs.end(), kind.base) != outputs.end()) {
+        find_near_loads(loads);
+        find_wide_loads(loads);
+        loads.clear();
+      }
+  }
+}
+
+void FunctionTranslator::find_near_loads(const std::vector<std::uint32_t> &loads) {
+  constexpr std::int64_t near = 1024; ///< bytes
+  NearLoads together;
+  std::vector<std::uint32_t> members;
+  for (const std::uint32_t pc : loads) {
+    const WarpInstruction &in = function_.code[pc];
+    const std::int64_t offset = in.address.offset;
+    if (members.empty())
+      together = {pc, offset, offset, {}, {}, {}};
+    const std::int64_t least = std::min(together.least, offset),
+                       most = std::max(together.most, offset);
+    if (offset > together.least + near || offset < together.most - near ||
+        (offset - together.least) % static_cast<std::int64_t>(access_bytes(in)) != 0)
+      continue;
+    together.least = least;
+    together.most = most;
+    members.push_back(pc);
+  }
+  if (members.size() < 2)
+    return;
+  for (const std::uint32_t pc : members)
+    near_by_pc_[pc] = near_loads_.size();
+  near_loads_.push_back(std::move(together));
+}
+
+void FunctionTranslator::find_wide_loads(const std::vector<std::uint32_t> &loads) {
+  std::map<std::int64_t, std::uint32_t> by_offset; ///< the first of those that all lanes execute
+  for (const std::uint32_t pc : loads)
+    if (const WarpInstruction &in = function_.code[pc];
+        in.guard == no_register && in.outputs.size() == 1 && in.address.base.width == 64 &&
+        (in.element == 4 || in.element == 8))
+      by_offset.try_emplace(in.address.offset, pc);
+  for (auto begin = by_offset.begin(); begin != by_offset.end();) {
+    const std::uint64_t element = function_.code[begin->second].element;
+    const std::size_t count = wide_bytes / element;
+    auto end = begin;
+    std::size_t parts = 0;
+    std::uint32_t leader = no_index;
+    const auto place_of = [&](std::int64_t offset) {
+      return (static_cast<std::uint64_t>(offset) - static_cast<std::uint64_t>(begin->first)) /
+             element;
+    };
+    while (end != by_offset.end() && parts < count &&
+           static_cast<std::uint64_t>(end->first) - static_cast<std::uint64_t>(begin->first) ==
+               parts * element) {
+      leader = std::min(leader, end->second);
+      ++end;
+      ++parts;
+    }
+    if (parts == count) {
+      for (auto part = begin; part != end; ++part)
+        wide_parts_[part->second] = {wide_loads_.size(), place_of(part->first)};
+      wide_loads_.push_back({leader, begin->first - function_.code[leader].address.offset, {}, {}});
+    }
+    begin = parts == count ? end : std::next(begin);
+  }
+}
+
+void FunctionTranslator::load_wide(std::uint32_t pc, const IrValue &where,
+                                   const std::string &mask) {
+  if (where.is_scalar())
+    return;
+  const WarpInstruction &in = function_.code[pc];
+  WideLoad &all = wide_loads_[wide_parts_.at(pc).load];
+  const auto at = [&](unsigned lane) {
+    return text_.define("extractelement {} {}, i32 {}", row_type, where.text, lane);
+  };
+  const std::string none = text_.new_label(), distant = text_.new_label(), far = text_.new_label(),
+                    have = text_.new_label(), join = text_.new_label();
+  const std::string distance = text_.define("sub i64 {}, {}", at(1), at(0));
+  text_.line("br i1 {}, label %{}, label %{}", text_.define("icmp eq i64 {}, 0", distance), none,
+             distant);
+  text_.start(distant);
+  text_.line("br i1 {}, label %{}, label %{}",
+             text_.define("icmp eq i64 {}, {}", distance, in.element), none, far);
+  text_.start(far);
+  const IrValue begin =
+      domain_.add(where, domain_.constant(64, Bits{static_cast<std::uint64_t>(all.from_leader)}));
+  text_.store(row_type, domain_.spread(begin).text, "%addresses", 64);
+  text_.line("br i1 {}, label %{}, label %{}", gather(in, mask, true), have, none);
+  text_.start(have);
+  const std::string type = IrDomain::type_of(in.element * 8u, false);
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < wide_bytes / in.element; ++i)
+    parts.push_back(text_.load(type, value_place(in, i), 32));
+  text_.line("br label %{}", join);
+  text_.start(none);
+  text_.line("br label %{}", join);
+  text_.start(join);
+  all.is_there = text_.define("phi i1 [ true, %{} ], [ false, %{} ]", have, none);
+  for (const std::string &part : parts)
+    all.parts.push_back(text_.define("phi {} [ {}, %{} ], [ undef, %{} ]", type, part, have, none));
 }
 
 // Side by side, by all lanes or, of words, by those that execute it; or through the machine.
@@ -1263,13 +1584,19 @@ void FunctionTranslator::store(std::uint32_t pc, const IrValue &where, const std
     const std::string first =
         where.is_scalar() ? where.text
                           : text_.define("extractelement {} {}, i32 0", row_type, where.text);
-    const std::string rest = text_.define("and i64 {}, {}", first, whole - 1);
-    const std::string aligned = text_.define("icmp eq i64 {}, 0", rest);
     const std::string full = text_.define("icmp eq i32 {}, -1", mask);
     const bool may_be_masked = count == 1 && width >= 32 && !is_apart;
     const std::string quick = text_.new_label(), side_by_side = text_.new_label(),
                       some = text_.new_label(), all = text_.new_label();
-    likely(may_be_masked ? aligned : text_.define("and i1 {}, {}", aligned, full), quick, slow);
+    std::string is_quick = may_be_masked ? "true" : full;
+    if (where.is_scalar()) {
+      note_span(pc, where, is_contiguous);
+    } else {
+      const std::string rest = text_.define("and i64 {}, {}", first, whole - 1);
+      const std::string aligned = text_.define("icmp eq i64 {}, 0", rest);
+      is_quick = may_be_masked ? aligned : text_.define("and i1 {}, {}", aligned, full);
+    }
+    likely(is_quick, quick, slow);
     text_.start(quick);
     text_.line("br i1 {}, label %{}, label %{}", is_apart ? "true" : lies_at(where, first, whole),
                side_by_side, slow);
@@ -1278,6 +1605,8 @@ void FunctionTranslator::store(std::uint32_t pc, const IrValue &where, const std
                                        : host_bytes(in, first, whole * warp_lanes, slow);
     likely(full, all, some);
     text_.start(all);
+    if (!is_apart)
+      fetch_behind(in, bytes, whole * warp_lanes);
     if (is_apart)
       store_apart(bytes, where, width, stored[0]);
     else
@@ -1309,12 +1638,145 @@ void FunctionTranslator::store(std::uint32_t pc, const IrValue &where, const std
 
 void FunctionTranslator::access(std::uint32_t pc) {
   const WarpInstruction &in = function_.code[pc];
+  const auto near = near_by_pc_.find(pc);
+  if (near != near_by_pc_.end() && near_loads_[near->second].leader == pc)
+    ask_for_near(near_loads_[near->second]);
+  if (near != near_by_pc_.end() && !near_loads_[near->second].is_there.empty())
+    return load_near(pc, near_loads_[near->second]);
   const IrValue where = address(in.address);
   const std::string mask = guarded_lanes();
   leave_if_mistaken(pc);
   if (in.action == WarpAction::store)
     return store(pc, where, mask);
-  const std::vector<IrValue> loaded = load(pc, where, mask);
+  const auto wide = wide_parts_.find(pc);
+  if (wide != wide_parts_.end() && wide_loads_[wide->second.load].leader == pc)
+    load_wide(pc, where, mask);
+  std::vector<IrValue> loaded;
+  if (wide == wide_parts_.end() || wide_loads_[wide->second.load].is_there.empty()) {
+    loaded = load(pc, where, mask);
+  } else {
+    const WideLoad &all = wide_loads_[wide->second.load];
+    const std::string alone = text_.new_label(), have = text_.new_label(), join = text_.new_label();
+    likely(all.is_there, have, alone);
+    text_.start(alone);
+    const IrValue own = load(pc, where, mask)[0];
+    const std::string behind = text_.new_label();
+    text_.line("br label %{}", behind);
+    text_.start(behind);
+    text_.line("br label %{}", join);
+    text_.start(have);
+    text_.line("br label %{}", join);
+    text_.start(join);
+    loaded = {own};
+    loaded[0].text = text_.define("phi {} [ {}, %{} ], [ {}, %{} ]", IrDomain::type_of(own),
+                                  all.parts[wide->second.part], have, own.text, behind);
+  }
+  for (std::size_t i = 0; i < loaded.size(); ++i)
+    assign(in.outputs[i], loaded[i], in.width, in.sign_extends);
+  commit();
+}
+
+// Blocks go through memory in rows that no processor foresees; what lies behind a warp's bytes is
+// the next warp's or the next block's, mostly, and not worth a question.
+void FunctionTranslator::fetch_behind(const WarpInstruction &in, const std::string &host,
+                                      std::uint64_t bytes) {
+  if (in.space == StateSpace::shared)
+    return;
+  const std::string pointer = text_.pointer("i8");
+  const std::string function = fmt::format("@llvm.prefetch.{}", text_.mangled_pointer("i8"));
+  text_.declarations.insert(fmt::format("declare void {}({}, i32, i32, i32)\n", function, pointer));
+  constexpr std::uint64_t line = 64;
+  for (std::uint64_t at = 0; at < bytes; at += line)
+    text_.line("call void {}({} {}, i32 0, i32 3, i32 1)", function, pointer,
+               text_.define("inttoptr i64 {} to {}",
+                            text_.define("add i64 {}, {}", host, bytes + at), pointer));
+}
+
+FunctionTranslator::Shape FunctionTranslator::shape_of(const WarpInstruction &in,
+                                                       const IrValue &where) const {
+  const std::uint64_t whole = access_bytes(in);
+  if (!where.is_scalar() || !std::has_single_bit(whole))
+    return Shape::other;
+  if (where.uniform)
+    return Shape::uniform;
+  if (where.steps == LaneSteps{static_cast<std::int64_t>(whole), 0})
+    return Shape::contiguous;
+  return whole == in.element && are_near(where, whole) ? Shape::apart : Shape::other;
+}
+
+std::vector<IrValue> FunctionTranslator::load_in_shape(const WarpInstruction &in,
+                                                       const IrValue &where,
+                                                       const std::string &host) {
+  const unsigned width = in.element * 8u;
+  std::vector<IrValue> loaded;
+  const Shape shape = shape_of(in, where);
+  if (shape == Shape::contiguous)
+    fetch_behind(in, host, access_bytes(in) * warp_lanes);
+  if (shape == Shape::contiguous)
+    for (const std::string &part : load_side_by_side(host, width, in.outputs.size()))
+      loaded.push_back({part, width, false});
+  else if (shape == Shape::apart)
+    loaded.push_back({load_apart(host, where, width), width, false});
+  else
+    for (std::size_t i = 0; i < in.outputs.size(); ++i) {
+      const std::string at = text_.define("add i64 {}, {}", host, i * in.element);
+      const IrValue one{text_.load(IrDomain::type_of(width, true), at, 1), width, true};
+      loaded.push_back(in.space == StateSpace::generic ? domain_.spread(one) : one);
+    }
+  return loaded;
+}
+
+// The machine says of the first of them with how many elements all may begin. Each of them asks for
+// itself if not all may.
+void FunctionTranslator::ask_for_near(NearLoads &loads) {
+  const WarpInstruction &in = function_.code[loads.leader];
+  registered(in.address.base.reg);
+  const IrValue begin = address({in.address.base, loads.least});
+  const IrValue mistake = domain_.take_mistake();
+  const Shape shape = shape_of(in, begin);
+  if (shape == Shape::other)
+    return;
+  const auto [least, greatest] = domain_.range(begin);
+  const std::uint64_t span = shape == Shape::contiguous
+                                 ? access_bytes(in) * warp_lanes
+                                 : static_cast<std::uint64_t>(greatest - least) + access_bytes(in);
+  spans_[loads.leader] =
+      static_cast<std::uint32_t>(span + static_cast<std::uint64_t>(loads.most - loads.least));
+  const std::int64_t from_lane_0 = shape == Shape::apart ? least : 0;
+  const std::string first = text_.define("add i64 {}, {}", begin.text, from_lane_0);
+  const std::string offset =
+      text_.define("sub i64 {}, {}", first, known_field(in, offsetof(KnownAccess, first)));
+  loads.is_there = text_.define("icmp ult i64 {}, {}",
+                                rotated(offset, std::countr_zero(access_bytes(in)), "i64"),
+                                known_field(in, offsetof(KnownAccess, count)));
+  if (mistake.width != 0)
+    loads.is_there = text_.define("and i1 {}, {}", loads.is_there,
+                                  text_.define("xor i1 {}, true", mistake.text));
+  loads.host = text_.define("add i64 {}, {}", begin.text, to_host(in));
+  loads.begin = begin;
+}
+
+void FunctionTranslator::load_near(std::uint32_t pc, const NearLoads &loads) {
+  const WarpInstruction &in = function_.code[pc];
+  const std::string mask = guarded_lanes();
+  const std::string here = text_.new_label(), alone = text_.new_label(), join = text_.new_label();
+  likely(loads.is_there, here, alone);
+  text_.start(here);
+  std::vector<IrValue> loaded = load_in_shape(
+      in, loads.begin, text_.define("add i64 {}, {}", loads.host, in.address.offset - loads.least));
+  text_.line("br label %{}", join);
+  text_.start(alone);
+  const IrValue where = address(in.address);
+  leave_if_mistaken(pc);
+  const std::vector<IrValue> own = load(pc, where, mask);
+  const std::string behind = text_.new_label();
+  text_.line("br label %{}", behind);
+  text_.start(behind);
+  text_.line("br label %{}", join);
+  text_.start(join);
+  for (std::size_t i = 0; i < loaded.size(); ++i)
+    loaded[i].text = text_.define("phi {} [ {}, %{} ], [ {}, %{} ]", IrDomain::type_of(own[i]),
+                                  loaded[i].text, here, own[i].text, behind);
   for (std::size_t i = 0; i < loaded.size(); ++i)
     assign(in.outputs[i], loaded[i], in.width, in.sign_extends);
   commit();
@@ -1336,7 +1798,8 @@ void FunctionTranslator::go_to(std::uint32_t from, std::uint32_t to) {
   likely(text_.define("icmp eq i32 {}, 0", text_.load_from("i32", "%by_block")), next, ends);
   text_.start(ends);
   tell_machine();
-  const std::string go_on = text_.define("call i32 %block_ends(i64 %frame, i32 {})", to);
+  const std::string go_on =
+      call("i32", offsetof(TranslatedFrame, block_ends), "i64, i32", "i64 %frame, i32 {}", to);
   hear_machine();
   likely(text_.define("icmp ne i32 {}, 0", go_on), next, stop);
   text_.start(stop);
@@ -1417,8 +1880,8 @@ void FunctionTranslator::branch(std::uint32_t pc, std::uint32_t length) {
         slots_[reg].shape = RegisterSlot::Shape::lanes;
       }
     tell_machine();
-    const std::string parted =
-        text_.define("call i32 %part(i64 %frame, i32 {}, i32 {}, i32 {})", pc, taken, length);
+    const std::string parted = call("i32", offsetof(TranslatedFrame, part), "i64, i32, i32, i32",
+                                    "i64 %frame, i32 {}, i32 {}, i32 {}", pc, taken, length);
     hear_machine();
     const std::string go_on = text_.new_label(), leaves = text_.new_label();
     likely(text_.define("icmp ne i32 {}, 0", parted), go_on, leaves);
@@ -1458,6 +1921,7 @@ void FunctionTranslator::instruction(std::uint32_t pc) {
 void FunctionTranslator::translate_segment(std::uint32_t first) {
   const std::uint32_t length = lengths_[first];
   rows_.clear();
+  find_loads_together(first, length);
   text_.text += std::exchange(stubs_, {});
   text_.start(fmt::format("segment{}", first));
   mask_ = text_.load_from("i32", "%lanes");
@@ -1505,10 +1969,13 @@ void FunctionTranslator::translate_segments() {
   text_.declarations.clear();
   functions_.clear();
   functions_text_.clear();
+  spans_.assign(lengths_.size(), 0);
   for (std::uint32_t pc = 0; pc < lengths_.size(); ++pc)
     if (lengths_[pc] != 0)
       translate_segment(pc);
   text_.text += std::exchange(stubs_, {});
+  if (may_go_on_)
+    begin_next_warp();
 }
 
 TranslatedText FunctionTranslator::run() {
@@ -1529,9 +1996,8 @@ TranslatedText FunctionTranslator::run() {
   argument("iterations", offsetof(TranslatedFrame, iterations), "i64");
   argument("parameters", offsetof(TranslatedFrame, parameters), "i64");
   argument("known", offsetof(TranslatedFrame, known), "i64");
-  argument("shared", offsetof(TranslatedFrame, shared), "i64");
-  argument("shared_bytes", offsetof(TranslatedFrame, shared_bytes), "i64");
-  argument("shared_granules", offsetof(TranslatedFrame, shared_granules), "i64");
+  text_.line("%shared_to_host = sub i64 {}, {}", field(offsetof(TranslatedFrame, shared), "i64"),
+             window::shared);
   argument("local_base", offsetof(TranslatedFrame, local_base), "i64");
   text_.line("%budget = alloca i64");
   text_.line("%lanes = alloca i32");
@@ -1541,20 +2007,6 @@ TranslatedText FunctionTranslator::run() {
   text_.line("%value_rows = alloca [256 x i64], align 64");
   text_.line("%addresses = ptrtoint {} %address_row to i64", text_.pointer("[32 x i64]"));
   text_.line("%values = ptrtoint {} %value_rows to i64", text_.pointer("[256 x i64]"));
-  const std::string compute = text_.pointer("void (i64, i32, i32)"),
-                    part = text_.pointer("i32 (i64, i32, i32, i32)"),
-                    block_ends = text_.pointer("i32 (i64, i32)"),
-                    access = text_.pointer("i32 (i64, i32, i32, i64, i64)"),
-                    access_steps = text_.pointer("i32 (i64, i32, i32, i64, i64, i64)");
-  text_.line("%compute = inttoptr i64 {} to {}", field(offsetof(TranslatedFrame, compute), "i64"),
-             compute);
-  text_.line("%access = inttoptr i64 {} to {}", field(offsetof(TranslatedFrame, access), "i64"),
-             access);
-  text_.line("%access_steps = inttoptr i64 {} to {}",
-             field(offsetof(TranslatedFrame, access_steps), "i64"), access_steps);
-  text_.line("%part = inttoptr i64 {} to {}", field(offsetof(TranslatedFrame, part), "i64"), part);
-  text_.line("%block_ends = inttoptr i64 {} to {}",
-             field(offsetof(TranslatedFrame, block_ends), "i64"), block_ends);
   std::string entries;
   for (std::uint32_t pc = 0; pc < lengths_.size(); ++pc)
     if (lengths_[pc] != 0)
@@ -1565,7 +2017,7 @@ TranslatedText FunctionTranslator::run() {
   text_.text += "!0 = !{!\"branch_weights\", i32 1000, i32 1}\n";
   for (const std::string &declaration : text_.declarations)
     text_.text += declaration;
-  TranslatedText result{text_.text, lengths_, specials_, {}, slot_bytes_, {}, {}, {}, {}};
+  TranslatedText result{text_.text, lengths_, spans_, specials_, {}, slot_bytes_, {}, {}, {}, {}};
   for (const Slot &slot : slots_) {
     result.slots.push_back(slot);
     result.slots.back().any_nan = slot.nan == NanBits::any;

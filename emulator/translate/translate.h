@@ -10,7 +10,7 @@ namespace ptxasw::emulator {
 struct TranslatedText {
   std::string ir; ///< a module with the function `translated`: void (TranslatedFrame *)
   // As Translation has them:
-  std::vector<std::uint32_t> entries;
+  std::vector<std::uint32_t> entries, spans;
   std::vector<SpecialRegister> specials;
   std::vector<RegisterSlot> slots;
   std::uint32_t slot_bytes = 0;

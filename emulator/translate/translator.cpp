@@ -87,6 +87,7 @@ private:
       return nullptr;
     result->code = reinterpret_cast<void (*)(TranslatedFrame *)>(address);
     result->entries = std::move(text.entries);
+    result->spans = std::move(text.spans);
     result->specials = std::move(text.specials);
     result->slots = std::move(text.slots);
     result->slot_bytes = text.slot_bytes;

@@ -1,8 +1,8 @@
 // bench-engines [KERNEL...]: the suite's kernels in plain CUDA (ptx/) and ten others (others.cu) on
 // the CPU, by the interpreter and by translated code, and the same loops in C (acc/ without
 // OpenACC, others.c), compiled by clang -O3 -march=native: one core each, on the same memory of
-// this process, which is how programs without a GPU run. Prints seconds of processor time, the best
-// of some runs, and their ratios; what translating took is beside them and not in them.
+// this process, which is how programs without a GPU run. Prints seconds of processor time, the
+// least of some runs, and their ratios; what translating took is beside them and not in them.
 
 #include "emulator/machine/warp_launch.h"
 #include "emulator/translate/translator.h"
@@ -15,6 +15,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <new>
 #include <variant>
 
 using namespace ptxasw::test;
@@ -59,7 +60,19 @@ void hash(int n, int rounds, const unsigned *in, unsigned *out);
 
 namespace {
 
-using Buffers = std::vector<std::vector<float>>;
+/// Memory as cudaMalloc hands it out without a GPU: it begins where a page does.
+template <class Element> struct PageAllocator {
+  using value_type = Element;
+  static constexpr std::align_val_t page{4096};
+  Element *allocate(std::size_t count) {
+    return static_cast<Element *>(::operator new(count * sizeof(Element), page));
+  }
+  void deallocate(Element *memory, std::size_t) { ::operator delete(memory, page); }
+  bool operator==(const PageAllocator &) const { return true; }
+};
+
+using Buffer = std::vector<float, PageAllocator<float>>;
+using Buffers = std::vector<Buffer>;
 using Parameter = std::variant<int, float, std::monostate>; ///< the last: the next buffer
 
 struct Kernel {
@@ -100,9 +113,9 @@ Kernel with_grid(Kernel kernel, Extents block, Extents grid) {
   return kernel;
 }
 
-/// With as many buffers in all.
-Kernel with_buffers(Kernel kernel, std::size_t count) {
-  kernel.sizes.resize(count, kernel.sizes[0]);
+/// With as many buffers in all, and as many numbers for each point.
+Kernel with_buffers(Kernel kernel, std::size_t count, std::size_t components) {
+  kernel.sizes.assign(count, components * kernel.sizes[0]);
   return kernel;
 }
 
@@ -164,14 +177,14 @@ std::vector<Kernel> all_kernels() {
                  uxx1(n3, n3, n3, .25f, .25f, at(b, 0), at(b, 1), at(b, 2), at(b, 3), at(b, 4),
                       at(b, 5));
                }),
-      // The C version reads and writes two arrays more.
+      // The C version reads and writes two arrays more; the kernel has both components in one.
       with_buffers(of_suite("whispering", {n2, n2}, 2, 10,
                             [](Buffers &b) {
                               whispering(n2, n2, .25f, .25f, at(b, 0), at(b, 1), at(b, 2), at(b, 3),
                                          at(b, 4), at(b, 5), at(b, 6), at(b, 7), at(b, 8), at(b, 9),
                                          at(b, 10), at(b, 11));
                             }),
-                   12),
+                   12, 2),
       of_suite("sincos", {n3, n3, n3}, 0, 3,
                [](Buffers &b) { sincos_xy(n3, n3, n3, at(b, 0), at(b, 1), at(b, 2)); }),
       {"axpy",
@@ -240,9 +253,26 @@ std::vector<Kernel> all_kernels() {
 
 /// Seconds of processor time that something takes.
 double timed(const std::function<void()> &what) {
-  const std::clock_t start = std::clock();
+  const auto now = [] {
+    timespec time{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+  };
+  const double start = now();
   what();
-  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  return now() - start;
+}
+
+/// The least of what something takes, of so many times or, if it is short, more.
+double least(int times, const std::function<void()> &what) {
+  constexpr double enough = .3;
+  double least = 1e9, all = 0;
+  for (int i = 0; i < times || (all < enough && i < 100 * times); ++i) {
+    const double now = timed(what);
+    least = std::min(least, now);
+    all += now;
+  }
+  return least;
 }
 
 WarpLaunch launch_of(const Kernel &kernel, const Function &function, Buffers &buffers) {
@@ -278,7 +308,7 @@ int measure(const Kernel &kernel) {
   std::array<Buffers, 2> memories;
   for (Buffers &buffers : memories) {
     for (const std::size_t size : kernel.sizes) {
-      std::vector<float> &values = buffers.emplace_back(size);
+      Buffer &values = buffers.emplace_back(size);
       for (std::size_t n = 0; n < size; ++n)
         values[n] = static_cast<float>((n * 7 + buffers.size() - 1) % 16) * .125f;
     }
@@ -296,37 +326,29 @@ int measure(const Kernel &kernel) {
     const WarpProgram program(**module);
     GlobalMemory memory;
     Buffers &buffers = memories[translated];
-    for (std::vector<float> &each : buffers)
+    for (Buffer &each : buffers)
       memory.allocate_host("", reinterpret_cast<std::uint64_t>(each.data()), 4 * each.size(), true);
     auto number = program.find_kernel(kernel.name);
     if (!number)
       number = program.find_kernel(""); // the only one
     const WarpLaunch launch = launch_of(kernel, *program.function(*number).function, buffers);
-    double first = 0, best = 1e9;
-    for (int i = 0; i < (translated ? 6 : 2); ++i) {
-      std::optional<WarpFault> fault;
-      const double now = timed([&] {
-        const WarpOutcome outcome = run_kernel(program, *number, launch, memory, {});
-        steps = outcome.steps;
+    std::optional<WarpFault> fault;
+    const auto run = [&] {
+      const WarpOutcome outcome = run_kernel(program, *number, launch, memory, {});
+      steps = outcome.steps;
+      if (outcome.fault)
         fault = outcome.fault;
-      });
-      if (fault) {
-        fmt::print(stderr, "{}: {}\n", kernel.name, format(*fault));
-        return 1;
-      }
-      first = i == 0 ? now : first;
-      best = std::min(best, now);
-      if (i == 1 && !translated)
-        break;
+    };
+    const double first = timed(run);
+    seconds[translated] = translated ? least(6, run) : std::min(first, timed(run));
+    if (fault) {
+      fmt::print(stderr, "{}: {}\n", kernel.name, format(*fault));
+      return 1;
     }
-    seconds[translated] = best;
-    translating = first - best;
+    translating = first - seconds[translated];
   }
-  // As often as the interpreter: then the results are those of equal work.
   Buffers again = memories[0];
-  double loops = 1e9;
-  for (int i = 0; i < 12; ++i)
-    loops = std::min(loops, timed([&] { kernel.loops(again); }));
+  const double loops = least(12, [&] { kernel.loops(again); });
   fmt::print("{:12} {:>11} {:>9.1f} {:>10.1f} {:>8.2f} {:>12.1f} {:>7.1f} {:>6.1f}\n", kernel.name,
              steps, seconds[0] * 1e3, seconds[1] * 1e3, loops * 1e3, translating * 1e3,
              seconds[0] / seconds[1], seconds[1] / loops);

@@ -37,107 +37,86 @@ class Finder : OfKernel {
 public:
   Finder(const KernelContext &context, LoopId loop) : OfKernel(context), loop_(loop) {}
 
-  tl::expected<AheadLoop, Refusal> run() {
+  /// Throws Refused.
+  AheadLoop run() {
     const BlockId header = cfg().loops()[loop_].header;
-    result_.header = block(header).first;
-    at_ = result_.header;
-    const Refusal *why = find_way(header);
-    for (std::size_t i = 0; !why && i < result_.steps.size(); ++i)
-      why = look_at(i);
-    if (!why && !loads_)
-      why = &refusal::nothing;
-    if (!why)
-      why = find_early();
-    if (!why)
-      return std::move(result_);
-    return tl::unexpected(why->at(instruction(at_).line));
+    result_.header = at_ = block(header).first;
+    find_way(header);
+    for (const Step &step : result_.steps)
+      look_at(step);
+    require(loads_, refusal::nothing);
+    find_early();
+    return std::move(result_);
   }
 
 private:
   const Instruction &done_in(std::size_t step) const {
     return instruction(result_.steps[step].instruction);
   }
+  void require(bool holds, const Refusal &otherwise) const { demand(holds, otherwise, at_); }
 
   /// The blocks of an iteration, one behind the other.
-  const Refusal *find_way(BlockId header) {
+  void find_way(BlockId header) {
     const std::size_t blocks = blocks_in(cfg(), loop_).size();
     BlockId next = header;
     for (std::size_t i = 0; i < blocks; ++i) {
       const BasicBlock &here = block(next);
       at_ = here.end - 1;
-      if (cfg().loop_of(next) != loop_ || cfg().irreducible(next) || (i > 0 && next == header))
-        return &refusal::shape;
+      require(cfg().loop_of(next) == loop_ && !cfg().irreducible(next) &&
+                  (i == 0 || next != header),
+              refusal::shape);
       for (std::uint32_t one = here.first; one < here.end; ++one)
         result_.steps.push_back({one});
-      if (result_.steps.size() > largest_loop)
-        return &refusal::too_large;
-      if (const Refusal *why = go_on(here, next))
-        return why;
+      require(result_.steps.size() <= largest_loop, refusal::too_large);
+      next = behind(here);
     }
-    return next == header ? find_back() : &refusal::shape;
-  }
-
-  /// From a block to the one that follows it in the loop.
-  const Refusal *go_on(const BasicBlock &here, BlockId &next) {
-    const Opcode &last = opcode(here.end - 1);
-    if (returns(last) || last.op == Op::brx)
-      return &refusal::shape;
-    if (last.op != Op::bra || instruction(here.end - 1).guard == no_register) {
-      if (here.successors.size() != 1)
-        return &refusal::shape;
-      next = here.successors[0];
-      return cfg().contains(loop_, next) ? nullptr : &refusal::shape;
-    }
-    if (here.successors.size() != 2 || wants_agreement(last))
-      return &refusal::shape;
-    const bool taken = cfg().contains(loop_, here.successors[0]);
-    if (taken == cfg().contains(loop_, here.successors[1]))
-      return &refusal::shape;
-    result_.exits.push_back({result_.steps.size() - 1, !taken, here.successors[taken ? 1 : 0]});
-    next = here.successors[taken ? 0 : 1];
-    return nullptr;
-  }
-
-  /// The last step must be a branch whose target is the header's label.
-  const Refusal *find_back() {
+    // The last step must be a branch whose target is the header's label.
     result_.back = result_.steps.back().instruction;
-    return branch_target(module_, kernel_, instruction(result_.back)) == result_.header
-               ? nullptr
-               : &refusal::shape;
+    require(next == header &&
+                branch_target(module_, kernel_, instruction(result_.back)) == result_.header,
+            refusal::shape);
+  }
+
+  /// The block that follows another one in the loop.
+  BlockId behind(const BasicBlock &here) {
+    const Opcode &last = opcode(here.end - 1);
+    const auto stays = [&](std::size_t way) { return cfg().contains(loop_, here.successors[way]); };
+    require(!returns(last) && last.op != Op::brx, refusal::shape);
+    if (last.op != Op::bra || instruction(here.end - 1).guard == no_register) {
+      require(here.successors.size() == 1 && stays(0), refusal::shape);
+      return here.successors[0];
+    }
+    require(here.successors.size() == 2 && !wants_agreement(last) && stays(0) != stays(1),
+            refusal::shape);
+    const bool taken = stays(0);
+    result_.exits.push_back({result_.steps.size() - 1, !taken, here.successors[taken ? 1 : 0]});
+    return here.successors[taken ? 0 : 1];
   }
 
   /// What one instruction does.
-  const Refusal *look_at(std::size_t step) {
-    const Instruction &one = done_in(step);
+  void look_at(const Step &step) {
+    at_ = step.instruction;
+    const auto number = static_cast<std::size_t>(&step - result_.steps.data());
+    const Instruction &one = instruction(at_);
     const Opcode &opcode = module_.opcode(one);
-    at_ = result_.steps[step].instruction;
     const bool is_argument = opcode.op == Op::st && opcode.space == StateSpace::param;
-    if (opcode.op == Op::call || is_argument)
-      return &refusals::call;
-    if (!one.well_formed || one.scope != 0)
-      return &refusal::shape;
+    require(opcode.op != Op::call && !is_argument, refusals::call);
+    require(one.well_formed && one.scope == 0, refusal::shape);
     if (opcode.op == Op::bra)
-      return nullptr;
-    if (!agree(module_, module_.operands(one), emulator::Scope::thread) || uses_carry(opcode))
-      return &refusal::effects;
-    if (opcode.op == Op::st && effect_of(opcode) == Effect::store) {
-      stores_.push_back(step);
-      return nullptr;
-    }
-    if (first_operand(opcode) != FirstOperand::destination)
-      return &refusal::effects;
-    if (opcode.op == Op::ld) {
-      const Effect effect = effect_of(opcode);
-      if (effect != Effect::load && effect != Effect::none)
-        return &refusal::effects;
-      if (opcode.space == StateSpace::global || opcode.space == StateSpace::generic)
-        loads_ = true;
-      if (effect == Effect::load && !reads_constant_memory(opcode))
-        written_loads_.push_back(step);
-      result_.last_load = step;
-      return nullptr;
-    }
-    return is_pure(opcode) ? nullptr : &refusal::effects;
+      return;
+    const Effect effect = effect_of(opcode);
+    require(agree(module_, module_.operands(one), emulator::Scope::thread) && !uses_carry(opcode),
+            refusal::effects);
+    if (opcode.op == Op::st && effect == Effect::store)
+      return stores_.push_back(number);
+    require(first_operand(opcode) == FirstOperand::destination, refusal::effects);
+    if (opcode.op != Op::ld)
+      return require(is_pure(opcode), refusal::effects);
+    require(effect == Effect::load || effect == Effect::none, refusal::effects);
+    loads_ = loads_ || opcode.space == StateSpace::global || opcode.space == StateSpace::generic;
+    if (effect == Effect::load && !reads_constant_memory(opcode))
+      written_loads_.push_back(number);
+    result_.last_load = number;
   }
 
   /// All steps on which what `needed` holds depends become `early`.
@@ -171,16 +150,16 @@ private:
   }
 
   /// Which loads and stores may be of one place, and what tells where they are.
-  const Refusal *find_meetings() {
+  void find_meetings() {
     const auto is_anywhere = [](StateSpace space) {
       return space == StateSpace::global || space == StateSpace::generic;
     };
     for (std::size_t i = 0; !stores_.empty() && i < result_.steps.size(); ++i) {
       at_ = result_.steps[i].instruction;
       // A load that comes ahead of a store must be one that the proof knows the place of.
-      if (opcode(at_).op == Op::ld && (effect_of(opcode(at_)) != Effect::load ||
-                                       operands(at_).size() != 2 || base_of(i) == no_register))
-        return &refusal::effects;
+      require(opcode(at_).op != Op::ld || (effect_of(opcode(at_)) == Effect::load &&
+                                           operands(at_).size() == 2 && base_of(i) != no_register),
+              refusal::effects);
     }
     std::set<RegisterId> needed;
     for (const std::size_t store : stores_)
@@ -191,56 +170,49 @@ private:
         if (to != from && to != StateSpace::generic && from != StateSpace::generic)
           continue;
         // Of two generic addresses of shared memory both may be of one byte.
-        if (!is_anywhere(to) || !is_anywhere(from) ||
-            (to != StateSpace::global && from != StateSpace::global) ||
-            base_of(store) == no_register || base_of(load) == no_register)
-          return &refusal::effects;
+        require(is_anywhere(to) && is_anywhere(from) &&
+                    (to == StateSpace::global || from == StateSpace::global) &&
+                    base_of(store) != no_register && base_of(load) != no_register,
+                refusal::effects);
         result_.meetings.push_back({load, store, base_of(load), base_of(store)});
         needed.insert({base_of(store), base_of(load)});
       }
     reach(needed, Early::address);
     for (const Step &step : result_.steps) {
       at_ = step.instruction;
-      if (step.early == Early::address && opcode(step.instruction).op == Op::ld)
-        return &refusal::effects;
+      require(step.early != Early::address || opcode(at_).op != Op::ld, refusal::effects);
     }
-    return nullptr;
   }
 
-  const Refusal *find_early() {
+  void find_early() {
     std::set<RegisterId> needed;
     for (const Exit &exit : result_.exits)
       needed.insert(done_in(exit.step).guard);
     reach(needed, Early::test);
-    if (const Refusal *why = find_meetings())
-      return why;
+    find_meetings();
     needed.clear();
-    for (std::size_t i = 0; i < result_.steps.size(); ++i) {
-      if (module_.opcode(done_in(i)).op != Op::ld)
+    for (Step &step : result_.steps) {
+      at_ = step.instruction;
+      if (opcode(at_).op != Op::ld)
         continue;
-      at_ = result_.steps[i].instruction;
-      if (result_.steps[i].early == Early::test)
-        return &refusal::polls;
-      result_.steps[i].early = Early::load;
-      for (const RegisterId reg : read_registers(module_, done_in(i)))
+      require(step.early != Early::test, refusal::polls);
+      step.early = Early::load;
+      for (const RegisterId reg : read_registers(module_, instruction(at_)))
         needed.insert(reg);
     }
     reach(needed, Early::load);
-    for (std::size_t i = 0; i < result_.steps.size(); ++i) {
-      if (result_.steps[i].early == Early::no)
+    for (const Step &step : result_.steps) {
+      if (step.early == Early::no)
         continue;
-      at_ = result_.steps[i].instruction;
-      const Refusal *why = done_in(i).guard == no_register ? nullptr : &refusal::guarded;
-      for_each_register(module_, done_in(i), [&](RegisterId reg, RegisterUse use) {
-        if (use == RegisterUse::may_be_written)
-          why = &refusal::guarded;
-        if (use != RegisterUse::read && !can_be_copied(kernel_.registers[reg]))
-          why = &refusals::register_type;
+      at_ = step.instruction;
+      bool guarded = instruction(at_).guard != no_register, copied = true;
+      for_each_register(module_, instruction(at_), [&](RegisterId reg, RegisterUse use) {
+        guarded = guarded || use == RegisterUse::may_be_written;
+        copied = copied && (use == RegisterUse::read || can_be_copied(kernel_.registers[reg]));
       });
-      if (why)
-        return why;
+      require(copied, refusals::register_type);
+      require(!guarded, refusal::guarded);
     }
-    return nullptr;
   }
 
   const LoopId loop_;
@@ -257,10 +229,11 @@ Sites<AheadLoop> find_loops(const KernelContext &context) {
   if (!cfg.well_formed() || !context.kernel.target_lists.empty())
     return {{}, {refusal::shape}};
   for (LoopId loop = 0; loop < cfg.loops().size(); ++loop)
-    if (auto found = Finder(context, loop).run())
-      loops.push_back(std::move(*found));
-    else
-      add_refusal(refusals, found.error());
+    try {
+      loops.push_back(Finder(context, loop).run());
+    } catch (const Refused &stop) {
+      add_refusal(refusals, stop.refusal);
+    }
   if (cfg.loops().empty())
     refusals.push_back(refusals::no_loop);
   std::sort(loops.begin(), loops.end(),

@@ -63,10 +63,11 @@ protected:
         plan_(std::move(plan)), rooms_(rooms_of(module_, kernel_)),
         dynamic_(dynamic_rooms_of(module_, kernel_)), calls_(calls_of(context)),
         passing_(passing_variables(module_, kernel_)), names_(kernel_),
-        alone_at_once_(can_be_alone_at_once()), never_(kernel_.instructions.size(), false),
+        alone_at_once_(can_be_alone_at_once()), instead_(kernel_.instructions.size()),
         has_own_(kernel_.registers.size(), false) {
-    for (const GridRound &round : rounds_over_grid(context))
-      never_[round.branch] = form.once;
+    if (form.once)
+      for (const GridRound &round : rounds_over_grid(context))
+        instead_[round.branch] = round.instead;
     for (unsigned k = 0; k < copies_; ++k)
       together_.push_back(renaming(k, false));
   }
@@ -123,7 +124,8 @@ protected:
   const std::vector<Symbol> passing_; ///< variables for arguments and results
   const CoarsenNames names_;
   const bool alone_at_once_;
-  std::vector<bool> never_;        ///< by instruction: a branch that no launch in question takes
+  std::vector<std::optional<std::uint32_t>>
+      instead_;                    ///< by instruction: where a branch leads in all such launches
   std::vector<bool> has_own_;      ///< by register: a copy that goes on alone has a stand-in
   std::vector<Renaming> together_; ///< by copy
 

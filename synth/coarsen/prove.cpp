@@ -25,9 +25,9 @@
 // entry is such a place, too: for each number of blocks that lie inside the grid, exactly these
 // must run.
 //
-// In versions `once` of loops over the grid, the branches back to another round are never taken in
-// a launch that the table allows (rounds.cpp): the kernel is the one without them, whose threads do
-// the same in such launches.
+// In versions `once` of loops over the grid, the branches to another round lead on to where the
+// loop ends (rounds.cpp): the kernel is the one with such branches, whose threads do the same in a
+// launch that the table allows.
 //
 // Instructions that shared.cpp shows to compute, whenever they run, the only value that a shared
 // register ever gets (done_first()) stand once at the entry and nowhere else: the register then

@@ -42,15 +42,17 @@ protected:
     return theirs >= kernel_end() || (kernel_.instructions[theirs].guard == no_register &&
                                       returns(module_.opcode(kernel_.instructions[theirs])));
   }
-  /// Over branches of the kernel that are always taken or never, and over what has been done at the
-  /// entry; to the end of a detour at most.
+  /// Over branches of the kernel that always go one way, and over what has been done at the entry;
+  /// to the end of a detour at most.
   Position skip_kernel(Position theirs, const Detour *detour = nullptr) const {
     for (Position steps = 0; steps <= kernel_end(); ++steps) {
       if (theirs >= kernel_end() || (detour && theirs == detour->end))
         return theirs;
       const Instruction &instruction = kernel_.instructions[theirs];
-      if (first_[theirs] || never_[theirs])
+      if (first_[theirs])
         ++theirs;
+      else if (instead_[theirs])
+        theirs = *instead_[theirs];
       else if (module_.opcode(instruction).op == Op::bra && instruction.guard == no_register)
         theirs = target_of(instruction);
       else

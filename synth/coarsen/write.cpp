@@ -24,8 +24,8 @@
 // computed again for whoever comes. There is one such place, too: of several, the assembler moves
 // what they have in common to before the loop that they leave, and keeps it for each copy.
 //
-// In a version `once` a branch back to another round of a loop over the grid is left out, as no
-// launch that the table allows takes it.
+// In a version `once` a branch to another round of a loop over the grid is left out, or leads out
+// of the loop, as in the launches that the table allows nobody goes there.
 //
 // Where barriers follow and threads may part, copies that part do not go alone to their ends: they
 // go on a detour to where their ways meet (emulator/facts/meeting.h), each by itself, and are
@@ -63,29 +63,15 @@
 namespace ptxasw::synth {
 namespace {
 
-class CoarsenWriter : Coarsening {
+/// What a version has before any of the kernel's instructions: its header, its declarations, and
+/// the place that each copy has.
+class CoarsenPrologue : protected Coarsening {
 public:
-  CoarsenWriter(const KernelContext &context, const CoarsenForm &form, const Proposal &proposal)
+  CoarsenPrologue(const KernelContext &context, const CoarsenForm &form, const Proposal &proposal)
       : Coarsening(context, form, form.wide ? best_plan(context, form).plan : WidePlan()),
         proposal_(proposal) {}
 
-  std::string run() {
-    declare();
-    prologue();
-    lockstep();
-    detours();
-    find_own();
-    for (std::size_t point = 0; point < points_.size(); ++point)
-      for (unsigned k = 0; k < copies_at(point); ++k)
-        leave_lockstep(point, k);
-    for (unsigned code = 0; code < lone_codes(); ++code)
-      alone(code);
-    for (unsigned code = 0; code < lone_codes(); ++code)
-      go_on(code);
-    return header() + out_.body();
-  }
-
-private:
+protected:
   std::string header() const {
     std::vector<std::string> appended;
     if (form_.divides_grid())
@@ -131,35 +117,6 @@ private:
     });
     if (says)
       out_.declare(CoarsenNames::said, ScalarType::b64);
-  }
-
-  /// Shared registers that one copy, alone, may write while another one waits for what they held;
-  /// where one code is there for all copies, all that it uses and they do not share.
-  void find_own() {
-    std::set<RegisterId> own;
-    for (const Point &point : points_) {
-      const auto reached = reachable_from(module_, kernel_, {point.position});
-      const auto written = written_in(module_, kernel_, reached, first_);
-      const auto add = [&](RegisterId reg) {
-        if (alone_at_once() && !shared_[reg])
-          own.insert(reg);
-      };
-      for (std::uint32_t i = 0; i < count(); ++i)
-        if (reached[i])
-          for_each_register(module_, instruction(i),
-                            [&](RegisterId reg, RegisterUse) { add(reg); });
-      for (const std::uint32_t i : recomputation_.at(point.position))
-        add(recomputation_.result_of(i));
-      for (const RegisterId reg : live_at(point)) {
-        add(reg);
-        if (sharing_.by_some()[reg] && written[reg])
-          own.insert(reg);
-      }
-    }
-    for (const RegisterId reg : own) {
-      out_.declare(names_.own(reg), kernel_.registers[reg].type);
-      has_own_[reg] = true;
-    }
   }
 
   /// The name of a new predicate.
@@ -256,6 +213,64 @@ private:
     out_.write("@{} {}", outside, way);
   }
 
+  CodeWriter out_;
+  std::string first_along_x_; ///< whether this is the first thread, where `shift` is not 0
+
+private:
+  const Proposal &proposal_;
+  unsigned predicates_ = 0;
+};
+
+class CoarsenWriter : CoarsenPrologue {
+public:
+  using CoarsenPrologue::CoarsenPrologue;
+
+  std::string run() {
+    declare();
+    prologue();
+    lockstep();
+    detours();
+    find_own();
+    for (std::size_t point = 0; point < points_.size(); ++point)
+      for (unsigned k = 0; k < copies_at(point); ++k)
+        leave_lockstep(point, k);
+    for (unsigned code = 0; code < lone_codes(); ++code)
+      alone(code);
+    for (unsigned code = 0; code < lone_codes(); ++code)
+      go_on(code);
+    return header() + out_.body();
+  }
+
+private:
+  /// Shared registers that one copy, alone, may write while another one waits for what they held;
+  /// where one code is there for all copies, all that it uses and they do not share.
+  void find_own() {
+    std::set<RegisterId> own;
+    for (const Point &point : points_) {
+      const auto reached = reachable_from(module_, kernel_, {point.position});
+      const auto written = written_in(module_, kernel_, reached, first_);
+      const auto add = [&](RegisterId reg) {
+        if (alone_at_once() && !shared_[reg])
+          own.insert(reg);
+      };
+      for (std::uint32_t i = 0; i < count(); ++i)
+        if (reached[i])
+          for_each_register(module_, instruction(i),
+                            [&](RegisterId reg, RegisterUse) { add(reg); });
+      for (const std::uint32_t i : recomputation_.at(point.position))
+        add(recomputation_.result_of(i));
+      for (const RegisterId reg : live_at(point)) {
+        add(reg);
+        if (sharing_.by_some()[reg] && written[reg])
+          own.insert(reg);
+      }
+    }
+    for (const RegisterId reg : own) {
+      out_.declare(names_.own(reg), kernel_.registers[reg].type);
+      has_own_[reg] = true;
+    }
+  }
+
   void prologue() {
     if (form_.copies > 1)
       find_rows();
@@ -286,6 +301,9 @@ private:
     std::vector<bool> result = branch_targets(module_, kernel_);
     for (const Detour &detour : sharing_.detours())
       result[detour.end] = true;
+    for (std::uint32_t i = 0; i < count(); ++i)
+      if (instead_[i] && *instead_[i] != i + 1)
+        result[*instead_[i]] = true;
     return result;
   }
 
@@ -349,9 +367,15 @@ private:
     out_.write("@{} bra {}", differs, leaving_point(test.instruction, false));
   }
 
+  /// Where a branch always leads, of which that is the label.
+  void go_to(std::uint32_t target, std::uint32_t branch, const std::string &label) {
+    if (target != branch + 1)
+      out_.write("bra {}", label);
+  }
+
   void branch_together(std::uint32_t i) {
-    if (never_[i])
-      return;
+    if (instead_[i])
+      return go_to(*instead_[i], i, at(*instead_[i]));
     const Instruction &one = instruction(i);
     const auto target = branch_target(module_, kernel_, one);
     const std::string way = target ? "bra " + at(*target) : "ret";
@@ -421,8 +445,10 @@ private:
   template <typename Label>
   void by_itself(std::uint32_t i, unsigned k, const Renaming &names, const Label &label) {
     const Instruction &one = instruction(i);
-    if (first_[i] || never_[i] || lets_others_launch(opcode(i)))
+    if (first_[i] || lets_others_launch(opcode(i)))
       return;
+    if (instead_[i])
+      return go_to(*instead_[i], i, label(instead_[i]));
     if (calls_.of(i))
       return call(i, k, names);
     if (!is_way(opcode(i)))
@@ -578,10 +604,6 @@ private:
     choose(label, middle, end);
   }
 
-  const Proposal &proposal_;
-  CodeWriter out_;
-  std::string first_along_x_; ///< whether this is the first thread, where `shift` is not 0
-  unsigned predicates_ = 0;
   std::vector<Point> points_;
 };
 

@@ -150,7 +150,9 @@ std::optional<Refusal> obstacle_to(const Offers &offers, const Proposal &proposa
 std::string replace(const Module &module, const Function &kernel, const InKernelOptions &options,
                     InKernelOutcome &outcome) {
   const Offers offers = offers_for(module, kernel, options.block, outcome.why);
-  outcome.block = offers.facts.block;
+  const std::optional<BlockShape> &block = offers.facts.block;
+  if (block)
+    outcome.block = {block->x, block->y, block->z};
   outcome.block_assumed = offers.facts.block_assumed;
   for (const std::string &wanted : options.variants) {
     const std::string_view variant = wanted == in_kernel_auto ? std::string_view("wide") : wanted;
@@ -162,7 +164,7 @@ std::string replace(const Module &module, const Function &kernel, const InKernel
       refuse(outcome.why, *obstacle, variant);
       continue;
     }
-    auto body = write_and_prove(module, kernel, *offers.own, *proposal, *outcome.block);
+    auto body = write_and_prove(module, kernel, *offers.own, *proposal, *block);
     if (body) {
       outcome.variant = variant;
       return std::move(*body);

@@ -8,6 +8,7 @@
 // How it is written: write.cpp. Why it is right: prove.cpp.
 
 #include "synth/family.h"
+#include "synth/report.h"
 
 #include "emulator/semantics/launch.h"
 
@@ -43,13 +44,9 @@ struct InKernelOptions {
 };
 
 /// What was done with one kernel.
-struct InKernelOutcome {
+struct InKernelOutcome : InKernelRecord {
   std::string kernel;
-  std::string variant;             ///< what stands in it now; empty: it is as it was
-  std::optional<BlockShape> block; ///< the shape that it is made for
-  bool block_assumed = false;      ///< that is the caller's word
-  /// Why not, or why not what was wanted more: `barrier, line 7: threads of a block wait ...`.
-  std::vector<std::string> why;
+  bool block_assumed = false; ///< the shape of blocks is the caller's word
 };
 
 struct InKernelResult {

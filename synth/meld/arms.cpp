@@ -76,43 +76,36 @@ public:
   ArmWalk(const KernelContext &context, const std::vector<BlockId> &meeting, Site &site)
       : OfKernel(context), meeting_(meeting), site_(site) {}
 
-  /// The units from a block to where the arms meet; false: `why`.
-  bool walk(BlockId block, std::vector<Unit> &units) {
-    while (block != site_.join) {
-      const LoopId loop = outermost_loop_at(block);
-      const std::optional<BlockId> next =
-          loop == no_index ? straight(block, units) : whole_loop(loop, units);
-      if (!next)
-        return false;
-      if (units.size() > units_budget)
-        return refuse(refusal::large);
-      block = *next;
+  /// The units from a block to where the arms meet. Throws Refused.
+  std::vector<Unit> walk(BlockId from) {
+    std::vector<Unit> units;
+    for (BlockId at = from; at != site_.join;) {
+      const LoopId loop = outermost_loop_at(at);
+      at = loop == no_index ? straight(at, units) : whole_loop(loop, units);
+      require(units.size() <= units_budget, refusal::large);
     }
-    return true;
+    return units;
   }
 
-  Refusal why;
-
 private:
-  bool refuse(const Refusal &refusal, std::uint32_t at = no_index) {
-    why = at == no_index ? refusal : refusal.at(instruction(at).line);
-    return false;
+  /// `at`: the branch, if nothing else.
+  void require(bool holds, const Refusal &otherwise, std::uint32_t at = no_index) const {
+    demand(holds, otherwise, at == no_index ? site_.branch : at);
   }
 
   /// The block becomes part of the arms; it must be for the first time.
-  bool take(BlockId one) {
-    if (one >= cfg().blocks().size() || one == site_.join || cfg().irreducible(one) ||
-        !taken_.insert(one).second)
-      return refuse(refusal::shape);
+  void take(BlockId one) {
+    require(one < cfg().blocks().size() && one != site_.join && !cfg().irreducible(one) &&
+                taken_.insert(one).second,
+            refusal::shape);
     site_.blocks.push_back(one);
     const BasicBlock &range = block(one);
     for (std::uint32_t i = range.first; i < range.end; ++i) {
       if (const Refusal *obstacle = obstacle_of(module_, instruction(i)))
-        return refuse(*obstacle, i);
-      if (instruction(i).scope != instruction(site_.branch).scope)
-        return refuse(refusal::scope, i);
+        require(false, *obstacle, i);
+      require(instruction(i).scope == instruction(site_.branch).scope, refusal::scope, i);
     }
-    return range.first < range.end || refuse(refusal::shape);
+    require(range.first < range.end, refusal::shape);
   }
 
   /// Appends what a block holds except for the jump at its end.
@@ -132,22 +125,21 @@ private:
     return found;
   }
 
-  std::optional<BlockId> straight(BlockId from, std::vector<Unit> &units) {
-    if (!take(from))
-      return std::nullopt;
+  // Each adds units of what begins there, and returns what follows them.
+
+  BlockId straight(BlockId from, std::vector<Unit> &units) {
+    take(from);
     for (const std::uint32_t i : computing(from))
       units.push_back({.parts = {{{i}}}, .weight = weight_of(opcode(i))});
     const BasicBlock &range = block(from);
     if (range.successors.size() == 1)
       return range.successors[0];
-    if (range.successors.size() != 2 || meeting_[from] >= cfg().blocks().size()) {
-      refuse(refusal::shape, range.end - 1);
-      return std::nullopt;
-    }
+    require(range.successors.size() == 2 && meeting_[from] < cfg().blocks().size(), refusal::shape,
+            range.end - 1);
     return inner_branch(from, units);
   }
 
-  std::optional<BlockId> inner_branch(BlockId from, std::vector<Unit> &units) {
+  BlockId inner_branch(BlockId from, std::vector<Unit> &units) {
     const BlockId after = meeting_[from];
     std::set<BlockId> inside;
     std::vector<BlockId> open(block(from).successors);
@@ -156,44 +148,36 @@ private:
       open.pop_back();
       if (one == after || inside.contains(one))
         continue;
-      if (!take(one))
-        return std::nullopt;
+      take(one);
       inside.insert(one);
       open.insert(open.end(), block(one).successors.begin(), block(one).successors.end());
     }
-    return add(units, {{}, block(from).branch}, from, {inside.begin(), inside.end()}, after);
+    add(units, {{}, block(from).branch}, from, {inside.begin(), inside.end()}, after);
+    return after;
   }
 
-  std::optional<BlockId> whole_loop(LoopId loop, std::vector<Unit> &units) {
+  BlockId whole_loop(LoopId loop, std::vector<Unit> &units) {
     const BlockId header = cfg().loops()[loop].header;
     std::vector<BlockId> blocks;
     std::optional<BlockId> after;
     for (const BlockId one : blocks_in(cfg(), loop)) {
-      if (!take(one))
-        return std::nullopt;
+      take(one);
       if (one != header)
         blocks.push_back(one);
-      for (const BlockId successor : block(one).successors) {
-        if (cfg().contains(loop, successor))
-          continue;
-        if (after && *after != successor) {
-          refuse(refusal::shape, block(one).end - 1);
-          return std::nullopt;
+      for (const BlockId successor : block(one).successors)
+        if (!cfg().contains(loop, successor)) {
+          require(!after || *after == successor, refusal::shape, block(one).end - 1);
+          after = successor;
         }
-        after = successor;
-      }
     }
-    if (!after) {
-      refuse(refusal::shape);
-      return std::nullopt;
-    }
-    return add(units, {computing(header), block(header).branch}, header, blocks, *after);
+    require(after.has_value(), refusal::shape);
+    add(units, {computing(header), block(header).branch}, header, blocks, *after);
+    return *after;
   }
 
-  /// Adds a unit of what `head` has of a first block, and of other blocks, and connects them;
-  /// returns what follows it.
-  std::optional<BlockId> add(std::vector<Unit> &units, Part head, BlockId first,
-                             const std::vector<BlockId> &blocks, BlockId after) {
+  /// Adds a unit of what `head` has of a first block, and of other blocks, and connects them.
+  void add(std::vector<Unit> &units, Part head, BlockId first, const std::vector<BlockId> &blocks,
+           BlockId after) {
     Unit unit{{std::move(head)}, after};
     std::vector<BlockId> all{first};
     for (const BlockId one : blocks) {
@@ -209,18 +193,15 @@ private:
     for (std::size_t i = 0; i < all.size(); ++i) {
       const BasicBlock &range = block(all[i]);
       Part &part = unit.parts[i];
-      if (range.successors.empty() || range.successors.size() > 2 ||
-          (range.successors.size() == 2) != (part.branch != no_index)) {
-        refuse(refusal::shape, range.end - 1);
-        return std::nullopt;
-      }
+      require(!range.successors.empty() && range.successors.size() <= 2 &&
+                  (range.successors.size() == 2) == (part.branch != no_index),
+              refusal::shape, range.end - 1);
       if (part.branch != no_index)
         part.taken = part_of(range.successors[0]);
       part.next = part_of(range.successors.back());
       weigh(unit, part, all[i]);
     }
     units.push_back(std::move(unit));
-    return after;
   }
 
   void weigh(Unit &unit, const Part &part, BlockId one) const {
@@ -251,7 +232,7 @@ std::vector<BlockId> meeting_points(const ControlFlowGraph &cfg) {
 
 } // namespace
 
-tl::expected<Site, Refusal> site_at(const KernelContext &context, BlockId block) {
+Site site_at(const KernelContext &context, BlockId block) {
   const Module &module = context.module;
   const ControlFlowGraph &cfg = context.cfg();
   const std::vector<BlockId> &meeting =
@@ -260,29 +241,29 @@ tl::expected<Site, Refusal> site_at(const KernelContext &context, BlockId block)
   Site site;
   site.branch = range.branch;
   const Instruction &branch = context.kernel.instructions[range.branch];
-  const auto refused = [&](const Refusal &why) { return tl::unexpected(why.at(branch.line)); };
-  if (module.opcode(branch).op == Op::brx)
-    return refused(refusals::branch_table);
-  if (module.opcode(branch).op != Op::bra || range.successors.size() != 2 || cfg.irreducible(block))
-    return refused(refusal::shape);
-  if (meeting[block] >= cfg.blocks().size())
-    return refused(refusal::no_meeting);
+  const auto require = [&](bool holds, const Refusal &otherwise) {
+    if (!holds)
+      throw Refused{otherwise.at(branch.line)};
+  };
+  require(module.opcode(branch).op != Op::brx, refusals::branch_table);
+  require(module.opcode(branch).op == Op::bra && range.successors.size() == 2 &&
+              !cfg.irreducible(block),
+          refusal::shape);
   site.join = meeting[block];
-  if (cfg.blocks()[site.join].first >= cfg.blocks()[site.join].end)
-    return refused(refusal::no_meeting);
-  if (range.successors[0] == site.join || range.successors[1] == site.join)
-    return refused(refusal::one_arm);
+  require(site.join < cfg.blocks().size() &&
+              cfg.blocks()[site.join].first < cfg.blocks()[site.join].end,
+          refusal::no_meeting);
+  require(range.successors[0] != site.join && range.successors[1] != site.join, refusal::one_arm);
   ArmWalk walk(context, meeting, site);
-  std::vector<Unit> taken, next;
-  if (!walk.walk(range.successors[0], taken) || !walk.walk(range.successors[1], next))
-    return tl::unexpected(walk.why.line == 0 ? walk.why.at(branch.line) : walk.why);
-  site.when = std::move(branch.guard_negated ? next : taken);
-  site.otherwise = std::move(branch.guard_negated ? taken : next);
+  site.when = walk.walk(range.successors[0]);
+  site.otherwise = walk.walk(range.successors[1]);
+  if (branch.guard_negated)
+    std::swap(site.when, site.otherwise);
   std::sort(site.blocks.begin(), site.blocks.end());
   for (const BlockId one : site.blocks)
     for (const BlockId from : cfg.blocks()[one].predecessors)
-      if (from != block && !std::binary_search(site.blocks.begin(), site.blocks.end(), from))
-        return refused(refusal::shape);
+      require(from == block || std::binary_search(site.blocks.begin(), site.blocks.end(), from),
+              refusal::shape);
   return site;
 }
 

@@ -11,6 +11,7 @@
 #include "synth/same_launch.h"
 
 #include <algorithm>
+#include <fmt/core.h>
 
 namespace ptxasw::synth {
 namespace {
@@ -74,6 +75,16 @@ FamilyAnswer propose_meld(const KernelContext &context) {
   return answer;
 }
 
+std::vector<FamilyStep> meld_steps(const KernelContext &context) {
+  std::vector<FamilyStep> steps;
+  for (const std::string_view variant : meld_variants)
+    for (const MeldSite &site : meld_sites(context, cutoff_of(variant)).sites)
+      steps.push_back({fmt::format("meld:{}:{}", site.line, variant), [&context, site, variant] {
+                         return meld_branch(context, site.instruction, cutoff_of(variant));
+                       }});
+  return steps;
+}
+
 } // namespace
 
 Sites<MeldSite> meld_sites(const KernelContext &context, MeldCutoff cutoff) {
@@ -90,17 +101,17 @@ Sites<MeldSite> meld_sites(const KernelContext &context, MeldCutoff cutoff) {
     if (branch.parting == facts::Parting::never)
       continue;
     parts = true;
-    const auto site = meld::site_at(context, branch.block);
-    if (!site) {
-      result.refusals.push_back(site.error());
-      continue;
+    try {
+      const meld::Site site = meld::site_at(context, branch.block);
+      const meld::Alignment found = meld::align(context, site, cost_apart(cutoff));
+      const std::uint32_t line = kernel.instructions[site.branch].line;
+      if (found.gain >= least_gain(cutoff))
+        result.sites.push_back({site.branch, line, found.saved, found.gain});
+      else
+        result.refusals.push_back(meld_refusal::too_little.at(line));
+    } catch (const Refused &stop) {
+      result.refusals.push_back(stop.refusal);
     }
-    const meld::Alignment found = meld::align(context, *site, cost_apart(cutoff));
-    const std::uint32_t line = kernel.instructions[site->branch].line;
-    if (found.gain >= least_gain(cutoff))
-      result.sites.push_back({site->branch, line, found.saved, found.gain});
-    else
-      result.refusals.push_back(meld_refusal::too_little.at(line));
   }
   if (!parts)
     result.refusals.push_back(meld_refusal::uniform);
@@ -109,9 +120,12 @@ Sites<MeldSite> meld_sites(const KernelContext &context, MeldCutoff cutoff) {
 
 std::optional<std::string> meld_branch(const KernelContext &context, std::uint32_t branch,
                                        MeldCutoff cutoff) {
-  const auto site = meld::site_at(context, context.cfg().block_of(branch));
-  return site ? meld::write_melded(context, *site, meld::align(context, *site, cost_apart(cutoff)))
-              : std::nullopt;
+  try {
+    const meld::Site site = meld::site_at(context, context.cfg().block_of(branch));
+    return meld::write_melded(context, site, meld::align(context, site, cost_apart(cutoff)));
+  } catch (const Refused &) {
+    return std::nullopt;
+  }
 }
 
 std::string prove_melded(const Module &before, const Function &kernel, const Module &after,
@@ -129,6 +143,8 @@ const Family meld_family = {
     .propose = propose_meld,
     .write = write_same_launch<meld_all>,
     .prove = prove_same_launch<prove_melded>,
+    .steps = meld_steps,
+    .prove_step = prove_melded,
 };
 
 } // namespace ptxasw::synth

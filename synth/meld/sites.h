@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tl/expected.hpp>
 #include <vector>
 
 namespace ptxasw::synth::meld {
@@ -48,8 +47,8 @@ struct Site {
   BlockId join = 0;
 };
 
-/// Takes the branch at the end of a block apart. Error: what stands in the way.
-tl::expected<Site, Refusal> site_at(const KernelContext &context, BlockId block);
+/// Takes the branch at the end of a block apart. Throws Refused: what stands in the way.
+Site site_at(const KernelContext &context, BlockId block);
 
 // --- Leaves: what an instruction reads and writes, place by place in its text ---
 

@@ -54,6 +54,14 @@ template <promote::Wanted wanted> FamilyAnswer propose_loops(const KernelContext
   return answer;
 }
 
+std::vector<FamilyStep> promote_steps(const KernelContext &context) {
+  std::vector<FamilyStep> steps;
+  for (const PromotionSite &site : promotion_sites(context).sites)
+    steps.push_back({fmt::format("promote:{}", site.line),
+                     [&context, site] { return promote_loop(context, site.header); }});
+  return steps;
+}
+
 constexpr std::string_view whole_variants[] = {"all"};
 
 } // namespace
@@ -123,6 +131,9 @@ const Family promote_family = {
     .propose = propose_loops<promote::Wanted::repeated>,
     .write = write_same_launch<promote_all<promote::Wanted::repeated>>,
     .prove = prove_same_launch<prove_promoted>,
+    .steps = promote_steps,
+    .prove_step = prove_promoted,
+    .without_tests = where_apart,
 };
 
 const Family carry_family = {

@@ -8,10 +8,6 @@
 
 #include "synth/search/search.h"
 
-#include "synth/cache/cache.h"
-#include "synth/meld/meld.h"
-#include "synth/promote/promote.h"
-#include "synth/rewrite.h"
 #include "synth/same_launch.h"
 
 #include <algorithm>
@@ -26,21 +22,6 @@ using Clock = std::chrono::steady_clock;
 using facts::Amount;
 using facts::AmountPool;
 using facts::Rational;
-
-/// Returns true if what a family does is tried in the kernel's place, step by step.
-bool is_tried_in_place(const Family &family) {
-  return family.name == "meld" || family.name == "promote" || family.name == "shuffle" ||
-         family.name == "cache";
-}
-
-/// A rewrite that could be done to a version.
-struct Rewrite {
-  std::string name;
-  std::optional<std::string> text; ///< the whole module
-  /// What is not proved of the function after it; null: that is proved where it is written.
-  std::string (*prove)(const Module &before, const Function &kernel, const Module &after,
-                       const Function &rewritten) = nullptr;
-};
 
 /// Returns true if there is something to compare.
 bool is_known(const SearchCost &cost, const SearchOptions &options) {
@@ -106,7 +87,7 @@ public:
     for (unsigned round = 0; round < options_.rounds && !beam.empty() && !spent(); ++round) {
       std::vector<std::size_t> next;
       for (const std::size_t one : beam)
-        expand(one, next);
+        take_steps(one, false, next);
       std::stable_sort(next.begin(), next.end(), [&](std::size_t a, std::size_t b) {
         const bool known = is_known(cost_of(a), options_);
         return known != is_known(cost_of(b), options_)
@@ -117,7 +98,8 @@ public:
         next.resize(options_.beam);
       beam = std::move(next);
     }
-    requalify();
+    std::vector<std::size_t> last;
+    take_steps(result_.best, true, last);
     look_beside();
     result_.candidates[result_.best].chosen = true;
     return std::move(result_);
@@ -134,13 +116,14 @@ private:
 
   const Function *function_in(const Module &module) const { return kernel_named(module, kernel_); }
 
-  /// The bound of a version with promoted loads is that of launches in which its tests come out
+  /// The bound of a version whose steps rest on tests is that of launches in which these come out
   /// well: the other arm is the version without them, and what it costs is known.
   void evaluate(SearchCandidate &candidate) const {
     std::shared_ptr<const Module> module = candidate.module;
-    if (candidate.apart)
-      if (auto parsed = parse(where_apart(*module), "optimize"))
-        module = std::shared_ptr<const Module>(std::move(*parsed));
+    for (const Family &family : families())
+      if (candidate.apart && family.without_tests)
+        if (auto parsed = parse(family.without_tests(*module), "optimize"))
+          module = std::shared_ptr<const Module>(std::move(*parsed));
     const Function &function = *function_in(*module);
     KernelBounds bounds = bound_kernel(*module, function, bound_);
     candidate.cost.amounts = bounds.amounts;
@@ -153,45 +136,25 @@ private:
   }
 
   /// The versions one rewrite further than candidate `from`; those that are proved join `next`.
-  void expand(std::size_t from, std::vector<std::size_t> &next) {
+  void take_steps(std::size_t from, bool last, std::vector<std::size_t> &next) {
     const std::shared_ptr<const Module> module = result_.candidates[from].module;
-    const std::vector<std::string> &steps = result_.candidates[from].steps;
-    const bool shuffle =
-        options_.shuffle && std::find(steps.begin(), steps.end(), "shuffle") == steps.end();
+    const std::vector<std::string> done = result_.candidates[from].steps;
     const KernelContext context(*module, *function_in(*module));
-    for (const MeldCutoff cutoff : {MeldCutoff::all, MeldCutoff::costly})
-      for (const MeldSite &site : meld_sites(context, cutoff).sites)
-        consider(from, next, [&]() -> Rewrite {
-          return {
-              fmt::format("meld:{}:{}", site.line, cutoff == MeldCutoff::all ? "all" : "costly"),
-              meld_branch(context, site.instruction, cutoff), prove_melded};
-        });
-    for (const PromotionSite &site : promotion_sites(context).sites)
-      consider(from, next, [&]() -> Rewrite {
-        return {fmt::format("promote:{}", site.line), promote_loop(context, site.header),
-                prove_promoted};
-      });
-    if (shuffle)
-      consider(from, next, [&] { return shuffled(*module); });
+    for (const Family &family : families())
+      if (family.steps && family.steps_last == last)
+        for (const FamilyStep &step : family.steps(context))
+          if (!step.once || std::find(done.begin(), done.end(), step.name) == done.end())
+            consider(from, family, step, next);
   }
 
-  /// By which path a load reads changes no step; so that is tried last, and of the best alone.
-  void requalify() {
-    const Module &module = *result_.candidates[result_.best].module;
-    std::vector<std::size_t> last;
-    consider(result_.best, last, [&]() -> Rewrite {
-      return {"cache:nc", requalify_loads({module, *function_in(module)}), prove_requalified};
-    });
-  }
-
-  /// Each version of each family.
+  /// Each version of each family that does nothing in the kernel's place.
   void look_beside() {
     if (!options_.time)
       return;
     const std::shared_ptr<const Module> module = result_.candidates[0].module;
     const KernelContext context(*module, *function_in(*module));
     for (const Family &family : families()) {
-      if (is_tried_in_place(family))
+      if (family.steps)
         continue;
       for (const Proposal &proposal : propose(family, context).proposals) {
         if (spent())
@@ -212,40 +175,29 @@ private:
     }
   }
 
-  Rewrite shuffled(const Module &module) const {
-    RewriteOptions how;
-    how.kernels = {kernel_};
-    how.shuffle = ShuffleMode::always;
-    auto result = rewrite_module(module.text(), "optimize", how);
-    return {"shuffle",
-            result && result->changed ? std::optional(std::move(result->text)) : std::nullopt};
-  }
-
-  /// Candidate `from` and one rewrite more; what is proved joins `next`.
-  template <typename Write>
-  void consider(std::size_t from, std::vector<std::size_t> &next, const Write &write) {
+  /// Candidate `from` and one step more; what is proved joins `next`.
+  void consider(std::size_t from, const Family &family, const FamilyStep &step,
+                std::vector<std::size_t> &next) {
     if (spent())
       return;
     const auto begin = Clock::now();
-    Rewrite rewrite = write();
-    if (!rewrite.text || !seen_.insert(*rewrite.text).second)
+    std::optional<std::string> text = step.text();
+    if (!text || !seen_.insert(*text).second)
       return;
     const std::shared_ptr<const Module> before = result_.candidates[from].module;
     SearchCandidate candidate;
     candidate.steps = result_.candidates[from].steps;
-    candidate.steps.push_back(rewrite.name);
-    candidate.apart =
-        std::any_of(candidate.steps.begin(), candidate.steps.end(),
-                    [](const std::string &step) { return step.starts_with("promote"); });
-    auto parsed = parse(std::move(*rewrite.text), "optimize");
+    candidate.steps.push_back(step.name);
+    candidate.apart = result_.candidates[from].apart || family.without_tests;
+    auto parsed = parse(std::move(*text), "optimize");
     if (parsed)
       candidate.module = std::shared_ptr<const Module>(std::move(*parsed));
     const Function *function = parsed ? function_in(*candidate.module) : nullptr;
     if (!function)
       candidate.withdrawn = parsed ? "the kernel is gone" : parsed.error().message;
-    else if (rewrite.prove)
+    else if (family.prove_step)
       candidate.withdrawn =
-          rewrite.prove(*before, *function_in(*before), *candidate.module, *function);
+          family.prove_step(*before, *function_in(*before), *candidate.module, *function);
     if (candidate.withdrawn.empty())
       evaluate(candidate);
     if (const auto index = add(std::move(candidate), begin))

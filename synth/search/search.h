@@ -48,7 +48,6 @@ struct SearchOptions {
   unsigned beam = 8;   ///< versions that are carried on from each round
   unsigned rounds = 8; ///< rewrites of a version at most
   double seconds = 60; ///< after that the best so far counts
-  bool shuffle = true; ///< loads whose values other lanes have, too (synth/rewrite.h)
   /// The number that a bound is at the sizes asked about; it returns nothing where its conditions
   /// do not hold. Null: compare formulas.
   std::function<std::optional<facts::Rational>(const SearchCost &, const facts::Amount &)> at;

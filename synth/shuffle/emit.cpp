@@ -30,6 +30,7 @@
 
 #include "synth/shuffle/candidate.h"
 
+#include "grammar/code_writer.h"
 #include "grammar/roles.h"
 
 #include <fmt/core.h>
@@ -44,41 +45,11 @@ namespace {
 /// Registers of the kernel of which one, the one written last, carries a value to another load.
 using EmittedValue = std::vector<LoadedElement>;
 
-/// Registers of a kernel's new code, by their width: `%ptxasw_r0`.
-class EmittedRegisters {
-public:
-  explicit EmittedRegisters(const std::string &prefix) : prefix_(prefix) {}
-
-  std::string operator()(unsigned width) {
-    Kind &kind = kinds_[width == 16 ? 0 : width == 64 ? 2 : width == 1 ? 3 : 1];
-    return fmt::format("{}{}{}", prefix_, kind.letter, kind.count++);
-  }
-
-  std::string declarations() const {
-    std::string text;
-    for (const Kind &kind : kinds_)
-      if (kind.count > 0)
-        text += fmt::format("\n\t.reg .{} {}{}<{}>;", kind.type, prefix_, kind.letter, kind.count);
-    return text;
-  }
-
-private:
-  struct Kind {
-    const char *type;
-    char letter;
-    unsigned count = 0;
-  };
-
-  const std::string &prefix_;
-  Kind kinds_[4] = {{"b16", 'h'}, {"b32", 'r'}, {"b64", 'd'}, {"pred", 'p'}};
-};
-
 /// What a region has computed already.
 struct Region {
   std::string mask;
-  std::string off;                               ///< no lane uses a shuffle, or this one does not
   std::string wrapped;                           ///< the predicate of its tests
-  std::map<std::string, std::string> predicates; ///< by what they say
+  std::map<std::string, std::string> predicates; ///< by what computes them
 };
 
 /// What is computed once for a butterfly.
@@ -92,7 +63,7 @@ public:
   Emitter(const Module &module, const Function &function, const ShufflePlan &plan,
           const LaunchFacts &facts, const std::string &prefix, Edits &edits)
       : module_(module), function_(function), plan_(plan), facts_(facts), prefix_(prefix),
-        edits_(edits), fresh_(prefix), regions_(plan.regions.size()) {}
+        edits_(edits), fresh_(prefix.substr(1), true), regions_(plan.regions.size()) {}
 
   void run() {
     emit_hoists();
@@ -171,7 +142,7 @@ private:
     if (!copy.empty())
       return;
     const unsigned bits = width(value[0]);
-    copy = fresh_(bits);
+    copy = fresh_(fmt::format("b{}", bits));
     for (const LoadedElement &each : value)
       insert_after(each.load, fmt::format("mov.b{} {}, {};", bits, copy, name(each)));
   }
@@ -183,7 +154,7 @@ private:
       return;
     const unsigned bits = width(value[0]);
     for (unsigned i = 0; i < (bits + 31) / 32; ++i)
-      words.push_back(fresh_(32));
+      words.push_back(fresh_("b32"));
     for (const LoadedElement &each : value)
       insert_after(
           each.load,
@@ -197,7 +168,7 @@ private:
     std::string &copy = addresses_[access];
     if (!copy.empty())
       return;
-    copy = fresh_(64);
+    copy = fresh_("b64");
     const std::string text = fmt::format("mov.b64 {}, {};", copy, base_name(access));
     const bool is_load = module_.opcode(instruction(access)).op == Op::ld;
     if (is_load && overwrites_own_operands(module_, instruction(access))) // never hoisted
@@ -209,7 +180,7 @@ private:
   // value + offset leaves the range: above its end for a positive offset, below for a negative one.
   // Returns the predicate for that or `before`.
   std::string emit_wrap_test(const WrapTest &test, const std::string &before) {
-    std::string predicate = fresh_(1);
+    std::string predicate = fresh_("pred");
     const std::string_view name = function_.registers[test.where.reg].name;
     const bool up = test.offset > 0;
     const std::int64_t bound = test.is_signed
@@ -222,13 +193,14 @@ private:
     return predicate;
   }
 
-  // The predicate that says `what` in this region; `compute` writes the code if it is the first.
-  template <class Compute>
-  const std::string &shared(Region &region, const std::string &what, Compute compute) {
-    std::string &predicate = region.predicates[what];
+  // What an instruction of the region makes of these, which stands once in it.
+  template <class Line>
+  const std::string &once(Region &region, const std::string &opcode, const std::string &sources,
+                          Line line) {
+    std::string &predicate = region.predicates[opcode + " " + sources];
     if (predicate.empty()) {
-      predicate = fresh_(1);
-      compute(predicate);
+      predicate = fresh_("pred");
+      line(fmt::format("{} {}, {};", opcode, predicate, sources));
     }
     return predicate;
   }
@@ -239,7 +211,7 @@ private:
     std::string code;
     const auto line = [&](const std::string &text) { code += (code.empty() ? "" : "\n\t") + text; };
     if (planned.shuffles && regions_[planned.region].mask.empty()) {
-      regions_[planned.region].mask = fresh_(32);
+      regions_[planned.region].mask = fresh_("b32");
       line(fmt::format("activemask.b32 {};", regions_[planned.region].mask));
     }
     const std::string corner = emit_corner(planned, line);
@@ -269,13 +241,13 @@ private:
       take(fmt::format("@!{} ", corner));
     } else {
       // Only lanes that execute the load write its register (rule 12).
-      const std::string asked = fresh_(1), runs = fresh_(1);
+      const std::string asked = fresh_("pred"), runs = fresh_("pred");
       const std::string_view predicate = function_.registers[load.guard].name;
       line(load.guard_negated ? fmt::format("not.pred {}, {};", asked, predicate)
                               : fmt::format("mov.pred {}, {};", asked, predicate));
       line(fmt::format("and.pred {}, {}, {};", runs, asked, corner));
       line(fmt::format("@{} {}", runs, text));
-      const std::string takes = fresh_(1);
+      const std::string takes = fresh_("pred");
       line(fmt::format("not.pred {}, {};", takes, corner));
       line(fmt::format("and.pred {0}, {0}, {1};", takes, asked));
       take(fmt::format("@{} ", takes));
@@ -285,58 +257,34 @@ private:
 
   // The predicate under which a lane has to load by itself; empty if it never has to.
   template <class Line> std::string emit_corner(const PlannedLoad &load, Line line) {
+    Region own; // of a load that asks no other lane
+    Region &region = load.shuffles ? regions_[load.region] : own;
     std::string corner;
-    std::string what;
-    // Adds a condition: `compute` writes the code if it is the first to say this here.
-    const auto add = [&](const std::string &condition, auto compute) {
-      what += condition + " ";
-      corner = shared(regions_[load.region], what,
-                      [&, before = corner](const std::string &both) { compute(both, before); });
+    const auto add = [&](const std::string &opcode, const std::string &sources) {
+      corner = once(region, opcode, sources, line);
     };
-    if (load.has_corner)
-      corner = emit_off(load.region, line);
+    if (load.has_corner && region.wrapped.empty()) // no lane, or not this one, uses the shuffles
+      add("setp.ne.s32", fmt::format("{}, -1", region.mask));
+    else if (load.has_corner)
+      add("setp.ne.or.s32", fmt::format("{}, -1, {}", region.mask, region.wrapped));
     const auto add_distance = [&](unsigned distance, std::string_view place, bool &uses) {
-      if (distance == 0)
-        return;
-      uses = true;
-      add(fmt::format("{} {}", place, distance),
-          [&](const std::string &both, const std::string &before) {
-            line(fmt::format("setp.lt.or.u32 {}, {}{}, {}, {};", both, prefix_, place, distance,
-                             before));
-          });
+      uses = uses || distance != 0;
+      if (distance != 0)
+        add("setp.lt.or.u32", fmt::format("{}{}, {}, {}", prefix_, place, distance, corner));
     };
     add_distance(load.below, "below", uses_below_);
     add_distance(load.above, "above", uses_above_);
-    const auto add_predicate = [&](const std::string &condition, const std::string &predicate) {
-      add(condition, [&](const std::string &both, const std::string &before) {
-        line(fmt::format("or.pred {}, {}, {};", both, before, predicate));
-      });
-    };
     for (const unsigned flip : load.flips)
-      add_predicate(fmt::format("flip {}", flip), butterfly(flip).outside);
+      add("or.pred", fmt::format("{}, {}", corner, butterfly(flip).outside));
     std::set<std::string> wraps;
     for (const WrapTest &test : load.wrap_tests)
       wraps.insert(wrap_predicates_.at(test));
     for (const std::string &wrap : wraps)
-      if (corner.empty()) {
-        what += wrap + " ";
+      if (corner.empty())
         corner = wrap;
-      } else {
-        add_predicate(wrap, wrap);
-      }
+      else
+        add("or.pred", fmt::format("{}, {}", corner, wrap));
     return emit_address_tests(load, std::move(corner), line);
-  }
-
-  // The predicate of a region under which no lane, or not this one, uses its shuffles.
-  template <class Line> const std::string &emit_off(std::uint32_t number, Line line) {
-    Region &region = regions_[number];
-    if (region.off.empty()) {
-      region.off = fresh_(1);
-      line(region.wrapped.empty() ? fmt::format("setp.ne.s32 {}, {}, -1;", region.off, region.mask)
-                                  : fmt::format("setp.ne.or.s32 {}, {}, -1, {};", region.off,
-                                                region.mask, region.wrapped));
-    }
-    return region.off;
   }
 
   // The corner, or that a test of two addresses sends the lane to its load.
@@ -345,7 +293,7 @@ private:
     // Compares two addresses; true where the load has to run.
     const auto test = [&](const std::string &comparison, const std::string &type,
                           const std::string &left, std::int64_t right) {
-      const std::string predicate = fresh_(1);
+      const std::string predicate = fresh_("pred");
       line(corner.empty()
                ? fmt::format("setp.{}.{} {}, {}, {};", comparison, type, predicate, left, right)
                : fmt::format("setp.{}.or.{} {}, {}, {}, {};", comparison, type, predicate, left,
@@ -353,14 +301,14 @@ private:
       corner = predicate;
     };
     const auto difference = [&](const std::string &address) {
-      std::string result = fresh_(64);
+      std::string result = fresh_("b64");
       line(fmt::format("sub.s64 {}, {}, {};", result, base_name(load.load), address));
       return result;
     };
     for (const DistanceTest &distance : load.distance_tests) {
       const std::string apart = difference(addresses_.at(distance.source));
       if (distance.flip != 0) {
-        const std::string bytes = fresh_(64);
+        const std::string bytes = fresh_("b64");
         line(fmt::format("mul.wide.s32 {}, {}, {};", bytes, butterfly(distance.flip).step,
                          distance.stride));
         line(fmt::format("sub.s64 {0}, {0}, {1};", apart, bytes));
@@ -375,7 +323,7 @@ private:
         test("eq", "s64", bases, -offsets);
       } else {
         // load - store lies between -(load's bytes) and the store's, both excluded.
-        const std::string from_start = fresh_(64);
+        const std::string from_start = fresh_("b64");
         line(fmt::format("add.s64 {}, {}, {};", from_start, bases, offsets + bytes(load.load) - 1));
         test("lt", "u64", from_start, bytes(load.load) + bytes(store) - 1);
       }
@@ -393,9 +341,9 @@ private:
     const LoadedElement to{load.load, index};
     std::vector<std::string> words;
     const unsigned bits = width(to);
-    std::string result = direct ? std::string(name(to)) : fresh_(bits);
+    std::string result = direct ? std::string(name(to)) : fresh_(fmt::format("b{}", bits));
     for (const std::string &word : kept_words_.at(sources)) {
-      words.push_back(bits == 32 ? result : fresh_(32));
+      words.push_back(bits == 32 ? result : fresh_("b32"));
       const bool up = lane.delta < 0;
       line(fmt::format("shfl.sync.{}.b32 {}, {}, {}, {}, {};",
                        lane.flip != 0 ? "bfly"
@@ -406,16 +354,16 @@ private:
     if (bits == 64)
       line(fmt::format("mov.b64 {}, {{{}, {}}};", result, words[0], words[1]));
     else if (bits == 16)
-      line(fmt::format("mov.b32 {{{}, {}}}, {};", result, fresh_(16), words[0]));
+      line(fmt::format("mov.b32 {{{}, {}}}, {};", result, fresh_("b16"), words[0]));
     return result;
   }
 
   const Butterfly &butterfly(unsigned flip) {
     Butterfly &result = butterflies_[flip];
     if (result.step.empty()) {
-      result.step = fresh_(32);
+      result.step = fresh_("b32");
       if (!facts_.whole_warps())
-        result.outside = fresh_(1);
+        result.outside = fresh_("pred");
     }
     return result;
   }
@@ -425,24 +373,24 @@ private:
   void emit_prologue() {
     std::string code, declarations;
     for (const auto &[flip, butterfly] : butterflies_) {
-      const std::string lane = fresh_(32);
+      const std::string lane = fresh_("b32");
       code += fmt::format("\n\tmov.u32 {0}, %laneid;\n\txor.b32 {1}, {0}, {2};"
                           "\n\tsub.s32 {1}, {1}, {0};",
                           lane, butterfly.step, flip);
       if (butterfly.outside.empty())
         continue;
-      const std::string tid = fresh_(32), extent = fresh_(32);
+      const std::string tid = fresh_("b32"), extent = fresh_("b32");
       code += fmt::format("\n\tmov.u32 {0}, %tid.x;\n\tadd.s32 {0}, {0}, {1};"
                           "\n\tmov.u32 {2}, %ntid.x;\n\tsetp.ge.u32 {3}, {0}, {2};",
                           tid, butterfly.step, extent, butterfly.outside);
     }
     if (uses_below_ || uses_above_) {
-      const std::string lane = fresh_(32);
+      const std::string lane = fresh_("b32");
       const bool rows = !facts_.whole_warps();
       std::string tid, ntid;
       code += fmt::format("\n\tmov.u32 {}, %laneid;", lane);
       if (rows) {
-        tid = fresh_(32);
+        tid = fresh_("b32");
         code += fmt::format("\n\tmov.u32 {}, %tid.x;", tid);
       }
       if (uses_below_) {
@@ -454,7 +402,7 @@ private:
         declarations += fmt::format("\n\t.reg .b32 {}above;", prefix_);
         code += fmt::format("\n\tsub.s32 {}above, 31, {};", prefix_, lane);
         if (rows) {
-          ntid = fresh_(32);
+          ntid = fresh_("b32");
           code += fmt::format(
               "\n\tmov.u32 {0}, %ntid.x;\n\tsub.s32 {0}, {0}, {1};\n\tadd.s32 {0}, {0}, -1;"
               "\n\tmin.u32 {2}above, {2}above, {0};",
@@ -471,7 +419,7 @@ private:
   const LaunchFacts &facts_;
   const std::string &prefix_;
   Edits &edits_;
-  EmittedRegisters fresh_;
+  NewRegisters fresh_;
   std::vector<Region> regions_;                    ///< as those of the plan
   std::map<std::uint32_t, std::uint32_t> hoisted_; ///< sources, to the byte they moved to
   std::map<EmittedValue, std::string> values_;

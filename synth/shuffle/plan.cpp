@@ -12,7 +12,6 @@
 #include "grammar/roles.h"
 
 #include <algorithm>
-#include <fmt/core.h>
 #include <map>
 #include <tuple>
 
@@ -141,11 +140,6 @@ ShufflePlan restrict_to(Variant variant, ShufflePlan plan) {
 bool Reuse::is_copy() const {
   return std::all_of(elements.begin(), elements.end(),
                      [](const ElementSource &from) { return from.lane.is_own(); });
-}
-
-std::string to_string(SourceLane lane) {
-  return lane.flip != 0 ? fmt::format("the lane whose number differs by {}", lane.flip)
-                        : fmt::format("lane {:+}", lane.delta);
 }
 
 SourceLane Reuse::lane() const {

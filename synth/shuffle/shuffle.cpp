@@ -96,6 +96,16 @@ FamilyAnswer propose_shuffle(const KernelContext &context) {
   return answer;
 }
 
+/// All at once, as rewrite_module() proves them.
+std::vector<FamilyStep> shuffle_steps(const KernelContext &context) {
+  return {{"shuffle",
+           [&context]() -> std::optional<std::string> {
+             const RewriteResult &result = shuffled(context, "all").result;
+             return result.changed ? std::optional(result.text) : std::nullopt;
+           },
+           true}};
+}
+
 std::string prove_shuffle(const KernelContext &context, const Function &sibling,
                           const Proposal &proposal) {
   const auto &[written, kernel] = std::tie(context.module, context.kernel);
@@ -139,6 +149,7 @@ const Family shuffle_family = {
     .propose = propose_shuffle,
     .write = write_same_launch<shuffled_text>,
     .prove = prove_shuffle,
+    .steps = shuffle_steps,
 };
 
 } // namespace ptxasw::synth

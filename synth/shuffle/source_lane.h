@@ -1,9 +1,10 @@
 #pragma once
 
-// Whose value a load takes, in the terms that detection, proof, emission and `explain` share:
-// `SourceLane{.delta = -1}.of(5) == 4`.
+// Whose value a load takes, in the terms that detection, proof, emission and `explain` share, and
+// what another lane reads: `SourceLane{.delta = -1}.of(5) == 4`.
 
 #include "emulator/semantics/launch.h"
+#include "emulator/symbolic/emulate.h"
 
 #include <cstdlib>
 #include <set>
@@ -41,5 +42,18 @@ struct SourceLane {
 
 /// For people: "lane -1", "the lane whose number differs by 1".
 std::string to_string(SourceLane lane);
+
+/// That laneid is tid.x mod 32 (width 1), for a solver; null where rows need not be whole warps.
+Expr lane_of_row(Emulation &emulation, const LaunchFacts &facts);
+
+/// Returns true if lane L reads at `load` the address that the lane `from` of the same warp has at
+/// `source`, for every L for which there is such a lane: by the normal form, with each lane's
+/// number put in. Both are expanded. False also where rows need not be whole warps, as tid.x says
+/// nothing of the lane then.
+bool equal_in_each_lane(Emulation &emulation, const LaunchFacts &facts, Expr source, Expr load,
+                        SourceLane from);
+
+/// How many lanes up the lane whose number differs by `flip` is: a signed expression of 32 bits.
+Expr butterfly_step(Emulation &emulation, unsigned flip);
 
 } // namespace ptxasw::synth

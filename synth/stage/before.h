@@ -13,11 +13,6 @@
 
 namespace ptxasw::synth::stage {
 
-/// Thrown where a loop is not staged; caught where all loops are asked about.
-struct Refused {
-  Refusal refusal;
-};
-
 /// The ways to a loop, without another one among them.
 struct Before {
   std::vector<BlockId> blocks; ///< from which it can be reached, in the order of the text

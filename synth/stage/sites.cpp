@@ -163,10 +163,7 @@ private:
     return refusal.at(instruction(staging_.entry).line);
   }
 
-  void require(bool holds, const Refusal &refusal) const {
-    if (!holds)
-      throw Refused{here(refusal)};
-  }
+  void require(bool holds, const Refusal &refusal) const { demand(holds, refusal, staging_.entry); }
 
   LoopId outermost() const { return loop_.parent == no_index ? staging_.loop : loop_.parent; }
 

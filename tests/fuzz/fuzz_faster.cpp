@@ -1,6 +1,7 @@
 // What the launch helper and `ptxasw faster` read and others may have written: answers as they are
-// and with a checksum that is right, tables of versions, profiles, questions and PTX of machine
-// code. What is read must be written again as bytes that read the same.
+// and with a checksum that is right, tables of versions, profiles, questions, images and how often
+// a kernel is launched, and PTX of machine code. What is read must be written again as bytes that
+// read the same.
 
 #include "wrapper/faster/make.h"
 #include "wrapper/launch/answer.h"
@@ -49,5 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
   (void)launch::size_in_compiled_name(bytes);
   expect(launch::size_in_compiled_name(launch::compiled_name(bytes)) == size);
   (void)ptxasw::wrapper::faster::parse_question(bytes, "id");
+  (void)ptxasw::wrapper::faster::kernels_of(bytes, 90);
+  expect(launch::parse_often(bytes).each_us >= 0);
   return 0;
 }

@@ -1,9 +1,11 @@
 // What people write for commands, or other tools for them: launch files, baselines, settings, times
 // of Nsight Compute and of the launch helper, weights, words of --launch and --assume, what ptxas
-// prints. What is read must be written again as text that reads the same.
+// prints, programs that are to be run faster. What is read must be written again as text that reads
+// the same.
 
 #include "analysis/prove/prove.h"
 #include "wrapper/commands/cost_bounds.h"
+#include "wrapper/commands/faster_program.h"
 #include "wrapper/commands/launch_file.h"
 #include "wrapper/drop_in/resources.h"
 #include "wrapper/lint/baseline.h"
@@ -69,6 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, std::size_t siz
   ptxasw::analysis::BoundMetric metric;
   (void)read_weights(MemoryFile(text).path(), metric);
   (void)parse_resources(text);
+  (void)read_linked(MemoryFile(text).path());
   (void)parse_advisories(text);
   LaunchPoint point;
   (void)read_point(cut_at_commas({text}), point);

@@ -79,7 +79,17 @@ TEST_CASE("a sibling for launches whose threads cover a number") {
   CHECK(explain(Outcome::grid, l, arguments, t, s, {}) ==
         "the grid is 10x3x2 of 64x2x1 threads, and the number 10 in parameter 1 at byte 4 may be 2 "
         "to 9");
+  // A number of 64 bits is looked at as a whole.
+  s.needs.covered = {{1, 0, 1, 0, 3, 8}};
+  values.fields[0] = 9;
+  values.fields[1] = 0;
+  CHECK(fit(l, arguments, t, s, {}) != Outcome::grid);
+  values.fields[1] = 1;
+  CHECK(fit(l, arguments, t, s, {}) == Outcome::grid);
+  CHECK(explain(Outcome::grid, l, arguments, t, s, {})
+            .ends_with("the number 4294967305 in parameter 1 may be 0 to 9"));
   // In blocks of another shape there are as many.
+  s.needs.covered = {{1, 4, 1, 2, 3}};
   s.code_of = "other";
   s.extent = {32, 0, 0};
   s.needs.covered[0].axis = 0;

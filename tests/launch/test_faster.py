@@ -4,8 +4,10 @@ that are launched, and everything that may go wrong on the way.
 test_faster.py PTXASW HOST FAKE KILLING STRIDE: ptxasw, the program, the driver, what kills (killing.cpp), and at which steps:
 one in so many. The assembler is a script that copies, as the fake driver loads PTX; the versions, and their proofs, are real."""
 
+import fcntl
 import itertools
 import os
+import pty
 import re
 import resource
 import shutil
@@ -70,7 +72,7 @@ done
                 "PTXASW_REAL": str(self.ptxas), "TMPDIR": str(self.dir / "tmp"), **extra}
 
     def faster(self, scenario, *options, command=None, user=None, **extra):
-        command = command or ["--", str(HOST), scenario]
+        command = ["--", str(HOST), scenario] if command is None else command
         if scenario in ("faster-kept-code", "faster-remembered", "faster-own-ready"):  # versions from the first launch on, however busy we are
             extra.setdefault("PTXASW_LAUNCH_WAIT", "60000")
         return subprocess.run([str(PTXASW), "faster", *options, *command], env=self.environment(**extra), text=True,
@@ -111,7 +113,7 @@ class Running(Case):
         self.good("faster-linked-lto", FASTER_LINKED="1", FASTER_KNOWN="1")
 
     def test_variables_graphs_modules_and_threads(self):
-        for scenario in ("faster-variable", "faster-constant", "faster-graph", "faster-reload", "faster-unload", "faster-threads",
+        for scenario in ("faster-variable", "faster-constant", "faster-graph", "faster-reload", "faster-unload", "faster-ended-context", "faster-threads", "faster-crowd",
                          "faster-fork", "faster-contexts", "faster-released", "faster-stream", "faster-stuck"):
             with self.subTest(scenario=scenario):
                 self.good(scenario, FASTER_KNOWN="1")
@@ -197,6 +199,15 @@ cp "$in" "$out\"""")
                 self.wait_for(lambda: list((self.dir / ("cache" + computes)).glob("ptxasw/faster/*.versions")))
                 for _ in range(2):  # 400 launches would pay for it
                     self.good("faster-feared", FASTER_TRIED="0" if computes else "1", PTXASW_LAUNCH_WAIT="60000", **how)
+
+    def test_versions_are_made_in_nobodys_way(self):
+        """In processes of the lowest priority, with a minute of the processor and a session of their own."""
+        self.assembler(f"""{{ nice; ulimit -t; ulimit -c; cut -d' ' -f6 /proc/$$/stat; }} > {self.dir}/how
+cp "$in" "$out\"""")
+        self.good("faster-module")
+        nice, seconds, core, session = (self.dir / "how").read_text().split()
+        self.assertEqual((nice, seconds, core), ("19", "60", "0"))
+        self.assertNotEqual(int(session), os.getsid(0))
 
     def test_a_queue_that_is_always_full_is_let_run_empty_once(self):
         self.good("faster-full-queue", FAKE_QUEUE_US="1000")
@@ -302,6 +313,12 @@ cp "$in" "$out\"""")
        `- argument 3 from 16,384 to 32,767: original (T ms)
 """)
 
+    def test_kernels_of_one_name_are_told_apart(self):
+        said = self.good("faster-same-name", "--why", PTXASW_LAUNCH_ONLY="=add__ptxasw_retile_apart_x4")
+        tree = self.without_times(said).split("\n", 2)[2]
+        leaves = sorted(re.findall(r"(?m)^    [|`]- of the kernel with code [0-9a-f]{16}: (.*)$", tree))
+        self.assertEqual(leaves, ["original (T ms)", "retile apart x4, 1.6x (T -> T ms)"], tree)
+
     def without_times(self, said):
         return re.sub(r"\d\.\d+ (->|ms)", r"T \1", re.sub(r"(\d\.\d)\dx", r"\1x", said))
 
@@ -360,7 +377,7 @@ cp "$in" "$out\"""")
         # One that computes something else ends the program, and says where.
         self.assembler("cp \"$in\" \"$out\"; printf '\\n// wrong\\n' >> \"$out\"")
         done = self.faster("faster-verify", "--verify")
-        self.assertEqual(done.returncode, 128 + signal.SIGABRT)
+        self.assertEqual(done.returncode, -signal.SIGABRT)
         self.assertRegex(done.stderr, r"add__ptxasw_\w+ computes something else: byte 0 of the 65536 at")
 
     def test_without_a_toolkit_the_driver_compiles(self):
@@ -531,7 +548,9 @@ int main() {
         words = self.faster("", command=["printf", "%s|", "--why", "-h", "--"])
         self.assertEqual(words.stdout, "--why|-h|--|")
         self.assertEqual(self.faster("", command=["sh", "-c", "exit 7"]).returncode, 7)
-        self.assertEqual(self.faster("", command=["sh", "-c", "kill -9 $$"]).returncode, 137)
+        for ends in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGRTMAX):  # by which ptxasw ends, too
+            self.assertEqual(self.faster("", command=["sh", "-c", f"kill -{ends:d} $$"]).returncode, -ends)
+            self.assertEqual(list((self.dir / "tmp").iterdir()), [])
         cat = subprocess.run([str(PTXASW), "faster", "cat"], env=self.environment(), input="in", text=True,
                              capture_output=True, timeout=100)
         self.assertEqual(cat.stdout, "in")
@@ -541,6 +560,60 @@ int main() {
         program.send_signal(signal.SIGTERM)
         self.assertEqual(program.wait(100), 9)
         program.stdout.close()
+
+    def test_a_loop_of_a_shell_ends(self):
+        """Which it does if what it runs dies of an interrupt."""
+        loop = subprocess.Popen(["bash", "-c", f"for i in 1 2; do echo $i; {PTXASW} faster sh -c 'echo up; exec sleep 100'; done"],
+                                env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        self.assertEqual([loop.stdout.readline() for _ in range(2)], ["1\n", "up\n"])
+        os.killpg(loop.pid, signal.SIGINT)
+        self.assertEqual(loop.communicate(timeout=100)[0], "")
+        self.assertEqual(loop.returncode, -signal.SIGINT)
+
+    def test_every_signal_that_somebody_sends(self):
+        script = self.dir / "waits.py"
+        script.write_text("import signal, sys\n"
+                          "number = {int(sys.argv[1])}\n"
+                          "signal.pthread_sigmask(signal.SIG_BLOCK, number)\n"
+                          "print('up', flush=True)\n"
+                          "print(signal.sigwait(number) + 0)\n")
+        for number in (*(getattr(signal, "SIG" + name) for name in ("HUP", "INT", "QUIT", "ABRT", "USR1", "USR2", "ALRM", "TERM", "XCPU",
+                                                                   "IO", "PROF", "PWR", "VTALRM")), signal.SIGRTMIN, signal.SIGRTMAX):
+            with self.subTest(number=number):
+                run = subprocess.Popen([str(PTXASW), "faster", sys.executable, str(script), str(number + 0)], env=self.environment(),
+                                       text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                self.assertEqual(run.stdout.readline(), "up\n")
+                run.send_signal(number)
+                self.assertEqual(run.communicate(timeout=100)[0], f"{number + 0}\n")
+                self.assertEqual(run.returncode, 0)
+
+    def test_a_terminal(self):
+        """An interrupt comes once, whether the program is in the group of ptxasw or not, and that the terminal goes comes, too, though
+        the kernel tells the leader of the session alone."""
+        script = self.dir / "terminal.py"
+        script.write_text("import os, signal, sys\n"
+                          "wanted = [signal.SIGHUP, signal.SIGINT]\n"
+                          "signal.pthread_sigmask(signal.SIG_BLOCK, wanted)\n"
+                          "if sys.argv[2] == 'apart': os.setpgid(0, 0)\n"
+                          "with open(sys.argv[1], 'w') as file:\n"
+                          "    print('up', file=file, flush=True)\n"
+                          "    while (got := signal.sigwait(wanted)) != signal.SIGHUP: print(got.name, file=file, flush=True)\n"
+                          "    print(got.name, file=file, flush=True)\n"
+                          "os._exit(3)\n")
+        for where in ("together", "apart"):
+            with self.subTest(where=where):
+                got = self.dir / where
+                run, terminal = pty.fork()
+                if run == 0:
+                    os.execve(PTXASW, ["ptxasw", "faster", sys.executable, str(script), str(got), where], self.environment())
+                self.wait_for(lambda: got.exists() and got.read_text() == "up\n")
+                for count in (1, 2):
+                    os.write(terminal, b"\x03")
+                    self.wait_for(lambda: got.read_text() == "up\n" + count * "SIGINT\n")
+                os.close(terminal)
+                self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(run, 0)[1]), 3)
+                self.assertEqual(got.read_text(), "up\nSIGINT\nSIGINT\nSIGHUP\n")
 
     def test_a_signal_comes_once(self):
         """To the process group, as `timeout` sends it, and to ptxasw alone."""
@@ -594,6 +667,181 @@ int main() {
         self.assembler("kill -9 $PPID")  # who makes the versions
         self.good("faster-kept", FASTER_KERNEL="add", FASTER_UNANSWERED="1")
         self.wait_for(lambda: not list((self.dir / "tmp").iterdir()))
+
+
+class Hindered(Case):
+    """Whatever is in the way, the program runs, and its end is ptxasw's."""
+
+    ends_with = ["sh", "-c", "echo ran; exit 3"]
+
+    def ran(self, *options, command=None, **how):
+        """What was said of a program that ran."""
+        done = subprocess.run([str(PTXASW), "faster", *options, *(command or self.ends_with)], text=True, timeout=900,
+                              **{"env": self.environment(), "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE,
+                                 "stderr": subprocess.PIPE, **how})
+        self.assertEqual((done.returncode, done.stdout), (3, "ran\n"), done.stderr)
+        return done.stderr
+
+    def test_no_directory_for_temporary_files(self):
+        for place in ("/no/such/place", "/dev/null", str(self.dir / "file")):
+            (self.dir / "file").touch()
+            with self.subTest(place=place):
+                self.assertEqual(self.ran(env=self.environment(TMPDIR=place)),
+                                 "ptxasw: error: nothing is made faster: there is no directory for temporary files\n")
+        self.assertIn("no kernel was launched", self.ran(env=self.environment(TMPDIR="tmp"), cwd=self.dir))
+
+    def test_the_program_clears_it(self):
+        said = self.ran(command=["sh", "-c", "rm -rf $TMPDIR/*; echo ran; exit 3"])
+        self.assertIn("the program removed what this run had", said)
+
+    def test_strange_things_in_it(self):
+        for things in ("echo {} > 1.json; echo '[1]' > 2.json; echo '{\"outcomes\":3}' > 3.json; mkdir 4.json; ln -s /dev/zero 5.json",
+                       "mkdir a.question x.compiled 1.program; mkfifo b.question c.often d.compiled 2.program; ln -s /dev/zero e.question",
+                       "ln -s /dev/zero early; echo 1 > early; echo x > x.program; echo > y.program; echo 90 > z.program; echo > a.often",
+                       "head -c 100000 /dev/zero > bell; chmod 0 ."):
+            with self.subTest(things=things):
+                self.ran(command=["sh", "-c", f"cd $PTXASW_LAUNCH_FASTER; {things}; sleep 0.2; echo ran; exit 3"])
+
+    def test_no_memory_to_answer(self):
+        """Whoever answers runs out of memory, and only waits from then on; signals are passed on all the same."""
+        most = 400 << 20
+        run = subprocess.Popen([str(PTXASW), "faster", "sh", "-c", "cd $PTXASW_LAUNCH_FASTER; truncate -s 100G x.compiled; truncate -s 100G x; mv x x.question; echo > bell; "
+                                "trap 'echo ran; ls >&2; exit 3' TERM; echo up; while :; do sleep 0.1; done"],
+                               env=self.environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)))
+        self.assertEqual(run.stdout.readline(), "up\n")
+        time.sleep(0.5)
+        run.send_signal(signal.SIGTERM)
+        out, said = run.communicate(timeout=100)
+        self.assertEqual((run.returncode, out), (3, "ran\n"), said)
+        self.assertEqual(list((self.dir / "tmp").iterdir()), [])
+
+    def test_no_room_for_a_process(self):
+        few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (5, 5))
+        self.assertEqual(self.ran(preexec_fn=few),
+                         "ptxasw: error: nothing is made faster: no process can be started: Too many open files\n")
+        self.assertEqual(list((self.dir / "tmp").iterdir()), [])
+
+    def test_nobody_reads_what_is_said(self):
+        for place in (str(self.dir / "tmp"), "/no/such/place"):  # at the end, and before the program starts
+            with self.subTest(place=place):
+                read, write = os.pipe()
+                os.close(read)
+                self.ran(env=self.environment(TMPDIR=place), stderr=write)
+                os.close(write)
+                with open("/dev/full", "wb") as full:
+                    self.ran(env=self.environment(TMPDIR=place), stderr=full)
+                self.assertEqual(list((self.dir / "tmp").iterdir()), [])
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([str(PTXASW), "faster", "/no/such/program"], env=self.environment(), stderr=full, timeout=100)
+        self.assertEqual(done.returncode, 127)
+
+    def test_closed_descriptors(self):
+        script = self.dir / "open.py"
+        script.write_text("import os, sys\n"
+                          "def is_open(n):\n"
+                          "    try: return os.fstat(n) is not None\n"
+                          "    except OSError: return False\n"
+                          "open(sys.argv[1], 'w').write(' '.join(str(n) for n in range(3) if is_open(n)))\n"
+                          "os._exit(3)\n")
+        found = self.dir / "found"
+        for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
+            with self.subTest(closed=closed):
+                seen = []
+                for front in ("", f"{PTXASW} faster "):
+                    done = subprocess.run(["sh", "-c", f"{front}{sys.executable} {script} {found} {closed}"], env=self.environment(),
+                                          capture_output=True, timeout=100)
+                    self.assertEqual(done.returncode, 3, done.stderr)
+                    seen.append(found.read_text())
+                self.assertEqual(seen[0], seen[1])
+
+    def test_places_for_the_cache(self):
+        home = self.dir / "home"
+        home.mkdir()
+        for place, kept in ((str(self.dir / "a b\nc"), self.dir / "a b\nc"), (str(self.dir / "x/y/z"), self.dir / "x/y/z"),
+                            ("relative", home / ".cache"), ("", home / ".cache")):
+            with self.subTest(place=place):
+                self.assertIn("1 of 1 kernels", self.good("faster-module", FASTER_KNOWN="1", XDG_CACHE_HOME=place, HOME=str(home)))
+                self.assertEqual(len(list(kept.glob("ptxasw/faster/*.versions"))), 1)
+        for variables, why in (({"XDG_CACHE_HOME": "", "HOME": "relative"}, "neither XDG_CACHE_HOME nor HOME"),
+                               ({"XDG_CACHE_HOME": "", "HOME": "/no/such/home"}, "cannot make /no/such/home/.cache/ptxasw/faster"),
+                               ({"XDG_CACHE_HOME": "/dev/null/x"}, "cannot make /dev/null/x/ptxasw/faster")):
+            self.assertIn("nothing is remembered: " + why, self.ran(env=self.environment(**variables)))
+        self.assertFalse(Path("/no").exists())
+
+    def test_how_a_program_is_found(self):
+        place = self.dir / "place"
+        place.mkdir()
+        script = place / "says"
+        script.write_text("echo ran\nexit 3\n")  # without a first line that names a shell
+        script.chmod(0o755)
+        (self.dir / "says").mkdir()
+        path = f"{self.dir}:{place}:{os.environ['PATH']}"
+        self.ran(command=["says"], env=self.environment(PATH=path))
+        self.ran(command=["says"], env=self.environment(PATH=f"{os.environ['PATH']}:"), cwd=place)
+        self.ran(command=["/bin/sh", str(script)], env=self.environment(PATH=""))
+        without = {name: value for name, value in self.environment().items() if name != "PATH"}
+        self.ran(env=without)
+        for name, code in (("says-not", 127), ("", 127), (str(place), 126), ("/etc/passwd", 126), ("/etc/passwd/x", 126)):
+            done = self.faster("", command=["--", name])
+            self.assertEqual((done.returncode, done.stdout), (code, ""), name)
+            self.assertRegex(done.stderr, f"^ptxasw: error: cannot run {name}: .*\n$")
+        empty = place / "empty"
+        empty.touch(0o755)
+        self.assertEqual(self.faster("", command=[str(empty)]).returncode, 0)
+
+    def test_other_libraries_in_front(self):
+        self.assertIn("no kernel was launched", self.ran(env=self.environment(LD_PRELOAD=str(KILLING), KILL_IN="/no/such/place")))
+        self.assertIn("/no/such/library.so", self.ran(env=self.environment(LD_PRELOAD="/no/such/library.so")))
+        helper = PTXASW.parent / "libptxasw_launch.so"
+        self.assertIn("1 of 1 kernels", self.good("faster-module", LD_PRELOAD=str(helper)))
+        inner = self.good("", command=[str(PTXASW), "faster", str(HOST), "faster-module"], FASTER_KNOWN="1")
+        self.assertEqual(inner.count("1 of 1 kernels"), 1, inner)
+        self.assertEqual(inner.count("\nptxasw: "), 1, inner)
+
+    def test_where_ptxasw_lies(self):
+        for name, library, why in (("a b", True, "LD_PRELOAD cannot hold .*: a blank or a colon ends a path"),
+                                   ("alone", False, "libptxasw_launch.so is not beside ptxasw")):
+            place = self.dir / name
+            place.mkdir()
+            for file in (PTXASW, *([PTXASW.parent / "libptxasw_launch.so"] if library else [])):
+                shutil.copy(file, place)
+            done = subprocess.run([place / PTXASW.name, "faster", *self.ends_with], env=self.environment(), text=True, capture_output=True,
+                                  timeout=100)
+            self.assertEqual((done.returncode, done.stdout), (3, "ran\n"))
+            self.assertRegex(done.stderr, f"^ptxasw: error: nothing is made faster: {why}\n$")
+
+    def test_settings_that_are_none(self):
+        said = self.ran("--why", env=self.environment(PTXASW_LAUNCH_MODE="nonsense", PTXASW_LAUNCH_WAIT="-1", PTXASW_LAUNCH_BOGUS="1",
+                                                      PTXASW_FASTER="on", PTXASW_LAUNCH_SHARD="9/3"))
+        self.assertIn("no kernel was launched", said)
+
+    def test_a_program_that_leaves_others_behind(self):
+        """The run is over when the program is; what it left behind runs on, without answers."""
+        done = self.dir / "done"
+        code = f"({HOST} faster-launches; echo $? > {done}) & echo ran; exit 3"
+        self.ran(command=["sh", "-c", code], env=self.environment(FASTER_LAUNCHES="200000"), stderr=subprocess.DEVNULL)
+        self.wait_for(lambda: done.exists() and done.read_text())
+        self.assertEqual(done.read_text(), "0\n")
+        self.assertEqual(list((self.dir / "tmp").glob("ptxasw-faster-*")), [])
+        # What writes into the directory of the run while it is removed does not keep it.
+        for where in ("$PTXASW_LAUNCH_FASTER", "."):
+            writes = f"(cd $PTXASW_LAUNCH_FASTER; for i in $(seq 3000); do true > {where}/x$i; done; echo > {done}) & sleep 0.01; echo ran; exit 3"
+            done.unlink()
+            self.ran(command=["sh", "-c", writes], stderr=subprocess.DEVNULL)
+            self.wait_for(done.exists)
+            self.assertEqual(list((self.dir / "tmp").glob("ptxasw-faster-*")), [])
+
+    def test_words(self):
+        for words, code, why in ((["--bogus", "true"], 2, "`ptxasw faster` has no option `--bogus`"), (["--profile"], 2, "--profile"),
+                                 (["--profile", "/", "true"], 2, "Is a directory"), (["--"], 2, "nothing to run"),
+                                 (["--profile", "/dev/null", "true"], 2, "no profile of version 1"),
+                                 (["--profile", "/no/such/place/x.toml", "true"], 0, "no kernel was launched")):
+            done = self.faster("", *words, command=[])
+            self.assertEqual((done.returncode, done.stdout), (code, ""), words)
+            self.assertIn(why, done.stderr)
+        bogus = subprocess.run([str(PTXASW), "--bogus"], env=self.environment(), text=True, capture_output=True, timeout=100)
+        self.assertEqual((bogus.returncode, bogus.stderr), (2, "ptxasw: error: `ptxasw` has no option `--bogus`\n"))
 
 
 class Remembering(Case):
@@ -719,6 +967,29 @@ class Remembering(Case):
                                                           resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))))
                 self.assertEqual(done.returncode, 0, done.stderr)
         self.good("faster-module", FASTER_KNOWN="1")
+
+    def test_whoever_locks_the_cache_is_not_waited_for(self):
+        self.good("faster-module")
+        (known,) = self.kept.glob("*.toml")
+        before = known.read_bytes()
+        with open(self.kept / "lock", "r+b") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            said = self.good("faster-module", FASTER_KNOWN="1", FAKE_GPU="Another GPU")
+            self.assertIn(f"remembered: cannot write to {self.kept}", said)
+        self.assertEqual(known.read_bytes(), before)
+
+    def test_what_could_not_be_kept_is_said(self):
+        """There is no room for one of two answers; the other is remembered."""
+        self.good("faster-module", FASTER_KERNEL="biased")
+        self.good("faster-module")
+        mine = [path for path in self.versions() if b"biased" not in path.read_bytes()]
+        self.assertEqual(len(mine), 1)
+        mine[0].unlink()
+        mine[0].with_suffix(".toml").unlink()
+        mine[0].mkdir()
+        said = self.good("faster-module", FASTER_KNOWN="1")
+        self.assertRegex(said, rf"saved [\d.]+ ms of [\d.]+ \(\d+ %\)\.\n(.*\n)*  not everything is remembered: cannot write to {self.kept}\n")
+        self.assertNotIn("remembered", self.good("faster-module", FASTER_KNOWN="1", FASTER_KERNEL="biased"))
 
     def test_killed_while_writing(self):
         for i in range(12):
@@ -942,6 +1213,21 @@ class Remembering(Case):
         self.assertEqual(len(self.calls()), 1)
         self.assertEqual(len(self.versions()), 1)
         self.good("faster-module", FASTER_KNOWN="1")
+
+    def test_ranks_with_one_profile(self):
+        """Each adds to it what it found, and loses nothing of the others'."""
+        profile, go = self.dir / "all.toml", self.dir / "go"
+        kernels = ("add", "scaled", "biased", "indexed")
+        code = f"{HOST} faster-module && touch {self.dir}/ready-$PMI_RANK && while [ ! -e {go} ]; do sleep 0.01; done"
+        runs = [subprocess.Popen([str(PTXASW), "faster", "--profile", str(profile), "sh", "-c", code],
+                                 env=self.environment(FASTER_KNOWN="1", FASTER_KERNEL=kernel, PMI_RANK=str(rank)),
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for rank, kernel in enumerate(kernels)]
+        self.wait_for(lambda: len(list(self.dir.glob("ready-*"))) == len(kernels))
+        go.touch()  # they end at once
+        for run in runs:
+            said = run.communicate(timeout=900)[1]
+            self.assertEqual(run.returncode, 0, said)
+        self.assertEqual(sorted(re.findall(r'(?m)^kernel = "(\w+)"$', profile.read_text())), sorted(kernels))
 
     def test_whether_there_are_ranks(self):
         for how, rank in (*(({name: "3"}, "rank 3: ") for name in RANKS[:-1]),

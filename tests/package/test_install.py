@@ -222,6 +222,9 @@ class Packed(unittest.TestCase):
             run(self.dir / "overlay/bin/nvcc", "--no-gpu", "-arch=sm_90", "-o", program, SOURCE / "docs/examples/blur.cu")
             found = subprocess.run([both / "usr/bin/ptxasw", "check", "--", program], text=True, capture_output=True, timeout=300)
             self.assertRegex(found.stdout + found.stderr, r"check: \d findings")
+            # So is the helper that becomes a part of a program.
+            run(self.dir / "overlay/bin/nvcc", "--link-helper", "-arch=sm_90", "-o", program, SOURCE / "docs/examples/blur.cu")
+            self.assertIn("linked in, version", run(both / "usr/bin/ptxasw", "status", program))
         synopses = {run("dpkg-deb", "-f", package, "Description").split("\n")[0] for package in packages}
         self.assertEqual(len(synopses), 3)
         for package in packages:
@@ -235,6 +238,15 @@ class Packed(unittest.TestCase):
                 self.assertRegex(" ".join(code), r'^(set -e )?if \[ "\$1" = \S+ \]; then ldconfig fi$')
         if shutil.which("lintian"):
             run("lintian", "--fail-on", "error", "--allow-root", *packages)
+
+    def test_what_quickstart_builds(self):
+        """What `ptxasw faster`, and `nvcc --link-helper` of an overlay made there, need."""
+        self.assertRegex((SOURCE / "quickstart.sh").read_text(), r'(?m)^build "\$tests" programs$')
+        if not (BUILD / "build.ninja").exists() or not shutil.which("ninja"):
+            self.skipTest("no Ninja")
+        commands = run("ninja", "-C", BUILD, "-t", "commands", "programs")
+        for file in ("ptxasw", *(["libptxasw_launch.so", "libptxasw_launch.a"] if platform.machine() == "x86_64" else [])):
+            self.assertRegex(commands, rf" {re.escape(file)} ")
 
     def test_archive(self):
         self.pack("TGZ")

@@ -1,12 +1,14 @@
 // random_kernels --seed S --count N [--verified V] [--runs R] [--keep DIRECTORY] [--shard I/N]
-// [--json] [--siblings yes | --blocks yes | --wide yes | --in-kernel yes]
+// [--json] [--siblings yes | --blocks yes | --wide yes | --rounds yes | --in-kernel yes]
 //
 // Random kernels, rewritten with --shuffle=always and options whose promises hold, and run against
 // the original under random launches and schedules: N kernels, or as many as it takes until V have
 // been verified, with every changed instruction executed. A kernel that disagrees is shrunk and
 // printed. With --siblings they are re-tiled; with --blocks those that work in shared memory and
 // wait at barriers are, whole blocks by one; with --wide kernels made for that get siblings with
-// wide accesses; with --in-kernel kernels of both kinds get a version inside. Exit code 0: none
+// wide accesses; with --rounds such kernels have loops over the grid, and their siblings are those
+// for launches in which these have one round; with --in-kernel kernels of both kinds get a version
+// inside. Exit code 0: none
 // did, and as much was rewritten, proved, compared and executed as is usual. With --shard only the
 // I-th of N parts of the seeds; --json prints one line, which `ptxasw merge` adds up.
 
@@ -39,6 +41,8 @@ struct Totals {
   unsigned long launches = 0, shuffles = 0;
   unsigned long added = 0, never_ran = 0; ///< instructions, and lines of them
   unsigned unproved = 0;                  ///< loads whose rewrite was withdrawn
+  // Versions for one round of loops over the grid: written, compared, and launches of these.
+  unsigned once = 0, once_compared = 0, once_launches = 0;
 };
 
 std::size_t occurrences(const std::string &text, std::string_view word) {
@@ -51,6 +55,7 @@ std::size_t occurrences(const std::string &text, std::string_view word) {
 struct Checked {
   bool parsed = false, changed = false;
   bool exercised = false; ///< every instruction that changed was executed
+  bool once = false;      ///< a version for one round of loops over the grid
   unsigned unproved = 0;
   KernelVerdict verdict;
   std::string rewritten;
@@ -422,17 +427,39 @@ std::vector<std::string> wide_variants() {
   return variants;
 }
 
+/// Threads that a block of a kernel may have.
+std::uint64_t most_threads(const Function &kernel) {
+  std::uint64_t most = 1024;
+  if (const PerformanceDirective *const bound = kernel.directive("maxntid"))
+    most = std::uint64_t{bound->values[0]} * std::max(1u, bound->values[1]) *
+           std::max(1u, bound->values[2]);
+  return most;
+}
+
 /// A version of a kernel; where the kernel's blocks may have other shapes, one time in two that
-/// version in blocks of such a shape, drawn.
+/// version in blocks of such a shape, drawn among those that it can be launched in.
 Sibling in_drawn_blocks(const KernelContext &context, const Sibling &version, std::uint64_t seed) {
   WarpRandom random(seed ^ 0x637574);
   const FreeAxes axes = free_axes(context);
-  if (random.one_in(2))
+  const bool of_rows = version.kind.find("rows") != std::string::npos;
+  if (random.one_in(2) || (!version.needs.blocks.empty() && !of_rows)) // of some shapes alone
     return version;
   std::array<std::uint32_t, 3> extent{};
   for (const auto &[axis, free] : {std::pair{0, axes.x}, {1, axes.y}, {2, axes.z}})
-    if (free && !(axis > 0 && random.one_in(3)))
-      extent[axis] = (axis == 0 ? 2u : 1u) << random.below(axis == 0 ? 6 : 3);
+    if (free && !(axis > 0 && random.one_in(3))) {
+      const std::uint32_t multiple = version.block[axis];
+      extent[axis] = std::max(multiple, (axis == 0 ? 2u : 1u) << random.below(axis == 0 ? 6 : 3)) /
+                     multiple * multiple;
+      // Where copies are rows, blocks are one thread thick.
+      if (of_rows && version.grid[axis] > 1)
+        extent[axis] = 1;
+    }
+  for (std::size_t axis = 3; axis-- > 0;)
+    while (extent[axis] > version.block[axis] && std::uint64_t{std::max(1u, extent[0])} *
+                                                         std::max(1u, extent[1]) *
+                                                         std::max(1u, extent[2]) >
+                                                     most_threads(context.kernel))
+      extent[axis] = std::max(version.block[axis], extent[axis] / 2);
   if (extent == std::array<std::uint32_t, 3>{})
     return version;
   return in_other_blocks({version}, {reshaped(context, extent)}, 1).at(0);
@@ -491,21 +518,34 @@ Checked check_sibling(const std::string &text, unsigned runs, std::uint64_t seed
   }
   return check_variants(**original, options, runs, seed);
 }
-/// A kernel and one of the siblings with wide accesses that are proposed for it, drawn.
-Checked check_wide(const std::string &text, unsigned runs, std::uint64_t seed) {
+/// A kernel and one of the siblings with wide accesses that are proposed for it, drawn; one time in
+/// two, or always if it is for that, one for one round of loops over the grid.
+Checked check_wide(const std::string &text, unsigned runs, std::uint64_t seed, bool once) {
   const auto module = parse(text, "wide.ptx");
   if (!module)
     return {};
-  const FamilyAnswer answer =
-      propose(*find_family("vectorise"), {**module, (*module)->functions.back()});
+  const KernelContext context(**module, (*module)->functions.back());
+  std::vector<std::string> variants, of_once;
+  for (const char *family : {"vectorise", "retile"}) {
+    if (family != std::string_view("vectorise") && !once)
+      continue;
+    for (const Proposal &one : propose(*find_family(family), context).proposals)
+      (one.sibling.needs.covered.empty() ? variants : of_once).push_back(one.variant);
+  }
   Checked nothing;
   nothing.parsed = true;
-  if (answer.proposals.empty())
-    return nothing;
   WarpRandom random(seed ^ 0x64726177);
+  const bool may_be_once = !of_once.empty() && (once || random.one_in(2));
+  if (may_be_once || variants.empty())
+    variants = of_once;
+  if (variants.empty())
+    return nothing;
   SiblingOptions options;
-  options.wanted["retile"] = {answer.proposals[random.below(answer.proposals.size())].variant};
-  return check_variants(**module, options, runs, seed);
+  options.wanted["retile"] = {variants[random.below(variants.size())]};
+  Checked result = check_variants(**module, options, runs, seed);
+  result.once = result.changed &&
+                (may_be_once || options.wanted["retile"][0].find("-once") != std::string::npos);
+  return result;
 }
 
 /// The kernel with one of the versions in it that it can have, drawn, for a block that is drawn,
@@ -551,11 +591,11 @@ Checked check_in_kernel(const std::string &text, unsigned runs, std::uint64_t se
 }
 
 /// What is to be done with a kernel: rewritten in place, or given siblings, or one inside.
-enum class Task : std::uint8_t { rewrite, siblings, blocks, wide, in_kernel };
+enum class Task : std::uint8_t { rewrite, siblings, blocks, wide, rounds, in_kernel };
 
 /// Half of the kernels that get a sibling inside are of those for which wide accesses are proposed.
 bool is_wide(Task task, std::uint64_t seed) {
-  return task == Task::wide || (task == Task::in_kernel && seed % 2 == 1);
+  return task == Task::wide || task == Task::rounds || (task == Task::in_kernel && seed % 2 == 1);
 }
 
 /// What random kernels come to, in hundredths: somewhat less than what was measured.
@@ -563,6 +603,7 @@ struct Floor {
   unsigned changed;  ///< of the kernels: that are rewritten
   unsigned compared; ///< of those: that were compared on enough launches
   unsigned executed; ///< of the instructions that changed
+  unsigned once = 0; ///< of the kernels: that have a version for one round that was compared
 };
 
 constexpr Floor floor_of(Task task) {
@@ -574,7 +615,9 @@ constexpr Floor floor_of(Task task) {
   case Task::blocks:
     return {15, 80, 35};
   case Task::wide:
-    return {50, 90, 65};
+    return {50, 95, 60};
+  case Task::rounds:
+    return {80, 95, 50, 50};
   case Task::in_kernel:
     break;
   }
@@ -604,6 +647,8 @@ std::string below_floor(Task task, const Totals &totals) {
            totals.changed);
   at_least("changed instructions were executed",
            totals.added - std::min(totals.added, totals.never_ran), floor.executed, totals.added);
+  at_least("kernels have a version for one round that was compared", totals.once_compared,
+           floor.once, totals.kernels);
   if (100 * totals.unproved > unproved_loads * totals.shuffles)
     lines +=
         fmt::format("the rewrites of {} loads are not proved, beside {} shuffles: at most {} of "
@@ -623,8 +668,8 @@ struct Plan {
 };
 
 Checked check(const std::string &text, const Plan &plan, unsigned runs, std::uint64_t seed) {
-  if (plan.task == Task::wide)
-    return check_wide(text, runs, seed);
+  if (plan.task == Task::wide || plan.task == Task::rounds)
+    return check_wide(text, runs, seed, plan.task == Task::rounds);
   if (plan.task == Task::in_kernel)
     return check_in_kernel(is_wide(plan.task, seed) ? text : without_neighbours(text), runs, seed);
   if (plan.task == Task::blocks)
@@ -696,7 +741,7 @@ Checked shrink(Piece &body, const Plan &plan, Checked last, unsigned runs, std::
 }
 
 RandomKernel draw(const Plan &plan, std::uint64_t seed) {
-  return is_wide(plan.task, seed) ? random_wide_kernel(seed)
+  return is_wide(plan.task, seed) ? random_wide_kernel(seed, plan.task == Task::rounds)
                                   : random_kernel(seed, plan.task == Task::blocks);
 }
 
@@ -743,6 +788,8 @@ int main(int argc, char **argv) {
       plan.task = Task::blocks;
     else if (option == "--wide")
       plan.task = Task::wide;
+    else if (option == "--rounds")
+      plan.task = Task::rounds;
     else if (option == "--in-kernel")
       plan.task = Task::in_kernel;
     else if (option == "--print") {
@@ -779,6 +826,9 @@ int main(int argc, char **argv) {
     totals.launches += result.verdict.agreed;
     totals.added += result.verdict.changed;
     totals.never_ran += result.verdict.not_exercised.size();
+    totals.once += result.once;
+    totals.once_compared += result.once && result.verdict.kind != KernelVerdict::Kind::unchecked;
+    totals.once_launches += result.once ? result.verdict.agreed : 0;
     if (result.verdict.kind == KernelVerdict::Kind::unchecked) {
       ++totals.unchecked;
       if (getenv("VERBOSE"))
@@ -822,5 +872,8 @@ int main(int argc, char **argv) {
       "differ\n",
       totals.kernels, totals.changed, totals.shuffles, totals.agreed, totals.launches, totals.idle,
       totals.never_ran, totals.added, totals.unchecked, totals.differ);
+  if (plan.task == Task::wide || plan.task == Task::rounds)
+    fmt::print("{} versions for one round, {} of them compared on {} launches\n", totals.once,
+               totals.once_compared, totals.once_launches);
   return totals.differ || broken ? 1 : 0;
 }

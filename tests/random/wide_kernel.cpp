@@ -1,6 +1,10 @@
 // Most draws are what wide accesses are proposed for, and a few in each kernel are what stands in
 // the way or must be seen: an offset that is not aligned, an index that wraps, a store between two
 // loads, a branch that copies take differently.
+//
+// Loops over the grid go along one axis, two or three, by indices of 32 or 64 bits, and are tested
+// at their head or foot in all ways that a comparison has. A few go on by more than there are
+// threads, or to a bound that changes.
 
 #include "wide_kernel.h"
 
@@ -31,7 +35,8 @@ struct Array {
 
 class WideGenerator {
 public:
-  explicit WideGenerator(std::uint64_t seed) : random_(seed ^ 0x776964656b65726e) {}
+  WideGenerator(std::uint64_t seed, bool with_loops)
+      : random_(seed ^ 0x776964656b65726e), with_loops_(with_loops) {}
 
   RandomKernel kernel() {
     RandomKernel kernel;
@@ -43,21 +48,13 @@ public:
     Piece &start = fixed(body);
     body.before = {parameters(start)};
     numbering(start);
-    Piece *inner = &body;
-    if (one_in(3)) { // a loop over the grid
-      inner = &fixed(body);
-      inner->before = {"mov.u32 %r4, %nctaid.x;",       "mov.u32 %r5, %ntid.x;",
-                       "mul.lo.u32 %points, %r4, %r5;", "STRIDE:",
-                       "setp.ge.s32 %p1, %i, %n;",      "@%p1 bra DONE;"};
-      inner->after = {"add.s32 %i, %i, %points;", "bra STRIDE;"};
-    } else {
+    if (!with_loops_ && !one_in(3)) {
       guard(body);
+      work(body);
+    } else {
+      for (std::uint64_t i = 0, loops = 1 + one_in(6); i < loops; ++i)
+        loops_over_grid(body);
     }
-    place(fixed(*inner));
-    const auto count = 1 + below(3);
-    for (std::uint64_t i = 0; i < count; ++i)
-      statement(*inner, 0);
-    store(fixed(*inner), true);
     return kernel;
   }
 
@@ -95,9 +92,13 @@ private:
     }
     line(to, one_structure ? "ld.param.u32 %n, [p+32];" : "ld.param.u32 %n, [p_n];");
     line(to, one_structure ? "ld.param.u32 %w, [p+36];" : "ld.param.u32 %w, [p_w];");
-    return one_structure ? ".param .align 8 .b8 p[40]"
+    if (with_loops_)
+      line(to, one_structure ? "ld.param.u64 %m, [p+40];" : "ld.param.u64 %m, [p_m];");
+    else
+      line(to, "cvt.u64.u32 %m, %n;");
+    return one_structure ? ".param .align 8 .b8 p[48]"
                          : ".param .u64 p_0, .param .u64 p_1, .param .u64 p_2, .param .u64 p_3, "
-                           ".param .u32 p_n, .param .u32 p_w";
+                           ".param .u32 p_n, .param .u32 p_w, .param .u64 p_m";
   }
 
   /// The thread's number along x, %i, and maybe along another axis, %y.
@@ -119,13 +120,173 @@ private:
       line(to, fmt::format("mad.lo.{} %i, %r1, %r2, %r3;", sign));
     }
     rows_ = one_in(3);
+    for (unsigned &first : first_)
+      first = one_in(4) ? static_cast<unsigned>(below(3)) : 0;
     if (!rows_)
       return;
-    const char axis = one_in(4) ? 'z' : 'y';
-    line(to, fmt::format("mov.u32 %r4, %ctaid.{};", axis));
-    line(to, fmt::format("mov.u32 %r5, %ntid.{};", axis));
-    line(to, fmt::format("mov.u32 %r6, %tid.{};", axis));
-    line(to, "mad.lo.s32 %y, %r4, %r5, %r6;");
+    row_axis_ = one_in(4) ? 'z' : 'y';
+    planes_ = with_loops_ && row_axis_ == 'y' && one_in(2);
+    loops_along_y_ = planes_ || !one_in(3);
+    loops_along_z_ = planes_ && !one_in(3);
+    for (const char axis : {row_axis_, 'z'}) {
+      const bool rows = axis == 'y' || !planes_;
+      line(to, fmt::format("mov.u32 %r4, %ctaid.{};", axis));
+      line(to, fmt::format("mov.u32 %r5, %ntid.{};", axis));
+      line(to, fmt::format("mov.u32 %r6, %tid.{};", axis));
+      line(to, fmt::format("mad.lo.s32 {}, %r4, %r5, %r6;", rows ? "%y" : "%z"));
+      if (!planes_)
+        break;
+    }
+  }
+
+  /// What is done for a thread's elements.
+  void work(Piece &to) {
+    place(fixed(to));
+    const auto count = 1 + below(3);
+    for (std::uint64_t i = 0; i < count; ++i)
+      statement(to, 0);
+    store(fixed(to), true);
+  }
+
+  /// Loops over all elements, or all of some rows, or of rows in planes.
+  void loops_over_grid(Piece &body) {
+    Piece *inner = &body;
+    if (loops_along_z_)
+      inner = &loop_over_grid(*inner, 'z', "%z", "3");
+    if (rows_ && loops_along_y_)
+      inner = &loop_over_grid(*inner, row_axis_, "%y", "%w");
+    work(loop_over_grid(*inner, 'x', "%i", "%n"));
+  }
+
+  /// What the special registers of an axis hold, in 32 bits or, by any of several ways, in 64.
+  std::string of_axis(Piece &to, char axis, const char *what) {
+    const std::string r = fresh('r');
+    line(to, fmt::format("mov.u32 {}, %{}.{};", r, what, axis));
+    return r;
+  }
+  std::string extended(Piece &to, const std::string &from, bool with_sign) {
+    const std::string d = fresh('d');
+    line(to, fmt::format("cvt.{0}64.{0}32 {1}, {2};", with_sign ? 's' : 'u', d, from));
+    return d;
+  }
+  std::string product(Piece &to, char axis, const char *blocks, bool wide) {
+    const std::string b = of_axis(to, axis, blocks), t = of_axis(to, axis, "ntid");
+    const std::string all = fresh(wide ? 'd' : 'r');
+    if (wide && one_in(2)) {
+      line(to, fmt::format("mul.wide.u32 {}, {}, {};", all, b, t));
+    } else if (wide && one_in(2)) {
+      const std::string left = extended(to, b, false), right = extended(to, t, one_in(2));
+      line(to, fmt::format("mul.lo.s64 {}, {}, {};", all, left, right));
+    } else if (wide) {
+      const std::string narrow = product(to, axis, blocks, false);
+      line(to, fmt::format("cvt.u64.u32 {}, {};", all, narrow));
+    } else {
+      line(to, fmt::format("mul.lo.{} {}, {}, {};", one_in(2) ? "s32" : "u32", all, b, t));
+    }
+    return all;
+  }
+
+  /// `for (index = the thread's number + h; index < bound + c; index += all threads)`; where it is
+  /// of 64 bits, its lower half is the index.
+  Piece &loop_over_grid(Piece &to, char axis, const std::string &index, const std::string &bound) {
+    Piece &piece = fixed(to);
+    const bool wide = one_in(3), with_sign = one_in(2), changes = one_in(16);
+    const char *const bits = wide ? "64" : "32";
+    const std::string counter = fresh(wide ? 'd' : 'r'), thread = of_axis(piece, axis, "tid");
+    const auto add = [&](const std::string &result, const std::string &left,
+                         const std::string &right) {
+      line(piece, fmt::format("add.s{} {}, {}, {};", bits, result, left, right));
+    };
+    // Where it begins, and how it goes on: a few by more than is needed.
+    const std::string before = product(piece, axis, "ctaid", wide);
+    add(counter, before, wide ? extended(piece, thread, false) : thread);
+    const unsigned first = first_[axis - 'x'];
+    if (first > 0)
+      add(counter, counter, std::to_string(first));
+    const std::string step = product(piece, axis, "nctaid", wide);
+    if (one_in(16))
+      add(step, step, one_in(2) ? step : "1");
+    // Where it ends.
+    const int more = one_in(3) ? -static_cast<int>(below(3)) : first > 0 ? 1 : 0;
+    const bool closed = one_in(4);
+    const bool parameter = wide && axis == 'x' && one_in(2);
+    std::string end = fresh('r');
+    line(piece, fmt::format("mov.u32 {}, {};", end, bound));
+    if (parameter) {
+      end = fresh('d');
+      line(piece, fmt::format("mov.u64 {}, %m;", end));
+    }
+    const bool late = wide && !parameter && one_in(2);
+    if (wide && !parameter && !late)
+      end = extended(piece, end, one_in(2));
+    const std::string sum = fresh(wide && !late ? 'd' : 'r');
+    line(piece, fmt::format("add.s{} {}, {}, {};", late ? "32" : bits, sum, end, more - closed));
+    end = late ? extended(piece, sum, one_in(2)) : sum;
+    if (changes)
+      end = changing(piece, end, bits);
+    test_loop(piece, fmt::format("{}{}", with_sign ? 's' : 'u', bits), counter, end, closed,
+              [&](std::vector<std::string> &lines) {
+                if (changes)
+                  lines.push_back(fmt::format("add.s{0} {1}, {1}, -1;", bits, end));
+                lines.push_back(fmt::format("add.s{0} {1}, {1}, {2};", bits, counter, step));
+              });
+    line(piece, fmt::format("{} {}, {};", wide ? "cvt.u32.u64" : "mov.u32", index, counter));
+    if (axis == 'x')
+      wide_index_ = wide ? counter : "";
+    return piece;
+  }
+
+  /// A bound of its own, for a loop that changes it.
+  std::string changing(Piece &to, const std::string &bound, const char *bits) {
+    const std::string own = fresh(bound[1]);
+    line(to, fmt::format("mov.u{} {}, {};", bits, own, bound));
+    return own;
+  }
+
+  /// The tests of a loop that is left unless `counter < end`, or unless it is no larger; `step`
+  /// adds what is done between two rounds.
+  template <typename Step>
+  void test_loop(Piece &piece, const std::string &type, const std::string &counter,
+                 const std::string &end, bool closed, const Step &step) {
+    const std::string start = label(), behind = label();
+    // A predicate of whether to stay, or of whether not to, and the guard that means to stay.
+    const auto test = [&](std::vector<std::string> &lines) {
+      const bool swapped = one_in(3), stays = one_in(2);
+      const std::string p = fresh('p');
+      const char *const open_tests[] = {"ge", "lt", "le", "gt"}, *const closed_tests[] = {
+                                                                     "gt", "le", "lt", "ge"};
+      lines.push_back(fmt::format("setp.{}.{} {}, {}, {};",
+                                  (closed ? closed_tests : open_tests)[2 * swapped + stays], type,
+                                  p, swapped ? end : counter, swapped ? counter : end));
+      return std::pair((stays ? "@" : "@!") + p, (stays ? "@!" : "@") + p);
+    };
+    const auto add = [](std::vector<std::string> &lines, std::initializer_list<std::string> more) {
+      lines.insert(lines.end(), more);
+    };
+    if (one_in(3)) { // at its head
+      piece.before.push_back(start + ":");
+      const auto tested = test(piece.before);
+      if (one_in(2)) {
+        add(piece.before, {fmt::format("{} bra {};", tested.second, behind)});
+      } else {
+        const std::string inside = label();
+        add(piece.before, {fmt::format("{} bra {};", tested.first, inside),
+                           fmt::format("bra {};", behind), inside + ":"});
+      }
+      step(piece.after);
+      add(piece.after, {fmt::format("bra {};", start), behind + ":"});
+      return;
+    }
+    const auto before = test(piece.before);
+    add(piece.before, {fmt::format("{} bra {};", before.second, behind), start + ":"});
+    step(piece.after);
+    const auto after = test(piece.after);
+    if (one_in(3))
+      add(piece.after,
+          {fmt::format("{} bra {};", after.second, behind), fmt::format("bra {};", start)});
+    else
+      add(piece.after, {fmt::format("{} bra {};", after.first, start)});
+    piece.after.push_back(behind + ":");
   }
 
   /// Threads beyond the end, or at an edge, do not take part.
@@ -148,10 +309,18 @@ private:
 
   /// The first element of a thread, %x, and how many it has.
   void place(Piece &to) {
+    if (!place_.empty()) { // of an earlier loop: elements stay a thread's own
+      to.before = place_;
+      return;
+    }
+    const std::string row = planes_ ? fresh('r') : "%y";
+    if (planes_)
+      line(to, fmt::format("mad.lo.s32 {}, %z, %w, %y;", row));
     if (rows_)
-      line(to, one_in(3)   ? "mad.lo.s32 %x, %y, 64, %i;"
-               : one_in(4) ? "mad.lo.s32 %x, %y, 30, %i;"
-                           : "mad.lo.s32 %x, %y, %n, %i;");
+      line(to, fmt::format("mad.lo.s32 %x, {}, {}, %i;", row,
+                           one_in(with_loops_ ? 8 : 3) ? "64"
+                           : !with_loops_ && one_in(4) ? "30"
+                                                       : "%n"));
     else
       line(to, "mov.u32 %x, %i;");
     if (one_in(5)) {
@@ -166,6 +335,7 @@ private:
                                               0xfffffff8, 0x3ffffffe, 0x80000000};
       line(to, fmt::format("add.s32 %x, %x, {};", far[below(std::size(far))]));
     }
+    place_ = to.before;
   }
 
   /// An index to read: the thread's own, a neighbour's, sometimes one that others have as well.
@@ -209,6 +379,12 @@ private:
   std::string address(Piece &to, const Array &array, const std::string &index) {
     const std::string bytes = fresh('d'), result = fresh('d');
     const unsigned scale = array.element.bytes;
+    const bool is_index = index == "%x" && place_ == std::vector<std::string>{"mov.u32 %x, %i;"};
+    if (is_index && !wide_index_.empty() && one_in(2)) {
+      line(to, fmt::format("mul.lo.s64 {}, {}, {};", bytes, wide_index_, scale));
+      line(to, fmt::format("add.s64 {}, {}, {};", result, array.name, bytes));
+      return result;
+    }
     switch (below(5)) {
     case 0:
       line(to, fmt::format("mul.wide.u32 {}, {}, {};", bytes, index, scale));
@@ -398,16 +574,23 @@ private:
   }
 
   WarpRandom random_;
+  const bool with_loops_;
   std::vector<Array> arrays_;
-  bool rows_ = false;
-  unsigned own_ = 1; ///< elements of a thread
+  bool rows_ = false, planes_ = false, loops_along_y_ = false, loops_along_z_ = false;
+  char row_axis_ = 'y';
+  unsigned first_[3] = {};         ///< where loops begin along each axis
+  std::string wide_index_;         ///< of a loop along x by 64 bits
+  std::vector<std::string> place_; ///< what gives a thread its elements
+  unsigned own_ = 1;               ///< elements of a thread
   unsigned labels_ = 0;
   unsigned next_[128] = {};
 };
 
 } // namespace
 
-RandomKernel random_wide_kernel(std::uint64_t seed) { return WideGenerator(seed).kernel(); }
+RandomKernel random_wide_kernel(std::uint64_t seed, bool with_loops) {
+  return WideGenerator(seed, with_loops).kernel();
+}
 
 std::string wide_module_text(const Piece &body) {
   const std::string code = lines_of(body);
@@ -418,7 +601,7 @@ std::string wide_module_text(const Piece &body) {
        {std::pair('r', "b32"), std::pair('d', "b64"), std::pair('h', "b16"), std::pair('f', "f32"),
         std::pair('g', "f64"), std::pair('p', "pred")})
     text += fmt::format("\t.reg .{} %{}<{}>;\n", type, letter, registers_named(code, letter));
-  text += "\t.reg .b32 %n, %w, %acc, %i, %x, %y, %points;\n";
+  text += "\t.reg .b32 %n, %w, %acc, %i, %x, %y, %z;\n\t.reg .b64 %m;\n";
   return text + code + "DONE:\n\tret;\n}\n";
 }
 

@@ -31,7 +31,7 @@ SiblingTable example() {
   wide.needs.dynamic_shared = 4;
   wide.needs.aligned = {{0, 0, 16}, {1, 0, 16}};
   wide.needs.divisible = {{3, 0, 4, 4}};
-  wide.needs.covered = {{2, 0, 1, 1, 2}};
+  wide.needs.covered = {{2, 0, 1, 1, 2}, {1, 0, 0, 0, 3, 8}};
   wide.needs.min_grid = {264, 1, 1};
   wide.needs.max_extent = {0x7fffffff, ~0u, ~0u};
   Sibling neighbours = apart;
@@ -164,6 +164,9 @@ TEST_CASE("a sibling with needs that are not understood does not exist") {
                             R"({"covered": [[1, 1, 0, 0, 0]]})",
                             R"({"covered": [[2, 0, 0, 0, 0]]})",
                             R"({"covered": [[1, 0, 0, 0]]})",
+                            R"({"covered": [[1, 0, 0, 0, 0, 2]]})",
+                            R"({"covered": [[1, 0, 0, 0, 0, 8]]})", // which has 4 bytes
+                            R"({"covered": [[0, 0, 0, 0, 0, 8, 0]]})",
                             R"({"min_grid": [0, 1, 1]})",
                             R"({"extent_multiple": [0, 1, 1]})",
                             R"({"extent_multiple": [2, 1]})",

@@ -2,6 +2,8 @@
 
 #include "wrapper/commands/command.h"
 
+#include "wrapper/os/files.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/core.h>
@@ -9,7 +11,7 @@
 namespace ptxasw::wrapper {
 
 int complain(std::string_view message, int code) {
-  fmt::print(stderr, "ptxasw: error: {}\n", message);
+  tell_user(fmt::format("ptxasw: error: {}\n", message));
   return code;
 }
 

@@ -4,13 +4,16 @@
 #include "wrapper/faster/server.h"
 
 #include "wrapper/commands/commands.h"
+#include "wrapper/commands/faster_program.h"
 #include "wrapper/commands/faster_tree.h"
 #include "wrapper/commands/launch_findings.h"
 #include "wrapper/commands/preload.h"
 #include "wrapper/commands/words.h"
 #include "wrapper/drop_in/find_real.h"
+#include "wrapper/drop_in/handover.h"
 #include "wrapper/launch/answer.h"
 #include "wrapper/lint/names.h"
+#include "wrapper/os/file_lock.h"
 #include "wrapper/os/files.h"
 
 #include <algorithm>
@@ -18,14 +21,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
-#include <elf.h>
-#include <fcntl.h>
+#include <exception>
 #include <filesystem>
 #include <fmt/core.h>
 #include <optional>
 #include <set>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <utility>
 
 namespace ptxasw::wrapper {
 namespace {
@@ -83,11 +84,13 @@ std::string kind_of(const std::string &version) {
 /// What was chosen for launches of one kind.
 ChosenLaunches chosen_launches(const Json &choice) {
   ChosenLaunches launches;
+  launches.code = choice.at("hash").get<std::string>();
   launches.gpu = choice.at("gpu").get<std::string>();
   launches.block = choice.at("block").get<std::array<std::uint32_t, 3>>();
   launches.threads = choice.at("threads").get<std::uint32_t>();
   launches.numbers = numbers_of(choice).get<std::vector<std::array<std::uint32_t, 2>>>();
-  launches.versions = choice.at("among").size();
+  for (const Json &version : choice.at("among"))
+    launches.versions.push_back(kind_of(version.get<std::string>()));
   if (!choice.at("decided").get<bool>())
     return launches;
   launches.chosen = kind_of(choice.at("chosen").get<std::string>());
@@ -207,127 +210,12 @@ bool has_driver() {
   return library != nullptr;
 }
 
-/// A program's file, found as a shell finds it.
-std::string file_of(const std::string &program) {
-  if (program.find('/') == std::string::npos) {
-    const char *list = std::getenv("PATH");
-    for (std::string_view rest = list ? list : ""; !rest.empty();) {
-      const std::string_view part = rest.substr(0, rest.find(':'));
-      if (std::string path = std::string(part) + "/" + program; ::access(path.c_str(), X_OK) == 0)
-        return path;
-      rest.remove_prefix(std::min(part.size() + 1, rest.size()));
-    }
-  }
-  return program;
-}
-
-/// What the head of an ELF file of 64 bits says of the libraries that it is linked with.
-struct Linked {
-  bool dynamically = false;           ///< it has a dynamic linker
-  std::vector<std::string> libraries; ///< DT_NEEDED
-};
-
-/// Nothing if the file is none, or is damaged.
-std::optional<Linked> read_linked(const std::string &path) {
-  constexpr std::uint64_t most_bytes = 1 << 24;
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  const auto read = [&](std::uint64_t at, std::uint64_t size) -> std::optional<std::string> {
-    std::string bytes(size > most_bytes ? 0 : size, '\0');
-    const ssize_t got = ::pread(file, bytes.data(), bytes.size(), static_cast<off_t>(at));
-    return got == static_cast<ssize_t>(size) ? std::optional(std::move(bytes)) : std::nullopt;
-  };
-  auto linked = [&]() -> std::optional<Linked> {
-    Elf64_Ehdr header;
-    const auto head = read(0, sizeof header);
-    if (!head)
-      return std::nullopt;
-    std::memcpy(&header, head->data(), sizeof header);
-    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-        header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(Elf64_Phdr))
-      return std::nullopt;
-    std::vector<Elf64_Phdr> parts(header.e_phnum);
-    const auto table = read(header.e_phoff, parts.size() * sizeof(Elf64_Phdr));
-    if (!table)
-      return std::nullopt;
-    std::memcpy(parts.data(), table->data(), table->size());
-    Linked result;
-    std::vector<Elf64_Dyn> entries;
-    for (const Elf64_Phdr &part : parts) {
-      result.dynamically = result.dynamically || part.p_type == PT_INTERP;
-      if (const auto bytes =
-              part.p_type == PT_DYNAMIC ? read(part.p_offset, part.p_filesz) : std::nullopt) {
-        entries.resize(bytes->size() / sizeof(Elf64_Dyn));
-        std::memcpy(entries.data(), bytes->data(), entries.size() * sizeof(Elf64_Dyn));
-      }
-    }
-    std::uint64_t address = 0, size = 0;
-    for (const Elf64_Dyn &entry : entries)
-      if (entry.d_tag == DT_STRTAB)
-        address = entry.d_un.d_ptr;
-      else if (entry.d_tag == DT_STRSZ)
-        size = entry.d_un.d_val;
-    for (const Elf64_Phdr &part : parts) {
-      if (part.p_type != PT_LOAD || address < part.p_vaddr ||
-          address - part.p_vaddr >= part.p_filesz)
-        continue;
-      if (const auto names = read(part.p_offset + (address - part.p_vaddr), size))
-        for (const Elf64_Dyn &entry : entries)
-          if (entry.d_tag == DT_NEEDED && entry.d_un.d_val < names->size())
-            result.libraries.emplace_back(names->c_str() + entry.d_un.d_val);
-    }
-    return result;
-  }();
-  if (file >= 0)
-    ::close(file);
-  return linked;
-}
-
-/// The run-time library of a sanitizer (GCC's, LLVM's shared ones) among names or paths of
-/// libraries; empty: none. Some insist on being the first library, some cannot bear that a library
-/// is started before them.
-std::string sanitizer_among(const std::vector<std::string> &libraries) {
-  for (const std::string &path : libraries) {
-    std::string name = path.substr(path.rfind('/') + 1);
-    for (const char *start : {"libasan.", "libhwasan.", "libtsan.", "liblsan.", "libubsan.",
-                              "libclang_rt.asan", "libclang_rt.hwasan", "libclang_rt.tsan",
-                              "libclang_rt.msan", "libclang_rt.lsan", "libclang_rt.ubsan"})
-      if (name.starts_with(start))
-        return name;
-  }
-  return "";
-}
-
-/// Why a program must have no library of ours in front of it; empty: it may.
-std::string why_not_in_front(const std::string &program) {
-  std::vector<std::string> libraries;
-  const char *const others = std::getenv("LD_PRELOAD");
-  std::string words = others ? others : "";
-  std::replace(words.begin(), words.end(), ' ', ':');
-  for (std::string_view rest = words; !rest.empty();) {
-    const std::string_view part = rest.substr(0, rest.find(':'));
-    libraries.emplace_back(part);
-    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
-  }
-  if (const auto linked = read_linked(file_of(program)))
-    libraries.insert(libraries.end(), linked->libraries.begin(), linked->libraries.end());
-  const std::string found = sanitizer_among(libraries);
-  return found.empty() ? ""
-                       : fmt::format("the program runs under a sanitizer ({}), which bears no "
-                                     "library in front of it",
-                                     found);
-}
-
-/// Why a program has no library of ours in front of it, wherever that can be told; empty: it can.
-std::string why_not_preloaded(const std::string &program) {
-  const auto linked = read_linked(file_of(program));
-  return !linked || linked->dynamically
-             ? ""
-             : "the program is linked statically, so nothing can be put between it and the driver";
-}
-
 /// Why there is nothing, in one line.
 std::string why_nothing(const Summary &summary, const LaunchFindings &findings,
                         const std::string &program, bool explained) {
+  if (findings.are_gone)
+    return "the program removed what this run had in its directory for temporary files, so it is "
+           "not known what was launched";
   if (!findings.off.empty())
     return fmt::format("nothing was changed: {} (docs/launch.md)", findings.off.front());
   if (summary.kept.empty()) {
@@ -401,7 +289,8 @@ void say(const Summary &summary, const LaunchFindings &findings, const faster::S
     text += fmt::format("  versions of {} kernel{} are still being assembled, for the next run\n",
                         served.unfinished, served.unfinished == 1 ? "" : "s");
   if (!served.problem.empty())
-    text += fmt::format("  nothing is remembered: {}\n", served.problem);
+    text += fmt::format("  {} is remembered: {}\n", served.in_part ? "not everything" : "nothing",
+                        served.problem);
   tell_user(text);
 }
 
@@ -410,7 +299,11 @@ bool is_switched_off() {
   return value && (std::strcmp(value, "off") == 0 || std::strcmp(value, "0") == 0);
 }
 
+/// Adds to a profile what was found, one process after the other: all ranks of a program may have
+/// one.
 tl::expected<void, std::string> merge_into(const std::string &path, const launch::Profile &found) {
+  const std::string directory = std::filesystem::path(path).parent_path().string();
+  const FileLock lock(directory.empty() ? "." : directory);
   launch::Profile all;
   if (std::filesystem::exists(path)) {
     const auto text = read_input(path);
@@ -425,6 +318,42 @@ tl::expected<void, std::string> merge_into(const std::string &path, const launch
   return write_file_atomically(path, to_toml(all));
 }
 
+/// The environment of the program.
+faster::ServerPlan plan_of(const FasterRequest &request, const std::vector<std::string> &command,
+                           const std::string &library, const std::string &directory) {
+  faster::ServerPlan plan{command, directory, {}};
+  const char *const others = std::getenv("LD_PRELOAD");
+  plan.environment = {
+      {"LD_PRELOAD", others && *others ? library + ":" + others : library},
+      // Comparing takes the time of three launches; so nothing is measured then, all versions run.
+      {std::string(launch_prefix) + "MODE", request.verify || request.tune ? "tune" : "measure"},
+      {std::string(launch_prefix) + "FASTER", directory},
+      {std::string(launch_prefix) + "RESULTS", directory},
+  };
+  if (request.verify)
+    plan.environment.emplace_back(std::string(launch_prefix) + "VERIFY", "1");
+  if (!request.profile.empty() && std::filesystem::exists(request.profile))
+    plan.environment.emplace_back(std::string(launch_prefix) + "PROFILE",
+                                  std::filesystem::absolute(request.profile).string());
+  return plan;
+}
+
+/// The program has ended: remembers what it found and says it.
+void conclude(faster::Server &server, faster::Served served, const FasterRequest &request,
+              const std::string &program, const std::filesystem::path &directory) {
+  const LaunchFindings findings = collect_findings(directory);
+  if (!request.verify) {
+    const std::string problem = server.remember(profile_of(findings, true));
+    served.in_part = served.problem.empty();
+    served.problem = problem;
+  }
+  const launch::Profile profile = request.verify ? launch::Profile{} : profile_of(findings);
+  say(summarize(findings, directory), findings, served, request, program, own_rank());
+  if (!request.profile.empty() && !profile.entries.empty())
+    if (const auto written = merge_into(request.profile, profile); !written)
+      complain(written.error());
+}
+
 int run(const FasterRequest &request, const Invocation &invocation) {
   const std::vector<std::string> &command = invocation.foreign;
   if (command.empty())
@@ -436,47 +365,37 @@ int run(const FasterRequest &request, const Invocation &invocation) {
     if (const auto known = merge_into(request.profile, {}); !known) // before the program runs
       return complain(known.error());
   const auto library = find_library("libptxasw_launch.so");
-  const Scratch scratch("ptxasw-faster");
+  std::optional<Scratch> scratch(std::in_place, "ptxasw-faster");
   std::string why = library ? "" : library.error();
   if (why.empty() && library->find_first_of(" :") != std::string::npos)
     why = fmt::format("LD_PRELOAD cannot hold `{}`: a blank or a colon ends a path", *library);
-  if (why.empty() && scratch.path.empty())
+  if (why.empty() && scratch->path.empty())
     why = "there is no directory for temporary files";
   if (why.empty())
     why = why_not_in_front(command.front());
+  faster::Served served;
+  if (why.empty()) {
+    faster::Server server(plan_of(request, command, *library, scratch->path.string()));
+    served = server.run();
+    if (served.no_process != 0)
+      why = fmt::format("no process can be started: {}", std::strerror(served.no_process));
+    else if (served.not_started == 0)
+      try {
+        conclude(server, served, request, command.front(), scratch->path);
+      } catch (const std::exception &error) { // the program's end is its own all the same
+        complain(fmt::format("what this run saved is not known: {}", error.what()));
+      }
+  }
+  scratch.reset();
   if (!why.empty()) { // the program runs all the same
     complain(fmt::format("nothing is made faster: {}", why));
     return become_command(command, "ptxasw faster");
   }
-  faster::ServerPlan plan{command, scratch.path.string(), {}};
-  const char *const others = std::getenv("LD_PRELOAD");
-  plan.environment = {
-      {"LD_PRELOAD", others && *others ? *library + ":" + others : *library},
-      // Comparing takes the time of three launches; so nothing is measured then, all versions run.
-      {std::string(launch_prefix) + "MODE", request.verify || request.tune ? "tune" : "measure"},
-      {std::string(launch_prefix) + "FASTER", scratch.path.string()},
-      {std::string(launch_prefix) + "RESULTS", scratch.path.string()},
-  };
-  if (request.verify)
-    plan.environment.emplace_back(std::string(launch_prefix) + "VERIFY", "1");
-  if (!request.profile.empty() && std::filesystem::exists(request.profile))
-    plan.environment.emplace_back(std::string(launch_prefix) + "PROFILE",
-                                  std::filesystem::absolute(request.profile).string());
-  faster::Server server(std::move(plan));
-  const faster::Served served = server.run();
   if (served.not_started != 0)
     return complain(
         fmt::format("cannot run {}: {}", command.front(), std::strerror(served.not_started)),
         served.not_started == ENOENT ? 127 : 126); // as shells do
-  const LaunchFindings findings = collect_findings(scratch.path);
-  if (!request.verify)
-    server.remember(profile_of(findings, true));
-  const launch::Profile profile = request.verify ? launch::Profile{} : profile_of(findings);
-  say(summarize(findings, scratch.path), findings, served, request, command.front(), own_rank());
-  if (!request.profile.empty() && !profile.entries.empty())
-    if (const auto written = merge_into(request.profile, profile); !written)
-      complain(written.error());
-  return WIFEXITED(served.status) ? WEXITSTATUS(served.status) : 128 + WTERMSIG(served.status);
+  return exit_like(served.status);
 }
 
 void declare(Words &words, FasterRequest &request) {

@@ -1,11 +1,12 @@
 // At each node the launches are divided by what leaves fewest different choices in the parts, which
 // is the first of these in the order of the list below. Neighbouring sizes with one choice are one
-// part. Where nothing tells two launches apart any more, each is a leaf.
+// part.
 
 #include "wrapper/commands/faster_tree.h"
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <map>
 #include <set>
 
@@ -23,9 +24,21 @@ struct TreeFeature {
   virtual bool is_size() const { return false; }
 };
 
+/// The characters of a text, for ordering.
+std::vector<std::uint64_t> letters(const std::string &text) { return {text.begin(), text.end()}; }
+
+struct CodeFeature : TreeFeature {
+  std::vector<std::uint64_t> value(const ChosenLaunches &launch) const override {
+    return letters(launch.code);
+  }
+  std::string words(const ChosenLaunches &least, const ChosenLaunches &) const override {
+    return fmt::format("of the kernel with code {}", least.code);
+  }
+};
+
 struct GpuFeature : TreeFeature {
   std::vector<std::uint64_t> value(const ChosenLaunches &launch) const override {
-    return {launch.gpu.begin(), launch.gpu.end()};
+    return letters(launch.gpu);
   }
   std::string words(const ChosenLaunches &least, const ChosenLaunches &) const override {
     return "on " + least.gpu;
@@ -81,12 +94,27 @@ struct NumberFeature : TreeFeature {
 };
 
 struct VersionsFeature : TreeFeature {
+  explicit VersionsFeature(const Launches &launches) {
+    for (const ChosenLaunches *const one : launches)
+      sets[one->versions.size()].insert(one->versions);
+  }
   std::vector<std::uint64_t> value(const ChosenLaunches &launch) const override {
-    return {launch.versions};
+    std::vector<std::uint64_t> value = {launch.versions.size()};
+    for (const std::string &version : launch.versions) {
+      value.push_back(version.size());
+      value.insert(value.end(), version.begin(), version.end());
+    }
+    return value;
   }
   std::string words(const ChosenLaunches &least, const ChosenLaunches &) const override {
-    return fmt::format("{} version{} may take it", least.versions, least.versions == 1 ? "" : "s");
+    const std::size_t count = least.versions.size();
+    std::string text = fmt::format("{} version{} may take it", count, count == 1 ? "" : "s");
+    if (sets.at(count).size() > 1) // as many others
+      text += fmt::format(" ({})", fmt::join(least.versions, ", "));
+    return text;
   }
+
+  std::map<std::size_t, std::set<std::vector<std::string>>> sets; ///< by how many there are
 };
 
 std::size_t different(const Launches &launches) {
@@ -160,13 +188,9 @@ void grow(const Launches &launches, const std::vector<const TreeFeature *> &feat
     }
   }
   text += "\n";
-  if (!best)
-    for (const ChosenLaunches *const one : launches)
-      parts.push_back({one});
   for (const Launches &part : parts) {
     const bool is_last = &part == &parts.back();
-    text += margin + (is_last ? "`- " : "|- ") +
-            (best ? best->words(*part.front(), *part.back()) : "one of these");
+    text += margin + (is_last ? "`- " : "|- ") + best->words(*part.front(), *part.back());
     grow(part, features, margin + (is_last ? "   " : "|  "), text);
   }
 }
@@ -193,12 +217,13 @@ std::string choice_tree(const std::vector<ChosenLaunches> &all, const std::strin
     for (const auto &number : one.numbers)
       parameters.insert(number[0]);
   }
+  const CodeFeature code;
   const GpuFeature gpu;
   const BlockFeature block;
   const GridFeature grid;
-  const VersionsFeature versions;
+  const VersionsFeature versions(launches);
   const std::vector<NumberFeature> numbers(parameters.begin(), parameters.end());
-  std::vector<const TreeFeature *> features = {&gpu, &block, &grid};
+  std::vector<const TreeFeature *> features = {&code, &gpu, &block, &grid};
   for (const NumberFeature &number : numbers)
     features.push_back(&number);
   features.push_back(&versions);

@@ -52,15 +52,23 @@ Json numbers_of(const Json &choice) { return choice.value("numbers", Json::array
 
 LaunchFindings collect_findings(const fs::path &directory) {
   std::vector<fs::path> files;
-  for (const fs::directory_entry &entry : fs::directory_iterator(directory))
-    if (entry.path().extension() == ".json")
-      files.push_back(entry.path());
+  std::error_code error; // the program may have cleared its directory for temporary files
+  for (fs::directory_iterator one(directory, error), end; !error && one != end;
+       one.increment(error))
+    if (one->path().extension() == ".json")
+      files.push_back(one->path());
   std::sort(files.begin(), files.end());
   LaunchFindings findings;
+  findings.are_gone = error && files.empty();
   for (const fs::path &file : files) {
     const Json process = Json::parse(read_regular_file(file.string()).value_or(""), nullptr, false);
-    if (process.is_object())
+    try {
+      LaunchFindings alone; // which is where what is no helper's turns out to be none
+      for (int i = 0; i < 2; ++i)
+        add(alone, process);
       add(findings, process);
+    } catch (const Json::exception &) {
+    }
   }
   return findings;
 }
@@ -119,15 +127,17 @@ launch::Profile profile_of(const LaunchFindings &findings, bool with_open) {
 }
 
 Scratch::Scratch(const std::string &name) {
-  std::string text = (fs::absolute(fs::temp_directory_path()) / (name + "-XXXXXX")).string();
-  if (::mkdtemp(text.data()))
+  std::error_code error;
+  const fs::path place = fs::temp_directory_path(error);
+  const fs::path whole = error ? fs::path() : fs::absolute(place, error);
+  std::string text = (whole / (name + "-XXXXXX")).string();
+  if (!error && ::mkdtemp(text.data()))
     path = text;
 }
 
 Scratch::~Scratch() {
-  std::error_code ignored;
   if (!path.empty())
-    fs::remove_all(path, ignored);
+    remove_directory(path.string());
 }
 
 } // namespace ptxasw::wrapper

@@ -20,6 +20,7 @@ struct LaunchFindings {
   std::vector<std::string> off;
   /// Under `ptxasw faster`: kernels, with their launches and why they have no versions.
   std::vector<nlohmann::ordered_json> kernels;
+  bool are_gone = false; ///< the directory cannot be read any more
 };
 
 /// Reads what the helper wrote into a directory so far.

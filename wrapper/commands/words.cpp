@@ -200,7 +200,9 @@ std::string unexpected_word(const std::vector<std::string> &words,
         }))
       return fmt::format("`{}` is written `{}` now", former.name, former.now);
   const std::string_view near = nearest(name_of(word), names);
-  return fmt::format("`ptxasw {}` has no option `{}`{}", command.name, name_of(word),
+  const bool is_tool = command.name == "ptxasw"; // no command of its own was named
+  return fmt::format("`ptxasw{}{}` has no option `{}`{}", is_tool ? "" : " ",
+                     is_tool ? "" : command.name, name_of(word),
                      near.empty() ? "" : fmt::format("; did you mean `{}`?", near));
 }
 

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdlib>
 #include <fmt/core.h>
 
 namespace ptxasw::wrapper::faster {
@@ -23,11 +22,6 @@ struct Source {
   std::string text;
   std::vector<std::string> words;
 };
-
-bool is_set(const char *variable) {
-  const char *const value = std::getenv(variable);
-  return value && *value && *value != '0';
-}
 
 /// Returns true if the driver can run machine code on a GPU (CUDA C++ Programming Guide, "Binary
 /// Compatibility"): of the same major capability and no later one, with an `a` of the very same,
@@ -45,16 +39,15 @@ bool is_guess(std::span<const FatImage *const> images, const FatImage &chosen, u
   });
 }
 
-/// Of the images of one fat binary the PTX from which the driver's choice was made.
+/// Of the images of one fat binary the PTX from which the driver's choice was made. What the driver
+/// was told to ignore is not among them (wrapper/launch/kept_image.h).
 tl::expected<const FatImage *, Kept> choose(std::span<const FatImage *const> images, unsigned sm) {
   const FatImage *code = nullptr, *ptx = nullptr;
   const auto later = [](const FatImage &a, const FatImage *b) {
     return !b || a.sm > b->sm || (a.sm == b->sm && a.suffix > b->suffix);
   };
-  const bool is_compiled = is_set("CUDA_FORCE_PTX_JIT") || is_set("CUDA_FORCE_JIT");
   for (const FatImage *image : images)
-    if (image->kind == FatImage::Kind::machine_code && !is_compiled && runs_on(*image, sm) &&
-        later(*image, code))
+    if (image->kind == FatImage::Kind::machine_code && runs_on(*image, sm) && later(*image, code))
       code = image;
   for (const FatImage *image : images) {
     const bool fits = code            ? image->sm == code->sm && image->suffix == code->suffix
@@ -163,8 +156,7 @@ std::string remembered_name(const Question &question) {
 }
 
 std::string key_of(const Question &question, const Assembler &assembler) {
-  return launch::long_hash(fmt::format("{}\n{}\n{}\n{}\n{}\n{}", PTXASW_VERSION, assembler.identity,
-                                       is_set("CUDA_FORCE_PTX_JIT") || is_set("CUDA_FORCE_JIT"),
+  return launch::long_hash(fmt::format("{}\n{}\n{}\n{}\n{}", PTXASW_VERSION, assembler.identity,
                                        question.image, question.sm, question.kernel)) +
          "-" + remembered_name(question);
 }

@@ -22,8 +22,12 @@
 // A signal for the process group reaches the program by itself; one for this process alone is
 // passed on. Which it was, a third process tells, the sentinel, which is of the group and keeps
 // every signal pending: the kernel signals the youngest of a group first, so whatever this process
-// got with its group the sentinel has got before. The sentinel also removes the directory of the
+// got with its group the sentinel has got before. (A terminal that goes tells the leader of its
+// session alone.) The sentinel also removes the directory of the
 // run if this process is killed; the program ends with this process then.
+//
+// Where something is in the way of answering, no memory or no directory, nothing more is answered;
+// the program runs on, and its end is waited for.
 
 #include "wrapper/faster/server.h"
 
@@ -39,6 +43,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <deque>
+#include <exception>
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/core.h>
@@ -64,10 +69,33 @@ namespace fs = std::filesystem;
 
 constexpr rlim_t seconds_for_one = 60;               ///< of a processor
 constexpr unsigned seconds_for_rest = 120;           ///< for all that the program's end leaves
+constexpr unsigned longest_in_all = 3600;            ///< seconds by the clock, of one that hangs
 constexpr unsigned seconds_for_reading = 10;         ///< a program's file
 constexpr rlim_t most_for_reading = rlim_t{8} << 30; ///< bytes, with those of the file
 constexpr int somebody_else = 75, no_room = 74;
-constexpr int signals[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+/// What ends a process that does not look at it, and is sent by people and programs.
+constexpr int named_signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGABRT, SIGUSR1, SIGUSR2,   SIGALRM,
+                                 SIGTERM, SIGXCPU, SIGIO,   SIGPROF, SIGPWR,  SIGVTALRM, SIGSTKFLT};
+
+/// What is passed on to the program: those, and all that have no name.
+sigset_t passed_on() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int signal : named_signals)
+    ::sigaddset(&set, signal);
+  for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal)
+    ::sigaddset(&set, signal);
+  return set;
+}
+
+/// Returns true for what a process sends, or a terminal. The rest comes of what this process does
+/// itself: of a timer, say, that a profiler in front of both of us has set.
+bool is_sent(const signalfd_siginfo &one) {
+  const auto signal = static_cast<int>(one.ssi_signo);
+  return one.ssi_code == SI_KERNEL
+             ? signal == SIGHUP || signal == SIGINT || signal == SIGQUIT
+             : one.ssi_code == SI_USER || one.ssi_code == SI_QUEUE || one.ssi_code == SI_TKILL;
+}
 
 /// A question on its way.
 struct Job {
@@ -90,9 +118,8 @@ struct Workplace {
       path = text;
   }
   ~Workplace() {
-    std::error_code ignored;
     if (!path.empty())
-      fs::remove_all(path, ignored);
+      remove_directory(path);
   }
   Workplace(const Workplace &) = delete;
   Workplace &operator=(const Workplace &) = delete;
@@ -148,6 +175,7 @@ using Work = std::function<int(const std::string &)>;
       end_with(self);
       const rlimit processor{seconds_for_one, seconds_for_one + 1};
       ::setrlimit(RLIMIT_CPU, &processor);
+      ::alarm(longest_in_all);
       try {
         code = work(workplace.path);
       } catch (...) { // for want of memory, say
@@ -192,6 +220,7 @@ public:
 
   Served serve() {
     block_signals();
+    start_sentinel(); // first: whatever happens to us or the program, it is there
     directory_ = ::open(plan_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (::mkfifoat(directory_, launch::bell_file, 0600) == 0)
       bell_ = ::openat(directory_, launch::bell_file, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
@@ -199,15 +228,13 @@ public:
     (void)replace_file_at(directory_, "remembered", store_.remembered());
     compiled_ = store_.compiled();
     (void)replace_file_at(directory_, "compiled", compiled_);
-    program_ = start(served.not_started);
+    program_ = start(served);
     if (program_ > 0) {
-      assembler_ = find_assembler();
-      if (const unsigned sm = store_.gpu(); sm != 0 && makes_early())
-        programs_.insert_or_assign(fmt::format("/proc/{}/exe", program_), sm);
-      start_reader();
-      while (program_ > 0)
-        step(served);
-      served.unfinished = leave();
+      try {
+        answer(served);
+      } catch (const std::exception &) { // for want of memory, say
+        only_wait(served);
+      }
     }
     end_sentinel(sentinel_, alive_);
     served.problem = store_.problem();
@@ -220,11 +247,37 @@ public:
   }
 
 private:
+  /// Answers until the program ends.
+  void answer(Served &served) {
+    assembler_ = find_assembler();
+    if (const unsigned sm = store_.gpu(); sm != 0 && makes_early())
+      programs_.insert_or_assign(fmt::format("/proc/{}/exe", program_), sm);
+    start_reader();
+    while (program_ > 0)
+      step(served);
+    served.unfinished = leave();
+  }
+
+  /// Nothing is answered any more.
+  void only_wait(Served &served) {
+    if (reader_ > 0)
+      ::kill(reader_, SIGKILL);
+    for (const auto &[worker, id] : workers_)
+      end_worker(worker);
+    workers_.clear();
+    while (program_ > 0)
+      try {
+        pollfd event = {signals_, POLLIN, 0};
+        ::poll(&event, 1, signals_ < 0 ? 10 : -1);
+        take_signals();
+        take_children(served);
+      } catch (const std::exception &) { // the next round does it
+      }
+  }
+
   void block_signals() {
-    sigset_t set;
-    ::sigemptyset(&set);
-    for (const int signal : signals)
-      ::sigaddset(&set, signal);
+    sigset_t set = passed_on();
+    ::sigaddset(&set, SIGCHLD);
     ::sigprocmask(SIG_BLOCK, &set, &before_);
     // Whoever ignores its children is not told how they end.
     struct sigaction usual {};
@@ -234,13 +287,16 @@ private:
   }
 
   /// Starts the program; -1, and why, if there is none.
-  pid_t start(int &error) {
+  pid_t start(Served &served) {
     std::array<int, 2> pipe = {-1, -1};
     if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
-      error = errno;
+      served.no_process = errno;
       return -1;
     }
-    start_sentinel(); // first: whatever the program does, it is there
+    std::vector<char *> argv;
+    for (const std::string &word : plan_.command)
+      argv.push_back(const_cast<char *>(word.c_str()));
+    argv.push_back(nullptr);
     const pid_t self = ::getpid(), child = ::fork();
     if (child == 0) {
       end_with(self);
@@ -248,24 +304,33 @@ private:
         ::setenv(name.c_str(), value.c_str(), 1);
       ::sigaction(SIGCHLD, &children_before_, nullptr);
       ::sigprocmask(SIG_SETMASK, &before_, nullptr);
-      std::vector<char *> argv;
-      for (const std::string &word : plan_.command)
-        argv.push_back(const_cast<char *>(word.c_str()));
-      argv.push_back(nullptr);
       ::execvp(argv[0], argv.data());
       const int why = errno;
       (void)!::write(pipe[1], &why, sizeof why);
       ::_exit(127);
     }
-    error = child < 0 ? errno : 0;
+    served.no_process = child < 0 ? errno : 0;
     ::close(pipe[1]);
-    if (child > 0 && ::read(pipe[0], &error, sizeof error) == sizeof error) {
-      ::waitpid(child, nullptr, 0);
-      ::close(pipe[0]);
-      return -1;
-    }
+    int error = 0;
+    const bool failed = child > 0 && ::read(pipe[0], &error, sizeof error) == sizeof error;
     ::close(pipe[0]);
-    return child;
+    if (!failed)
+      return child;
+    served.not_started = error;
+    ::waitpid(child, nullptr, 0);
+    return -1;
+  }
+
+  /// What the sentinel does: waits until nobody can write to the pipe any more.
+  [[noreturn]] void stand_sentinel(int end_of_pipe) noexcept {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::sigprocmask(SIG_SETMASK, &all, nullptr);
+    keep_only(end_of_pipe);
+    char nothing = 0;
+    (void)!::read(kept_descriptor, &nothing, 1);
+    remove_directory(plan_.directory);
+    ::_exit(0);
   }
 
   void start_sentinel() {
@@ -274,17 +339,8 @@ private:
     if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
       return;
     sentinel_ = ::fork();
-    if (sentinel_ == 0) {
-      sigset_t all;
-      ::sigfillset(&all);
-      ::sigprocmask(SIG_SETMASK, &all, nullptr);
-      keep_only(pipe[0]);
-      char nothing = 0;
-      (void)!::read(kept_descriptor, &nothing, 1); // until nobody can write to it any more
-      std::error_code ignored;
-      fs::remove_all(plan_.directory, ignored);
-      ::_exit(0);
-    }
+    if (sentinel_ == 0)
+      stand_sentinel(pipe[0]);
     ::close(pipe[0]);
     alive_ = pipe[1];
   }
@@ -333,10 +389,12 @@ private:
     const timespec now{};
     while (::sigtimedwait(&children, nullptr, &now) > 0) {
     }
-    if (signals_ < 0 || ::sigpending(&pending) != 0 ||
-        std::none_of(std::begin(signals), std::end(signals), [&](int signal) {
-          return signal != SIGCHLD && ::sigismember(&pending, signal) == 1;
-        }))
+    const sigset_t ours = passed_on();
+    bool any = false;
+    if (signals_ >= 0 && ::sigpending(&pending) == 0)
+      for (int signal = 1; signal <= SIGRTMAX; ++signal)
+        any = any || (::sigismember(&pending, signal) == 1 && ::sigismember(&ours, signal) == 1);
+    if (!any)
       return;
     // The next sentinel is there before anything is read; so what comes now is pending in it.
     const auto [sentinel, alive] = std::pair(sentinel_, alive_);
@@ -348,8 +406,7 @@ private:
     const std::uint64_t of_group = in_group ? got_by(sentinel) : 0;
     end_sentinel(sentinel, alive);
     for (const signalfd_siginfo &one : all)
-      if (one.ssi_signo != SIGCHLD && one.ssi_code != SI_KERNEL &&
-          !(of_group >> (one.ssi_signo - 1) & 1))
+      if (one.ssi_signo != SIGCHLD && is_sent(one) && !(of_group >> (one.ssi_signo - 1) & 1))
         ::kill(program_, static_cast<int>(one.ssi_signo));
   }
 
@@ -493,20 +550,25 @@ private:
         continue;
       const std::string remembered = store_.remembered();
       reader_ = ::fork();
-      if (reader_ != 0)
-        continue;
-      step_back(directory_);
-      const rlimit processor{seconds_for_reading, seconds_for_reading + 1};
-      ::setrlimit(RLIMIT_CPU, &processor);
-      const rlimit memory{most_for_reading, most_for_reading};
-      ::setrlimit(RLIMIT_AS, &memory);
-      ::alarm(seconds_for_reading);
-      try {
-        ask_early(program, sm, remembered, kept_descriptor);
-      } catch (...) { // for want of memory, say
-      }
-      ::_exit(0);
+      if (reader_ == 0)
+        read_early(program, sm, remembered);
     }
+  }
+
+  /// What the reader does.
+  [[noreturn]] void read_early(const std::string &program, unsigned sm,
+                               const std::string &remembered) noexcept {
+    step_back(directory_);
+    const rlimit processor{seconds_for_reading, seconds_for_reading + 1};
+    ::setrlimit(RLIMIT_CPU, &processor);
+    const rlimit memory{most_for_reading, most_for_reading};
+    ::setrlimit(RLIMIT_AS, &memory);
+    ::alarm(seconds_for_reading);
+    try {
+      ask_early(program, sm, remembered, kept_descriptor);
+    } catch (...) { // for want of memory, say
+    }
+    ::_exit(0);
   }
 
   /// What NVRTC compiled is kept, and known to what the program starts from now on.
@@ -693,7 +755,7 @@ private:
 
 Served Server::run() { return Run(plan_, keys_).serve(); }
 
-void Server::remember(const launch::Profile &profile) {
+std::string Server::remember(const launch::Profile &profile) {
   Store store;
   std::map<std::string, launch::Profile> by_key;
   for (const launch::ProfileEntry &entry : profile.entries) {
@@ -701,8 +763,12 @@ void Server::remember(const launch::Profile &profile) {
     for (auto one = first; one != last; ++one)
       by_key[one->second].entries.push_back(entry);
   }
+  if (!store.problem().empty())
+    return store.problem();
+  std::size_t written = 0;
   for (const auto &[key, entries] : by_key)
-    store.merge(key, entries);
+    written += store.merge(key, entries);
+  return written == by_key.size() ? "" : fmt::format("cannot write to {}", store.directory());
 }
 
 } // namespace ptxasw::wrapper::faster

@@ -21,8 +21,10 @@ struct ServerPlan {
 struct Served {
   int status = 0;             ///< of the program, as from waitpid
   int not_started = 0;        ///< the error of exec; 0: it was started
+  int no_process = 0;         ///< the error if there is no room for a process; 0: there is
   std::size_t unfinished = 0; ///< kernels whose versions are still being assembled
   std::string problem;        ///< why nothing is remembered; empty: it is
+  bool in_part = false;       ///< that is why not everything is
 };
 
 class Server {
@@ -31,8 +33,8 @@ public:
 
   /// Runs the program to its end.
   Served run();
-  /// Remembers what was chosen.
-  void remember(const launch::Profile &profile);
+  /// Remembers what was chosen. Returns why not all of it is remembered; empty: it is.
+  std::string remember(const launch::Profile &profile);
 
 private:
   ServerPlan plan_;

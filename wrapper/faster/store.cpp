@@ -2,10 +2,11 @@
 // is being made; HASH-SIZE.compiled for PTX whose machine code that is the hash and size of. Each
 // is under its name only when it is whole, and an answer ends with a checksum: who is killed while
 // writing leaves a file of another name, which goes with the next cleaning. Nothing waits for a
-// lock for longer than another process takes to write a small file.
+// lock for longer than another process takes to write a small file, and for five seconds at most.
 
 #include "wrapper/faster/store.h"
 
+#include "wrapper/os/file_lock.h"
 #include "wrapper/os/files.h"
 
 #include <algorithm>
@@ -47,25 +48,6 @@ bool is_ours(const std::string &directory) {
          found.st_uid == ::geteuid() && !(found.st_mode & 022);
 }
 
-/// A file that is locked while this lives.
-class Lock {
-public:
-  explicit Lock(const std::string &path)
-      : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) {
-    while (file_ >= 0 && ::flock(file_, LOCK_EX) != 0 && errno == EINTR) {
-    }
-  }
-  ~Lock() {
-    if (file_ >= 0)
-      ::close(file_);
-  }
-  Lock(const Lock &) = delete;
-  Lock &operator=(const Lock &) = delete;
-
-private:
-  int file_;
-};
-
 launch::Profile read_choices(const std::string &path) {
   const auto text = read_own_file(path);
   if (!text || text->size() > largest_profile)
@@ -78,9 +60,12 @@ launch::Profile read_choices(const std::string &path) {
 
 Store::Store(std::uint64_t limit) : limit_(limit) {
   const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
-  if (cache && *cache == '/')
+  if (cache &&
+      *cache == '/') { // which is made if it is not there (XDG Base Directory Specification)
     directory_ = cache;
-  else if (home && *home == '/')
+    for (std::size_t at = 1; (at = directory_.find('/', at)) != std::string::npos; ++at)
+      ::mkdir(directory_.substr(0, at).c_str(), 0700);
+  } else if (home && *home == '/')
     directory_ = std::string(home) + "/.cache";
   else
     problem_ = "neither XDG_CACHE_HOME nor HOME names a directory";
@@ -209,9 +194,13 @@ void Store::set_gpu(unsigned sm) {
 }
 
 bool Store::merge(const std::string &key, const launch::Profile &profile) {
-  if (!problem_.empty() || ::access(path(key, "versions").c_str(), F_OK) != 0)
+  struct stat found {};
+  if (!problem_.empty() || ::stat(path(key, "versions").c_str(), &found) != 0 ||
+      !S_ISREG(found.st_mode))
     return false;
-  const Lock lock(directory_ + "/lock");
+  const FileLock lock(directory_ + "/lock");
+  if (lock.is_theirs())
+    return false;
   launch::Profile all = read_choices(path(key, "toml"));
   all.merge(profile);
   const std::string text = to_toml(all);
@@ -245,7 +234,9 @@ void Store::make_room() {
   };
   if (!problem_.empty())
     return;
-  const Lock lock(directory_ + "/lock");
+  const FileLock lock(directory_ + "/lock");
+  if (lock.is_theirs())
+    return;
   std::vector<File> files;
   std::uint64_t all = 0;
   std::error_code error;

@@ -22,6 +22,7 @@ public:
 
   /// Why nothing can be kept, for people; empty: it can.
   const std::string &problem() const { return problem_; }
+  const std::string &directory() const { return directory_; }
 
   /// What was answered before, with the choices that were made since. A file that is damaged, or
   /// that another version wrote, is removed.

@@ -84,7 +84,7 @@ template <class SomeLaunch> std::uint64_t all_along(const SomeLaunch &launch, st
 /// same in number in blocks of any shape.
 bool covers(const Launch &launch, const Arguments &arguments, const SiblingTable &table,
             const ArgumentCover &need) {
-  const std::uint64_t value = read(arguments, table, need.parameter, need.offset, 4);
+  const std::uint64_t value = read(arguments, table, need.parameter, need.offset, need.bytes);
   return value >= need.least && value <= all_along(launch, need.axis) + need.more;
 }
 
@@ -286,7 +286,7 @@ std::string explain(Outcome outcome, const Launch &launch, const Arguments &argu
         return fmt::format(
             "the grid is {} of {} threads, and the number {} in parameter {}{} may be {} to {}",
             text(launch.grid), text(launch.block),
-            read(arguments, table, need.parameter, need.offset, 4), need.parameter,
+            read(arguments, table, need.parameter, need.offset, need.bytes), need.parameter,
             need.offset ? fmt::format(" at byte {}", need.offset) : "", need.least,
             all_along(launch, need.axis) + need.more);
     if (kernel.grid.x >= needs.min_grid[0] && kernel.grid.y >= needs.min_grid[1] &&

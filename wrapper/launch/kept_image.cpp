@@ -1,10 +1,15 @@
 // PTX is copied packed as it is. Machine code is not: of an entry that is not PTX its header says
 // which architecture it is for, which decides what the driver chooses. Sizes are the image's own,
 // as the driver reads them; grammar/fat_binary.cpp has the format.
+//
+// Where the driver is told to compile PTX whatever machine code there is, no entry of machine code
+// is kept: what counts is the environment of the program, which a script may have set.
 
 #include "wrapper/launch/kept_image.h"
 
+#include <cstdlib>
 #include <cstring>
+#include <optional>
 
 namespace ptxasw::wrapper::launch {
 namespace {
@@ -17,6 +22,20 @@ template <typename Number> Number kept_number(const char *from) {
   return result;
 }
 
+/// Returns true if the driver is told to ignore machine code in fat binaries (CUDA C++ Programming
+/// Guide, "CUDA Environment Variables"); nothing if it is told something else than yes or no.
+std::optional<bool> ignores_machine_code() {
+  bool ignores = false;
+  for (const char *variable : {"CUDA_FORCE_PTX_JIT", "CUDA_FORCE_JIT"}) {
+    const char *const value = std::getenv(variable);
+    const bool is_one = value && std::strcmp(value, "1") == 0;
+    if (value && *value && !is_one && std::strcmp(value, "0") != 0)
+      return std::nullopt;
+    ignores = ignores || is_one;
+  }
+  return ignores;
+}
+
 KeptImage no_image(const char *why, const char *words) { return {"", why, words}; }
 
 } // namespace
@@ -26,6 +45,9 @@ KeptImage keep_fat(const char *bytes) {
   const auto size = kept_number<std::uint64_t>(bytes + 8);
   if (header < 16)
     return no_image("no-ptx", "its image is not understood");
+  const std::optional<bool> only_ptx = ignores_machine_code();
+  if (!only_ptx)
+    return no_image("options", "CUDA_FORCE_PTX_JIT, or CUDA_FORCE_JIT, is neither 0 nor 1");
   KeptImage kept;
   kept.bytes.assign(bytes, header);
   bool has_ptx = false;
@@ -40,6 +62,9 @@ KeptImage keep_fat(const char *bytes) {
     const auto stored = kept_number<std::uint64_t>(entry + 8);
     if (entry_header < 64 || entry_header > size - at || stored > size - at - entry_header)
       return no_image("no-ptx", "its image is not understood");
+    at += entry_header + stored;
+    if (kind == 2 && *only_ptx)
+      continue;
     const std::size_t begin = kept.bytes.size();
     kept.bytes.append(entry, entry_header);
     if (kind == 1) {
@@ -50,7 +75,6 @@ KeptImage keep_fat(const char *bytes) {
     } else {
       std::memset(kept.bytes.data() + begin + 8, 0, 8);
     }
-    at += entry_header + stored;
   }
   if (!has_ptx)
     return no_image("no-ptx", "there is machine code of it and no PTX");

@@ -16,8 +16,9 @@ inline constexpr std::size_t largest_kept_ptx = std::size_t{16} << 20; ///< of o
 
 /// What is kept of an image.
 struct KeptImage {
-  /// PTX; or a fat binary (grammar/fat_binary.h) that has the entries of the program's, those that
-  /// are not PTX without what is stored. Empty: there is nothing, and `why` says so.
+  /// PTX; or a fat binary (grammar/fat_binary.h) that has the entries of the program's that the
+  /// driver looks at, those that are not PTX without what is stored. Empty: there is nothing, and
+  /// `why` says so.
   std::string bytes;
   std::string why;   ///< a stable name: `no-ptx`
   std::string words; ///< for people

@@ -14,9 +14,15 @@
 // the best, within 3 per cent, in 62 cases of 100 and faster than its kernel in 88, if what is
 // promised to a kernel is made from all others; by what is feared it was 33 and 65. Loads ahead are
 // counted from loops over a grid (kernelgen-bench/gridloops): where all threads ran at once, they
-// gained in 158 cases of 165, and elsewhere in 36 of 108. What versions for one round promise is an
-// estimate from the suite's runs (docs/results/h200/once-suite.txt), not yet counted by that
-// script.
+// gained in 158 cases of 165, and elsewhere in 36 of 108.
+//
+// What versions for one round promise is guessed: more than any other, so that they are tried
+// first. It cannot be counted from what is recorded. once-suite.txt (docs/results/h200) times the
+// kernel under `ptxasw faster`, which gained 1.64 with these numbers, and names no version;
+// once-hand.txt has the fastest twelve of many for three kernels each, among them two rows of
+// wide_x2y4_rows_once_r64 in the block of the original, one of wide_x4_once and none of
+// neighbours, which gained 1.96, 2.05 and 1.92. Of so few, that script makes 0.04, 0.02 and
+// nothing, as it takes each kind for one that gained nothing in ten cases more.
 
 #include "wrapper/launch/risk.h"
 

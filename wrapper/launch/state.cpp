@@ -8,6 +8,7 @@
 #include "wrapper/launch/kernels.h"
 #include "wrapper/launch/streams.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
@@ -151,6 +152,25 @@ Configuration read_environment() {
   return result;
 }
 
+/// How many bytes a character of UTF-8 at the beginning of a text has (RFC 3629); 0: there is none.
+std::size_t size_of_character(std::string_view text) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
+  const unsigned first = byte(0), second = byte(1);
+  const std::size_t size = first < 0x80                    ? 1
+                           : first >= 0xc2 && first < 0xe0 ? 2
+                           : first >= 0xe0 && first < 0xf0 ? 3
+                           : first >= 0xf0 && first < 0xf5 ? 4
+                                                           : 0;
+  for (std::size_t i = 1; i < size; ++i)
+    if ((byte(i) & 0xc0) != 0x80)
+      return 0;
+  const bool is_overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
+  const bool is_none = (first == 0xed && second >= 0xa0) || (first == 0xf4 && second >= 0x90);
+  return is_overlong || is_none ? 0 : size;
+}
+
 void before_fork() {
   lock_handles();
   lock_choices();
@@ -233,13 +253,19 @@ std::uint64_t counted(Outcome outcome) {
 
 std::string json_text(std::string_view text) {
   std::string result = "\"";
-  for (const char c : text)
+  while (!text.empty()) {
+    const char c = text.front();
+    const std::size_t size = size_of_character(text);
     if (c == '"' || c == '\\')
       result += {'\\', c};
     else if (static_cast<unsigned char>(c) < 0x20)
       result += fmt::format("\\u{:04x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    else if (size == 0) // what an assembler says of a file's name may be in any encoding
+      result += "\\ufffd";
     else
-      result += c;
+      result += text.substr(0, size);
+    text.remove_prefix(std::max<std::size_t>(size, 1));
+  }
   return result + '"';
 }
 

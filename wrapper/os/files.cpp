@@ -6,12 +6,16 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fcntl.h>
+#include <filesystem>
 #include <fmt/core.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
 #include <vector>
 
@@ -113,10 +117,11 @@ std::optional<std::string> read_regular_file(const std::string &path) {
 }
 
 std::optional<std::string> read_own_file(const std::string &path) {
+  constexpr off_t most = off_t{1} << 30; // nothing of ours is larger
   const Descriptor in(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
   struct stat info {};
   if (!in || ::fstat(in.number(), &info) != 0 || !S_ISREG(info.st_mode) ||
-      info.st_uid != ::geteuid())
+      info.st_uid != ::geteuid() || info.st_size > most)
     return std::nullopt;
   return read_descriptor(in.number());
 }
@@ -150,7 +155,31 @@ bool write_all(int descriptor, std::string_view bytes) {
   return true;
 }
 
-void tell_user(std::string_view message) { (void)write_all(STDERR_FILENO, message); }
+void tell_user(std::string_view message) {
+  // Of a pipe that nobody reads any more the error is enough: what is to be done is done all the
+  // same.
+  sigset_t pipe, before, pending;
+  ::sigemptyset(&pipe);
+  ::sigaddset(&pipe, SIGPIPE);
+  ::sigpending(&pending);
+  ::pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  (void)write_all(STDERR_FILENO, message);
+  const timespec now{};
+  if (::sigismember(&pending, SIGPIPE) == 0)
+    while (::sigtimedwait(&pipe, nullptr, &now) < 0 && errno == EINTR) {
+    }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void remove_directory(const std::string &path) {
+  // Under another name nobody who has only this one writes into it.
+  constexpr int most_tries = 100;
+  const std::string ended = path + ".ended";
+  const bool is_renamed = ::rename(path.c_str(), ended.c_str()) == 0;
+  std::error_code error;
+  for (int i = 0; i == 0 || (error && i < most_tries); ++i)
+    std::filesystem::remove_all(is_renamed ? ended : path, error);
+}
 
 void occupy_standard_descriptors() {
   // A new descriptor gets the lowest free number.

@@ -17,7 +17,7 @@ namespace ptxasw::wrapper {
 /// the real tool wants to read it too) or if it cannot be read.
 std::optional<std::string> read_regular_file(const std::string &path);
 
-/// The same, but nothing for a symbolic link or a file of another user.
+/// The same, but nothing for a symbolic link, a file of another user or one of more than 1 GB.
 std::optional<std::string> read_own_file(const std::string &path);
 
 /// The whole input of a command: a file of any kind, also a pipe; "-" is standard input. Errors:
@@ -30,6 +30,9 @@ std::optional<std::string> read_descriptor(int descriptor);
 
 /// Writes all bytes; false on any error, with errno set.
 bool write_all(int descriptor, std::string_view bytes);
+
+/// Removes a directory and all in it, although others may write into it meanwhile.
+void remove_directory(const std::string &path);
 
 /// A message on standard error. Whoever closed it, or filled the disk behind it, misses the message
 /// and nothing else.
