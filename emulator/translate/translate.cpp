@@ -1187,7 +1187,9 @@ void FunctionTranslator::define_wide_gather(unsigned width) {
         }
     for (unsigned i = 0; i < count; ++i)
       text_.store(fmt::format("<{} x i{}>", together, width), vectors[i],
-                  text_.define("add i64 %to, {}", i * warp_lanes * element + begin * element), 32);
+                  text_.define("add i64 %to, {}", std::size_t{i} * warp_lanes * element +
+                                                      std::size_t{begin} * element),
+                  32);
   }
   end_gather(std::move(before));
 }
