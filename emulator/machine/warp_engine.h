@@ -173,10 +173,11 @@ constexpr bool is_of_warp(SpecialRegister special) {
          special == SpecialRegister::warpid;
 }
 
-/// Returns true if code goes on with the next warp where one ends, if it may.
+/// Returns true if code goes on with the next warp where one ends, if it may: a kernel's, if it has
+/// code for the first instruction.
 inline bool goes_on_with_next(const WarpFunction &function, LaneLayout layout) {
   constexpr std::size_t most_loops = 16; ///< of which numbers are set
-  return layout < LaneLayout::any && function.local_bytes == 0 &&
+  return layout < LaneLayout::any && function.function->is_entry && function.local_bytes == 0 &&
          function.cfg->loops().size() <= most_loops;
 }
 

@@ -244,7 +244,7 @@ private:
   const WarpFunction &function_;
   const Module &module_;
   const LaneLayout layout_;
-  const bool may_go_on_; ///< with a warp's successor (Translation)
+  bool may_go_on_; ///< with a warp's successor (Translation)
   const HostFeatures host_;
   IrText text_;
   IrDomain domain_;
@@ -868,7 +868,10 @@ std::string FunctionTranslator::host_bytes(const WarpInstruction &in, const std:
     const std::string begins = text_.define("icmp ult i64 {}, {}", offset, size);
     const std::string rest = text_.define("sub i64 {}, {}", size, offset);
     const std::string ends = text_.define("icmp uge i64 {}, {}", rest, bytes);
-    likely(text_.define("and i1 {}, {}", begins, ends), next, otherwise);
+    const std::string within = text_.define("and i1 {}, {}", begins, ends);
+    const std::string part = text_.define("and i64 {}, {}", address, access_bytes(in) - 1);
+    const std::string aligned = text_.define("icmp eq i64 {}, 0", part);
+    likely(text_.define("and i1 {}, {}", within, aligned), next, otherwise);
   }
   text_.start(next);
   return text_.define("add i64 {}, {}", address, to_host(in));
@@ -1982,6 +1985,7 @@ void FunctionTranslator::translate_segments() {
 
 TranslatedText FunctionTranslator::run() {
   find_segments();
+  may_go_on_ = may_go_on_ && !lengths_.empty() && lengths_[0] != 0; // a warp begins there
   find_live();
   start_shapes();
   do {

@@ -202,16 +202,26 @@ public:
       }
       // What no launch here asks for takes as long to translate as what they do: one kernel in
       // four.
-      if (broken || interpreted.function(*kernel).code.size() > 300 || kernels++ % 4 != 0)
-        continue;
-      static_cast<void>(choose_engine(Engine::translated));
-      for (const LaneLayout layout :
-           {LaneLayout::consecutive, LaneLayout::rows_of_16, LaneLayout::any, LaneLayout::unshaped})
-        if (!translated.translations().of(translated, *kernel, layout, 0)) {
-          ++differing;
-          fmt::print("{}, {}: there is no code\n", name, function.name);
-        }
+      if (kernels++ % 4 == 0)
+        has_code(translated, *kernel, name);
     }
+    for (const Function &function : module.functions)
+      if (const auto called = translated.find_function(function.name))
+        has_code(translated, *called, name);
+  }
+
+  /// Every function has code, or it would be interpreted twice.
+  void has_code(const WarpProgram &program, std::uint32_t number, const std::string &name) {
+    const WarpFunction &function = program.function(number);
+    if (broken || function.code.size() > 300)
+      return;
+    static_cast<void>(choose_engine(Engine::translated));
+    for (const LaneLayout layout :
+         {LaneLayout::consecutive, LaneLayout::rows_of_16, LaneLayout::any, LaneLayout::unshaped})
+      if (!program.translations().of(program, number, layout, 0)) {
+        ++differing;
+        fmt::print("{}, {}: there is no code\n", name, function.function->name);
+      }
   }
 
   bool broken = false; ///< the code has a fault on purpose
