@@ -7,9 +7,9 @@
 // it counts as missed; not found, it is listed, with the line. With --every only each N-th mutant
 // is tried.
 //
-// A module whose index comes from memory may ask for more launches by a line `// oracle: runs=N`:
-// few launches have a given number at a given place of memory, and N says how many the oracle
-// takes.
+// A module whose index comes from memory, or which tests several numbers, may ask for more launches
+// by a line `// oracle: runs=N`: few launches have a given number at a given place of memory, or
+// one number of several at its limit, and N says how many the oracle takes.
 //
 // Exit code 0: none was missed.
 
