@@ -126,6 +126,12 @@ inline const std::string &entry_of(const Sibling &sibling, const SiblingTable &t
   return sibling.own_code ? table.kernel : sibling.code_of.empty() ? sibling.name : sibling.code_of;
 }
 
+/// True for versions whose threads have several points along x each, of which nothing but their
+/// number matters: of x they know their own global index and how many threads there are.
+inline bool has_points(const Sibling &sibling) {
+  return sibling.block[0] > 1 && sibling.kind.starts_with("wide");
+}
+
 /// True for the code of the kernel or of another sibling in blocks of another shape.
 inline bool only_reshapes(const Sibling &sibling) {
   return sibling.own_code || !sibling.code_of.empty();

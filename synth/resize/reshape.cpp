@@ -7,6 +7,13 @@
 // other, so a version in blocks of other shapes is one, too (in_other_blocks()): the launch in
 // these blocks computes the same, and what the version does for that launch is proved.
 //
+// A version of four points a thread has a quarter of the kernel's threads in a block, and blocks of
+// few threads begin too slowly for a stream. So the shape that is asked for is the one of its own
+// blocks. The kernel's blocks may then have more threads than any GPU takes: of 128 threads with 16
+// points each, 2,048. No launch has such blocks, and none needs to. Such a version knows of the
+// axis x nothing but its own global index and its number of threads (write.cpp), so the axis is
+// free in it as in the kernel, and in whichever blocks it is launched, it computes the same.
+//
 // Which shapes: what differs between two of them is how the threads of a warp lie, and so how many
 // sectors its accesses touch (32x8 threads of a naive transpose read four sectors and write 32,
 // 8x32 four and eight). So the shapes of warps are compared by the sectors that all accesses of the
@@ -31,7 +38,7 @@ namespace ptxasw::synth {
 namespace {
 
 constexpr std::size_t most_reshaped = 4000; ///< the kernel is looked at once for each shape
-constexpr std::uint32_t warp = 32, largest_z = 64;
+constexpr std::uint32_t warp = 32, largest_z = 64, most_threads_of_a_block = 1024;
 constexpr std::uint32_t in_a_loop = 16; ///< an access counts as so many where it is repeated
 constexpr double alike = 1.05;          ///< shapes whose sectors differ by less are alike
 constexpr std::size_t most_warps = 2;   ///< of these, those with the longest rows
@@ -77,6 +84,18 @@ std::vector<Shape> blocks(const FreeAxes &axes, const Shape &of_warp, std::uint3
     all.push_back({of_warp[0], of_warp[1], of_warp[2] * more});
   std::erase_if(all, [](const Shape &shape) { return shape[2] > largest_z; });
   return all;
+}
+
+/// The blocks of a kernel's launch of which a version has blocks of a shape; the shape itself where
+/// a block would have more threads than there may be.
+Shape kernel_blocks(const Sibling &version, const Shape &shape) {
+  Shape result = shape;
+  std::uint64_t threads = 1;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    result[axis] *= version.block[axis];
+    threads *= axis == 0 && has_points(version) ? shape[axis] : std::max(1u, result[axis]);
+  }
+  return threads <= most_threads_of_a_block ? result : shape;
 }
 
 } // namespace
@@ -147,10 +166,10 @@ std::vector<Sibling> in_other_blocks(const std::vector<Sibling> &versions,
       one.code_of = version.name;
       one.name += fmt::format("_in_{}", shape.kind);
       one.kind += fmt::format(" in {}", shape.kind);
-      one.extent = shape.extent;
+      one.extent = kernel_blocks(version, shape.extent);
       for (std::size_t axis = 0; axis < 3; ++axis) {
         auto &multiple = one.needs.extent_multiple[axis];
-        multiple = std::lcm(multiple, std::max(1u, shape.extent[axis]));
+        multiple = std::lcm(multiple, std::max(1u, one.extent[axis]));
         one.needs.max_extent[axis] =
             std::min(one.needs.max_extent[axis], shape.needs.max_extent[axis]);
       }

@@ -453,3 +453,42 @@ TEST_CASE("a version in blocks of another shape") {
   l.grid = {1, 65536 * 2, 1};
   CHECK(outcome() == Outcome::grid);
 }
+
+TEST_CASE("a version of points in blocks that the kernel could not have") {
+  Values values;
+  SiblingTable t = table();
+  Sibling &one = t.siblings[0];
+  one.code_of = "s";
+  one.name = "s_in_128x1";
+  one.kind = "wide-x16 in 128x1";
+  one.grid = {1, 1, 1};
+  one.appended.clear();
+  one.block = {16, 1, 1};
+  one.extent = {2048, 0, 0};
+  one.needs.extent_multiple = {2048, 1, 1};
+  Launch l = launch_of(values);
+  l.grid = {12, 1, 1};
+  l.block = {512, 1, 1};
+  Arguments arguments;
+  REQUIRE(find_arguments(l, t, arguments));
+  const auto outcome = [&] { return fit(l, arguments, t, one, {}); };
+  CHECK(outcome() == Outcome::sibling);
+  SiblingLaunch made;
+  REQUIRE(made.prepare(l, arguments, t, one));
+  CHECK(made.grid == Extents{3, 1, 1});
+  CHECK(made.block == Extents{128, 1, 1});
+  // Not all threads have a place in such blocks.
+  l.grid.x = 13;
+  CHECK(outcome() == Outcome::grid);
+  // Its own blocks are ones that the GPU takes.
+  l.grid.x = 96;
+  one.extent[0] = one.needs.extent_multiple[0] = 16384;
+  CHECK(outcome() == Outcome::sibling);
+  one.extent[0] = one.needs.extent_multiple[0] = 24576;
+  CHECK(outcome() == Outcome::block_size);
+  // Copies of another kind know which place they have in the kernel's block.
+  one.extent[0] = one.needs.extent_multiple[0] = 2048;
+  CHECK(outcome() == Outcome::sibling);
+  one.kind = "neighbours in 128x1";
+  CHECK(outcome() == Outcome::block_size);
+}

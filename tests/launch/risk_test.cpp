@@ -157,3 +157,23 @@ TEST_CASE("of one code in several blocks what promises most comes first") {
   CHECK(after({0, 0.3, 0.2, 0.1, 0.1, 0.1, 0}) == std::vector<std::size_t>{0, 0, 1, 1, 0, 4, 0});
   CHECK(after({0, 0.1, 0.2, 0.3, 0.1, 0.2, 0}) == std::vector<std::size_t>{0, 3, 3, 0, 5, 0, 0});
 }
+
+TEST_CASE("of one code the one in blocks of enough threads comes first") {
+  const Launch stream = of({65536, 1, 1}, {512, 1, 1});
+  Sibling own = joined(1, 1, 16); // 32 threads a block
+  own.name = "k__ptxasw_wide_x16";
+  own.kind = "wide-x16";
+  Sibling reshaped = own;
+  reshaped.code_of = own.name;
+  reshaped.extent = {2048, 0, 0};
+  std::vector<Prior> priors(1);
+  for (const Sibling &one : {own, reshaped})
+    priors.push_back(prior_of(stream, one, takes(32), takes(32), 132));
+  CHECK(priors[1].promise == priors[2].promise);
+  order_blocks(priors, {0, 1, 1});
+  CHECK(priors[1].after == 2);
+  CHECK(priors[2].after == 0);
+  // Where the kernel's own blocks are as small, nothing is gained by others.
+  priors = {{}, prior_of(of({65536, 1, 1}, {16, 1, 1}), joined(1, 1), takes(32), takes(32), 132)};
+  CHECK(priors[1].slow_blocks == 0);
+}

@@ -462,6 +462,8 @@ Sibling in_drawn_blocks(const KernelContext &context, const Sibling &version, st
       extent[axis] = std::max(version.block[axis], extent[axis] / 2);
   if (extent == std::array<std::uint32_t, 3>{})
     return version;
+  for (std::size_t axis = 0; axis < 3; ++axis) // those of the version itself are asked for
+    extent[axis] /= version.block[axis];
   return in_other_blocks({version}, {reshaped(context, extent)}, 1).at(0);
 }
 

@@ -236,6 +236,19 @@ TEST_CASE("versions in blocks of other shapes") {
   CHECK(made[0].needs.extent_multiple == std::array<std::uint32_t, 3>{384, 1, 1});
   CHECK(made[0].needs.max_extent == std::array<std::uint32_t, 3>{1000, 0x7fffffff, ~0u});
   CHECK(in_other_blocks({wide, wide}, {shape, shape}, 3).size() == 3);
+  // The shape is that of the version's blocks, of which the kernel's are several.
+  wide.kind = "wide-x16y2-neighbours";
+  wide.block = {16, 2, 1};
+  const Sibling several = in_other_blocks({wide}, {shape}, 1).at(0);
+  CHECK(several.extent == std::array<std::uint32_t, 3>{2048, 2, 0});
+  CHECK(several.needs.extent_multiple == std::array<std::uint32_t, 3>{6144, 2, 1});
+  // A block has 1,024 threads at most, but for the points along x.
+  const Sibling large = reshaped({*module, only(*module)}, {512, 2, 0});
+  CHECK(in_other_blocks({wide}, {large}, 1).at(0).extent ==
+        std::array<std::uint32_t, 3>{512, 2, 0});
+  wide.kind = "neighbours";
+  CHECK(in_other_blocks({wide}, {shape}, 1).at(0).extent ==
+        std::array<std::uint32_t, 3>{128, 1, 0});
 }
 
 TEST_CASE("verify compares versions in blocks of other shapes with the kernel") {

@@ -208,8 +208,11 @@ Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable
   const SiblingNeeds &needs = sibling.needs;
   const KernelLaunch kernel = kernel_launch(launch, sibling);
   const Extents &grid = kernel.grid, &block = kernel.block;
-  // What the proof is about is a launch that the driver takes.
-  if (const Outcome fault = own_fault({nullptr, grid, block}, {}); fault != Outcome::sibling)
+  // What the proof is about is a launch that the driver takes, but for how many points a block has
+  // along x (synth/resize/reshape.cpp).
+  const bool may_be_long = has_points(sibling) && !sibling.code_of.empty();
+  const Extents own{may_be_long ? block.x / sibling.block[0] : block.x, block.y, block.z};
+  if (const Outcome fault = own_fault({nullptr, grid, own}, {}); fault != Outcome::sibling)
     return fault;
   if (grid.x < std::max(1u, needs.min_grid[0]) || grid.y < std::max(1u, needs.min_grid[1]) ||
       grid.z < std::max(1u, needs.min_grid[2]))
