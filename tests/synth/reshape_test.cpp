@@ -296,4 +296,61 @@ TEST_CASE("verify compares versions in blocks of other shapes with the kernel") 
   CHECK(wrong.differ == 9);
 }
 
+TEST_CASE("a version of points is the same in blocks that the kernel could not have") {
+  // Bytes, and how many threads there are; those beyond 110 * n do nothing.
+  const auto module = parsed(R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n)
+{
+	.reg .pred %p;
+	.reg .b16 %h<4>;
+	.reg .b32 %r<8>;
+	.reg .b64 %d<8>;
+	ld.param.u64 %d1, [in];
+	ld.param.u64 %d2, [out];
+	ld.param.u32 %r1, [n];
+	mul.lo.s32 %r1, %r1, 110;
+	mov.u32 %r2, %ctaid.x;
+	mov.u32 %r3, %ntid.x;
+	mov.u32 %r4, %tid.x;
+	mad.lo.s32 %r5, %r2, %r3, %r4;
+	mov.u32 %r6, %nctaid.x;
+	mul.lo.s32 %r7, %r6, %r3;
+	setp.ge.s32 %p, %r5, %r1;
+	@%p bra done;
+	cvta.to.global.u64 %d3, %d1;
+	cvt.s64.s32 %d4, %r5;
+	add.s64 %d5, %d3, %d4;
+	ld.global.u8 %h1, [%d5];
+	shr.u32 %r7, %r7, 8;
+	cvt.u16.u32 %h2, %r7;
+	add.s16 %h3, %h1, %h2;
+	cvta.to.global.u64 %d6, %d2;
+	add.s64 %d7, %d6, %d4;
+	st.global.u8 [%d7], %h3;
+done:
+	ret;
+}
+)");
+  SiblingOptions options;
+  options.wanted["retile"] = {"wide-x16"};
+  const auto written = parsed(add_siblings(*module, options).text);
+  REQUIRE(written->functions.size() == 2);
+  const Function &kernel = written->functions[0], &version = written->functions[1];
+  constexpr std::uint32_t threads = 12288, points = 16;
+  auto before = result_of(*written, kernel, {threads / 256, 1, 1}, {256, 1, 1}, 3);
+  REQUIRE(before);
+  // The kernel's blocks would have 2,048 and more threads.
+  for (const std::uint32_t block : {16u, 128u, 256u, 768u}) {
+    CAPTURE(block);
+    auto after = result_of(*written, version, {threads / points / block, 1, 1}, {block, 1, 1}, 3);
+    REQUIRE(after);
+    CHECK_FALSE(compare(*before, *after).differs);
+  }
+  auto fewer = result_of(*written, version, {threads / points / 256 - 1, 1, 1}, {256, 1, 1}, 3);
+  REQUIRE(fewer);
+  CHECK(compare(*before, *fewer).differs);
+}
+
 } // namespace reshape_test
