@@ -2,7 +2,7 @@
 // is the same in the other lane, nothing lies in between, the other lane is active and in its row.
 // Nothing is taken from detection, which asks the same of its own expressions (judge.cpp); what
 // both have of one place is what stands between two loads (between.h) and what is the same whoever
-// asks: conditions (known.h), ways (ways.h) and paths (paths.h).
+// asks: conditions (known.h) and ways (ways.h).
 
 #include "synth/proof/laws.h"
 
@@ -160,31 +160,17 @@ Missing Laws::equal_addresses(LoadedElement source, LoadedElement load, SourceLa
     return within_access(original_.pool(), emulation_.expand(original_.access(of.load)->address),
                          of.element * bytes);
   };
-  const BlockId from = block_of(source.load), to = block_of(load.load);
-  const Expr from_address = address(source), to_address = address(load);
-  Missing why;
+  const Expr from_address = address(source);
   if (other_lane) {
     const auto [known_uniform, is_new] = uniform_.try_emplace(source.load, false);
     if (is_new)
-      known_uniform->second = emulation_.uniform_but_lane(from_address, from);
+      known_uniform->second = emulation_.uniform_but_lane(from_address, block_of(source.load));
     if (!known_uniform->second)
-      why = {Obligation::equal_address, "the source's address may vary"};
+      return {Obligation::equal_address, "the source's address may vary"};
   }
-  if (why.empty() && !same_address(from_address, to_address, lane, known, true))
-    why = {Obligation::equal_address, "the addresses are not shown to be equal"};
-  if (why.empty())
-    return {};
-  // Or as they are on one flow, the one by which every lane came that is at the load.
-  for (const Flow &flow : flows_of(emulation_, to_address)) {
-    const Expr from_there = on_flow(original_.pool(), flow, from_address),
-               to_there = on_flow(original_.pool(), flow, to_address);
-    if (same_address(from_there, to_there, lane, known, false) &&
-        (!other_lane || (emulation_.uniform_but_lane(from_there, from) &&
-                         emulation_.uniform_but_lane(from_there, to))) &&
-        paths_.always_on(flow, to) != Shown::no)
-      return {};
-  }
-  return why;
+  if (!same_address(from_address, address(load), lane, known))
+    return {Obligation::equal_address, "the addresses are not shown to be equal"};
+  return {};
 }
 
 bool Laws::in_row(SourceLane from, const Known &known) {
@@ -206,7 +192,7 @@ bool Laws::in_row(SourceLane from, const Known &known) {
          known.decide(pool.ult(pool.add(tid, number(distance)), extent)) == true;
 }
 
-bool Laws::same_address(Expr source, Expr load, SourceLane lane, const Known &known, bool may_ask) {
+bool Laws::same_address(Expr source, Expr load, SourceLane lane, const Known &known) {
   ExprPool &pool = original_.pool();
   const auto bytes = [&](std::int64_t value) {
     return pool.constant(64, static_cast<std::uint64_t>(value));
@@ -237,7 +223,7 @@ bool Laws::same_address(Expr source, Expr load, SourceLane lane, const Known &kn
   if (known.decide(pool.eq(load, stepped)) == true && equal_unless_wrapped(pool, shifted, stepped))
     return steps_evenly(form.lane_stride, lane.delta);
   return equal_in_each_lane(emulation_, original_.launch, source, load, lane) ||
-         (may_ask && solved(shifted, load, known));
+         solved(shifted, load, known);
 }
 
 // True if every condition under which two addresses are equal is known to hold.
