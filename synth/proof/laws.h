@@ -16,7 +16,7 @@
 
 namespace ptxasw::synth {
 
-/// The laws, for one function. Where one fails the answer is what is missing.
+/// The laws, for one function. Where one fails Missing is thrown.
 class Laws {
 public:
   /// `values` say what tests that the added code makes rest on.
@@ -27,21 +27,21 @@ public:
 
   /// A load has what the sources have read in another lane or its own, of several the last that
   /// ran, where `known` holds.
-  Missing serve(const std::vector<LoadedElement> &sources, LoadedElement load, SourceLane lane,
-                const Known &known);
+  void serve(const std::vector<LoadedElement> &sources, LoadedElement load, SourceLane lane,
+             const Known &known);
   /// A load may run earlier in its block, as if just before the instruction `from`.
-  Missing may_move_up(std::uint32_t load, std::uint32_t from);
+  void check_move_up(std::uint32_t load, std::uint32_t from);
 
   unsigned solver_contexts() const { return solver_.contexts(); }
   unsigned solver_questions() const { return solver_.questions(); }
 
 private:
-  Missing serves(LoadedElement source, LoadedElement load, SourceLane lane, const Known &known);
-  Missing precedes(std::uint32_t source, std::uint32_t load, SourceLane lane);
-  Missing precede(const std::vector<LoadedElement> &sources, LoadedElement load, SourceLane lane,
-                  const Known &known);
-  Missing equal_addresses(LoadedElement source, LoadedElement load, SourceLane lane,
-                          const Known &known);
+  void serves(LoadedElement source, LoadedElement load, SourceLane lane, const Known &known);
+  void precedes(std::uint32_t source, std::uint32_t load, SourceLane lane);
+  void precede(const std::vector<LoadedElement> &sources, LoadedElement load, SourceLane lane,
+               const Known &known);
+  void equal_addresses(LoadedElement source, LoadedElement load, SourceLane lane,
+                       const Known &known);
   bool in_row(SourceLane lane, const Known &known);
   bool same_address(Expr source, Expr load, SourceLane lane, const Known &known);
   bool holds(const std::vector<WrapCondition> &conditions, SourceLane lane, const Known &known);

@@ -406,12 +406,12 @@ TEST_CASE("rewrites that fall into a hazard are refused") {
     CAPTURE(hazard.name);
     ++hazards;
     const Missing missing = naive_verdict(hazard, hazard.text);
-    CHECK_FALSE(missing.empty());
+    CHECK_FALSE(missing.why.empty());
     ++by_obligation[std::string(to_string(missing.obligation))];
     if (hazard.twin.empty())
       continue;
     ++twins;
-    proved_twins += naive_verdict(hazard, hazard.twin).empty();
+    proved_twins += naive_verdict(hazard, hazard.twin).why.empty();
   }
   MESSAGE(hazards << " hazards refused, the same rewrite proved in " << proved_twins << " of "
                   << twins << " twins");
