@@ -1,7 +1,7 @@
 // What may happen to memory between two loads: everything on every path from one to the other is
 // examined. Blocks on such paths are those reachable from the source and reaching the load without
 // passing the source again. Stores are compared by address; what is neither a plain store nor
-// harmless is an obstacle, unless no lane that comes to the load has run it (paths.h).
+// harmless is an obstacle.
 
 #include "synth/between.h"
 
@@ -18,8 +18,8 @@ constexpr std::size_t between_visit_budget = 2'000'000;
 
 } // namespace
 
-Between::Between(const Module &module, const Function &function, Emulation &emulation, Paths &paths)
-    : module_(module), function_(function), emulation_(emulation), paths_(paths),
+Between::Between(const Module &module, const Function &function, Emulation &emulation)
+    : module_(module), function_(function), emulation_(emulation),
       events_(emulation.cfg().blocks().size()) {
   const auto &trace = emulation.trace();
   for (std::size_t i = 0; i < trace.size(); ++i)
@@ -56,21 +56,7 @@ const std::vector<BlockId> *Between::blocks_between(BlockId source, BlockId load
 
 // Takes account of one event between two loads; returns false if it is an obstacle.
 bool Between::passes(const MemoryAccess &event, BlockId source, const MemoryAccess &load,
-                     const Spares &spares, Passage &result) {
-  const Passage before = result;
-  if (harmless(event, source, load, spares, result))
-    return true;
-  const Shown never = paths_.never_passed(event.block, event.guard, source, load.block);
-  if (never == Shown::no)
-    return false;
-  result = before;
-  result.by_solver |= never == Shown::by_solver;
-  return true;
-}
-
-// The same for one that is run.
-bool Between::harmless(const MemoryAccess &event, BlockId source, const MemoryAccess &load,
-                       const Spares &spares, Passage &result) const {
+                     const Spares &spares, Passage &result) const {
   const ControlFlowGraph &cfg = emulation_.cfg();
   const bool is_sync = event.effect == Effect::sync;
   if (!is_sync && (event.space == StateSpace::shared || event.space == StateSpace::local))

@@ -1,10 +1,9 @@
 #pragma once
 
 // What lies between a load and an earlier one (soundness.md, rule 5), for detection and for the
-// proof. Each has paths of its own, and its own say in whether a store spares the load.
+// proof. Each has its own say in whether a store spares the load.
 
 #include "emulator/symbolic/emulate.h"
-#include "synth/paths.h"
 #include "synth/report.h"
 
 #include <functional>
@@ -18,7 +17,6 @@ namespace ptxasw::synth {
 /// What was met between a load and earlier ones.
 struct Passage {
   std::optional<Reason> obstacle; ///< why the value may have changed; empty: it has not
-  bool by_solver = false;         ///< Z3 has shown that what stands in some block never ran
   bool exchanges = false; ///< an instruction that orders nothing lies there (leaves_global_alone)
   bool written = false;   ///< a store to the load's memory does
 };
@@ -33,8 +31,7 @@ struct Behind {
 /// asked about is of global memory.
 class Between {
 public:
-  /// `paths` are of the same kernel.
-  Between(const Module &module, const Function &function, Emulation &emulation, Paths &paths);
+  Between(const Module &module, const Function &function, Emulation &emulation);
 
   /// Says if a store, or what else may write, leaves the load's bytes alone where it runs.
   using Spares = std::function<bool(const MemoryAccess &store)>;
@@ -49,15 +46,12 @@ public:
 
 private:
   bool passes(const MemoryAccess &event, BlockId source, const MemoryAccess &load,
-              const Spares &spares, Passage &result);
-  bool harmless(const MemoryAccess &event, BlockId source, const MemoryAccess &load,
-                const Spares &spares, Passage &result) const;
+              const Spares &spares, Passage &result) const;
   const std::vector<BlockId> *blocks_between(BlockId source, BlockId load);
 
   const Module &module_;
   const Function &function_;
   Emulation &emulation_;
-  Paths &paths_;
   std::vector<std::vector<std::size_t>> events_; ///< stores and syncs of a block, trace indices
   std::map<std::pair<BlockId, BlockId>, std::vector<BlockId>> memo_;
   std::size_t visited_ = 0;

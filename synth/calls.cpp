@@ -369,18 +369,9 @@ private:
   /// What a register is a copy of, or the generic address of, by the one instruction that writes
   /// it.
   const Operand *only_source(RegisterId reg) const {
-    const Instruction *writer = nullptr;
-    for (const Instruction &one : kernel_.instructions) {
-      const auto written = written_registers(module_, one);
-      if (std::find(written.begin(), written.end(), reg) == written.end())
-        continue;
-      if (writer)
-        return nullptr;
-      writer = &one;
-    }
-    if (!writer || !writer->well_formed || writer->guard != no_register)
-      return nullptr;
-    return copies_address(*writer) ? &module_.operands(*writer)[1] : nullptr;
+    const std::uint32_t writer = context_.only_writers()[reg];
+    return writer != no_index && copies_address(instruction(writer)) ? &operands(writer)[1]
+                                                                     : nullptr;
   }
 
   PlainCalls plain_;

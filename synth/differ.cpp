@@ -61,21 +61,16 @@ std::vector<Expr> ways_to_differ(ExprPool &pool, Expr a, Expr b,
   std::vector<Expr> formulas{pool.bit_not(pool.eq(left, right))};
   for (const auto &[condition, holds] : known)
     formulas.push_back(holds ? condition : pool.bit_not(condition));
-  return without_products(pool, formulas);
-}
-
-std::vector<Expr> without_products(ExprPool &pool, std::span<const Expr> conditions) {
   Substitution plain(pool);
   Products products(pool);
-  for (const Expr condition : conditions)
-    for_each_node(condition, [&](Expr node) {
+  for (const Expr formula : formulas)
+    for_each_node(formula, [&](Expr node) {
       if (node->kind == ExprKind::product && node->width > small_product)
         plain.map(node, products.symbol_for(node));
     });
-  std::vector<Expr> result;
-  for (const Expr condition : conditions)
-    result.push_back(plain(condition));
-  return result;
+  for (Expr &formula : formulas)
+    formula = plain(formula);
+  return formulas;
 }
 
 } // namespace ptxasw::synth

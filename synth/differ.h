@@ -22,8 +22,4 @@ bool has_bit_operations(Expr expr);
 std::vector<Expr> ways_to_differ(ExprPool &pool, Expr a, Expr b,
                                  std::span<const std::pair<Expr, bool>> known);
 
-/// The same conditions (width 1) for a solver, each product of unknowns but the smallest a symbol
-/// of its own: they can hold together if the conditions can.
-std::vector<Expr> without_products(ExprPool &pool, std::span<const Expr> conditions);
-
 } // namespace ptxasw::synth

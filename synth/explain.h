@@ -22,13 +22,13 @@ struct LoadExplanation {
   /// Bytes from one lane to the next in a row of the warp, 0 for the same address in all lanes;
   /// nothing if lanes may lie otherwise, or it is not understood.
   std::optional<std::int64_t> lane_stride;
-  std::optional<SourceLane> from; ///< the source's lane, if the load would be replaced
-  std::uint32_t source_line = 0;  ///< of the source, then
-  std::vector<std::string> tests; ///< what the covering lane tests at run time, then
-  std::vector<std::string_view> by_solver = {}; ///< what only Z3 could show, then (reuse.h)
-  Reason reason = Reason::no_source;            ///< why it stays, otherwise
-  std::string_view detail = {};                 ///< what the proof misses, if it is unproved
-  std::string_view obligation = {}; ///< and the name of the obligation that it belongs to
+  std::optional<SourceLane> from;    ///< the source's lane, if the load would be replaced
+  std::uint32_t source_line = 0;     ///< of the source, then
+  std::vector<std::string> tests;    ///< what the covering lane tests at run time, then
+  bool by_solver = false;            ///< only Z3 could show that the addresses are equal, then
+  Reason reason = Reason::no_source; ///< why it stays, otherwise
+  std::string_view detail = {};      ///< what the proof misses, if it is unproved
+  std::string_view obligation = {};  ///< and the name of the obligation that it belongs to
 };
 
 /// What is known about the global loads of one kernel, in text order of the trace.

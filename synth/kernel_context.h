@@ -12,6 +12,7 @@
 #include "grammar/cfg.h"
 #include "grammar/liveness.h"
 #include "grammar/module.h"
+#include "grammar/roles.h"
 #include "synth/refusal.h"
 
 #include <algorithm>
@@ -22,6 +23,7 @@
 #include <string>
 #include <typeindex>
 #include <utility>
+#include <vector>
 
 namespace ptxasw::synth {
 
@@ -58,6 +60,23 @@ public:
     if (!known)
       known = std::make_shared<const Result>(make());
     return *static_cast<const Result *>(known.get());
+  }
+
+  /// By register: the one instruction that may write it, if it always writes all of it; no_index:
+  /// there is none, or several.
+  const std::vector<std::uint32_t> &only_writers() const {
+    return once("only writers", [&] {
+      std::vector<std::uint32_t> only(kernel.registers.size(), no_index);
+      std::vector<bool> written(only.size(), false);
+      for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i)
+        for_each_register(module, kernel.instructions[i], [&](RegisterId reg, RegisterUse use) {
+          if (use == RegisterUse::read)
+            return;
+          only[reg] = !written[reg] && use == RegisterUse::written ? i : no_index;
+          written[reg] = true;
+        });
+      return only;
+    });
   }
 
 private:

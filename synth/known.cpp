@@ -3,6 +3,8 @@
 
 #include "synth/known.h"
 
+#include <algorithm>
+
 namespace ptxasw::synth {
 namespace {
 
@@ -152,19 +154,24 @@ void Known::propagate() {
   }
 }
 
+// True if something is shown by one known comparison: `larger` is at least `smaller`, or more than
+// that by one.
+template <class Shows> bool Known::any_order(Shows shows) const {
+  return std::any_of(literals_.begin(), literals_.end(), [&](const auto &literal) {
+    const auto &[order, holds] = literal;
+    return order->kind == ExprKind::ult &&
+           shows(order->children[holds ? 0 : 1], order->children[holds ? 1 : 0], holds ? 1u : 0u);
+  });
+}
+
 bool Known::at_least(Expr value, std::uint64_t bound) const {
   if (bound == 0)
     return true;
-  for (const auto &[literal, holds] : literals_) {
-    if (literal->kind != ExprKind::ult)
-      continue;
-    const Expr a = literal->children[0], b = literal->children[1];
-    // not a < c; c < b
-    if (!holds && is_constant(b) && b->value.low >= bound && bounds_from_below(a, value))
-      return true;
-    if (holds && is_constant(a) && a->value.low >= bound - 1 && bounds_from_below(b, value))
-      return true;
-  }
+  if (any_order([&](Expr smaller, Expr larger, unsigned by) {
+        return is_constant(smaller) && smaller->value.low >= bound - by &&
+               bounds_from_below(larger, value);
+      }))
+    return true;
   // c - x >= bound, if x <= c - bound
   if (value->kind == ExprKind::sum && value->child_count == 1 &&
       value->coefficients[0] == mask64(value->width) && value->value.low >= bound)
@@ -175,16 +182,9 @@ bool Known::at_least(Expr value, std::uint64_t bound) const {
 bool Known::at_most(Expr value, std::uint64_t bound) const {
   if (value->width <= 64 && value->maximum <= bound)
     return true;
-  for (const auto &[literal, holds] : literals_) {
-    if (literal->kind != ExprKind::ult)
-      continue;
-    const Expr a = literal->children[0], b = literal->children[1];
-    if (holds && a == value && is_constant(b) && b->value.low - 1 <= bound)
-      return true;
-    if (!holds && b == value && is_constant(a) && a->value.low <= bound)
-      return true;
-  }
-  return false;
+  return any_order([&](Expr smaller, Expr larger, unsigned by) {
+    return smaller == value && is_constant(larger) && larger->value.low - by <= bound;
+  });
 }
 
 bool Known::no_wrap(Expr value, bool is_signed, std::int64_t offset) const {

@@ -45,6 +45,7 @@ private:
   std::optional<bool> decide(Expr condition, Memo &memo) const;
   void add(Expr condition, bool holds);
   void propagate();
+  template <class Shows> bool any_order(Shows shows) const;
 
   ExprPool *pool_;
   std::vector<std::pair<Expr, bool>> literals_;

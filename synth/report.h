@@ -50,7 +50,7 @@ struct RewriteRecord {
   std::uint32_t from_line = 0;     ///< line of the first source in the input PTX
   std::vector<LoadRecord> sources; ///< the loads whose values stand in, each once, in their order
   std::string_view family = "shuffle"; ///< of the rewrite, as `counts` and `explain` name it
-  std::vector<std::string_view> by_solver = {}; ///< what only Z3 could show of it (reuse.h)
+  bool by_solver = false;              ///< only Z3 could show that the addresses are equal
 };
 
 /// One load that was left alone.

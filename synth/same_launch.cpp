@@ -66,21 +66,16 @@ std::string same_launch_header(const Module &module, const Function &kernel, std
   return registers == 0 ? text : text + fmt::format(".maxnreg {}\n", registers);
 }
 
-std::string same_launch_header_fault(const Module &before, const Function &kernel,
-                                     const Module &after, const Function &sibling,
-                                     const MoreThanKernel &more) {
-  if (std::string fault = proof::entry_fault(before, kernel, after, sibling, more.parameters);
-      !fault.empty())
-    return fault;
-  if (!proof::same_directives(kernel, sibling, more.directive))
-    return "its directives are others";
+void check_same_header(const Module &before, const Function &kernel, const Module &after,
+                       const Function &sibling, const MoreThanKernel &more) {
+  proof::check_entry(before, kernel, after, sibling, more.parameters);
+  proof::show(proof::same_directives(kernel, sibling, more.directive), "its directives are others");
   const auto same_pragma = [&](const Pragma &a, const Pragma &b) {
     return a.position + more.instructions == b.position && a.text == b.text;
   };
-  if (!std::equal(kernel.pragmas.begin(), kernel.pragmas.end(), sibling.pragmas.begin(),
-                  sibling.pragmas.end(), same_pragma))
-    return "its pragmas are others";
-  return "";
+  proof::show(std::equal(kernel.pragmas.begin(), kernel.pragmas.end(), sibling.pragmas.begin(),
+                         sibling.pragmas.end(), same_pragma),
+              "its pragmas are others");
 }
 
 const std::optional<Refusal> &KernelContext::same_launch_obstacle() const {
@@ -119,17 +114,15 @@ std::string same_launch_version(const KernelContext &context, const Proposal &pr
          fmt::format("{}\n", function ? (*other)->text(function->body) : module.text(kernel.body));
 }
 
-std::string same_launch_fault(const KernelContext &context, const Proposal &proposal) {
+void check_same_launch(const KernelContext &context, const Proposal &proposal) {
   Sibling plain;
   plain.name = proposal.sibling.name;
   plain.family = proposal.sibling.family;
   plain.kind = proposal.sibling.kind;
   plain.needs.dynamic_shared = proposal.sibling.needs.dynamic_shared;
-  if (proposal.sibling != plain)
-    return "the table does not say what is proved";
-  if (const auto &obstacle = context.same_launch_obstacle())
-    return std::string(obstacle->meaning);
-  return "";
+  proof::show(proposal.sibling == plain, "the table does not say what is proved");
+  const auto &obstacle = context.same_launch_obstacle();
+  proof::show(!obstacle, obstacle ? obstacle->meaning : "");
 }
 
 } // namespace ptxasw::synth

@@ -4,6 +4,7 @@
 // parameters, and have a body that declares what the kernel's declares.
 
 #include "synth/family.h"
+#include "synth/prove/not_proved.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -34,11 +35,10 @@ struct MoreThanKernel {
   std::uint32_t instructions = 0; ///< before the kernel's first
 };
 
-/// What of a function is not the kernel's, bodies and names apart; empty: everything is. It may
-/// have what `more` says, and nothing of that is looked at. Both may be of one module.
-std::string same_launch_header_fault(const Module &before, const Function &kernel,
-                                     const Module &after, const Function &sibling,
-                                     const MoreThanKernel &more = {});
+/// Throws proof::NotProved unless everything of a function is the kernel's, bodies and names apart.
+/// It may have what `more` says, and nothing of that is looked at. Both may be of one module.
+void check_same_header(const Module &before, const Function &kernel, const Module &after,
+                       const Function &sibling, const MoreThanKernel &more = {});
 
 /// A version of a kernel, of which the table says only its name, family and kind.
 Proposal same_launch_proposal(const Function &kernel, std::string_view family,
@@ -71,10 +71,10 @@ std::optional<std::string> after_steps(const KernelContext &context, unsigned mo
   return text;
 }
 
-/// What is wrong with a version apart from its body, which is for the family to prove: the table
-/// promises more than same_launch_proposal() says, or there is an obstacle. It may be for fewer
-/// launches, by their shared memory. Empty: nothing.
-std::string same_launch_fault(const KernelContext &context, const Proposal &proposal);
+/// Throws proof::NotProved if something is wrong with a version apart from its body, which is for
+/// the family to prove: the table promises more than same_launch_proposal() says, or there is an
+/// obstacle. It may be for fewer launches, by their shared memory.
+void check_same_launch(const KernelContext &context, const Proposal &proposal);
 
 /// Family::prove by a proof of what a kernel became in its place: without that, what is not proved
 /// of a function that is launched as the kernel is.
@@ -82,7 +82,7 @@ template <std::string (*prove)(const Module &before, const Function &kernel, con
                                const Function &changed)>
 std::string prove_same_launch(const KernelContext &context, const Function &sibling,
                               const Proposal &proposal) {
-  const std::string fault = same_launch_fault(context, proposal);
+  const std::string fault = proof::fault_of([&] { check_same_launch(context, proposal); });
   return fault.empty() ? prove(context.module, context.kernel, context.module, sibling) : fault;
 }
 

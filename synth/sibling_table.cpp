@@ -4,6 +4,8 @@
 
 #include "synth/sibling_table.h"
 
+#include "synth/prove/not_proved.h"
+
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -20,6 +22,7 @@ namespace {
 constexpr std::string_view code_of_kernel = "kernel"; ///< the member `code` of own_code
 
 using Json = nlohmann::ordered_json;
+using proof::show; // that a text is understood; stops decode()
 
 void append_number(std::string &bytes, std::uint32_t number) {
   for (unsigned shift = 0; shift < 32; shift += 8)
@@ -55,25 +58,17 @@ Json sibling_json(const Sibling &sibling) {
   return json;
 }
 
-/// Thrown at what is not understood; caught in decode().
-struct NotUnderstood {
-  std::string why;
-};
-
-[[noreturn]] void refuse(std::string why) { throw NotUnderstood{std::move(why)}; }
-
 std::uint32_t number(const Json &json, std::uint32_t least = 0) {
-  if (!json.is_number_integer() || (!json.is_number_unsigned() && json.get<std::int64_t>() < 0))
-    refuse("a number is missing");
+  show(json.is_number_integer() && (json.is_number_unsigned() || json.get<std::int64_t>() >= 0),
+       "a number is missing");
   const auto value = json.get<std::uint64_t>();
-  if (value < least || value > std::numeric_limits<std::uint32_t>::max())
-    refuse("a number is out of range");
+  show(value >= least && value <= std::numeric_limits<std::uint32_t>::max(),
+       "a number is out of range");
   return static_cast<std::uint32_t>(value);
 }
 
 template <std::size_t N> std::array<std::uint32_t, N> numbers(const Json &json, unsigned least) {
-  if (!json.is_array() || json.size() != N)
-    refuse("a list has another length");
+  show(json.is_array() && json.size() == N, "a list has another length");
   std::array<std::uint32_t, N> result{};
   for (std::size_t i = 0; i < N; ++i)
     result[i] = number(json[i], least);
@@ -81,21 +76,18 @@ template <std::size_t N> std::array<std::uint32_t, N> numbers(const Json &json, 
 }
 
 std::string text(const Json &json) {
-  if (!json.is_string())
-    refuse("a text is missing");
+  show(json.is_string(), "a text is missing");
   return json.get<std::string>();
 }
 
 const Json &list(const Json &json) {
-  if (!json.is_array())
-    refuse("a list is missing");
+  show(json.is_array(), "a list is missing");
   return json;
 }
 
 const Json &member(const Json &json, const char *name) {
   const auto found = json.find(name);
-  if (found == json.end())
-    refuse(fmt::format("no \"{}\"", name));
+  show(found != json.end(), fmt::format("no \"{}\"", name));
   return *found;
 }
 
@@ -105,30 +97,30 @@ std::uint32_t dynamic_shared(const std::string &word) {
   static constexpr std::string_view times = "times:";
   std::uint32_t factor = 0;
   const char *const end = word.data() + word.size();
-  if (!word.starts_with(times) || word.size() > times.size() + 4 ||
-      std::from_chars(word.data() + times.size(), end, factor).ptr != end || factor == 0)
-    refuse("dynamic_shared is not understood");
+  show(word.starts_with(times) && word.size() <= times.size() + 4 &&
+           std::from_chars(word.data() + times.size(), end, factor).ptr == end && factor != 0,
+       "dynamic_shared is not understood");
   return factor;
 }
 
 /// Reads members by their names; one that is not read must be optional.
 void read_members(const Json &json, const std::vector<std::string> &optional,
                   const std::map<std::string_view, std::function<void(const Json &)>> &readers) {
-  if (!json.is_object())
-    refuse("an object is missing");
+  show(json.is_object(), "an object is missing");
   for (const auto &[name, value] : json.items())
     if (const auto reader = readers.find(name); reader != readers.end())
       reader->second(value);
-    else if (std::find(optional.begin(), optional.end(), name) == optional.end())
-      refuse(fmt::format("\"{}\" is not known", name));
+    else
+      show(std::find(optional.begin(), optional.end(), name) != optional.end(),
+           fmt::format("\"{}\" is not known", name));
 }
 
 /// The parameter a need is about, and whether the bytes lie in it.
 std::uint32_t within(const SiblingTable &table, std::uint32_t parameter, std::uint32_t offset,
                      std::uint32_t bytes) {
-  if (parameter >= table.parameters.size() ||
-      std::uint64_t{offset} + bytes > table.parameters[parameter].bytes)
-    refuse("a need lies outside the parameters");
+  show(parameter < table.parameters.size() &&
+           std::uint64_t{offset} + bytes <= table.parameters[parameter].bytes,
+       "a need lies outside the parameters");
   return parameter;
 }
 
@@ -136,8 +128,7 @@ SiblingNeeds read_needs(const Json &json, const SiblingTable &table,
                         const std::vector<std::string> &optional) {
   SiblingNeeds needs;
   const auto is_no_launch = [](const Json &value) {
-    if (!value.is_boolean() || value.get<bool>())
-      refuse("only for cooperative launches or clusters");
+    show(value.is_boolean() && !value.get<bool>(), "only for cooperative launches or clusters");
   };
   read_members(
       json, optional,
@@ -145,8 +136,7 @@ SiblingNeeds read_needs(const Json &json, const SiblingTable &table,
         [&](const Json &value) {
           for (const Json &shape : list(value))
             needs.blocks.push_back(numbers<3>(shape, 1));
-          if (needs.blocks.empty())
-            refuse("no block shape will do");
+          show(!needs.blocks.empty(), "no block shape will do");
         }},
        {"max_block", [&](const Json &value) { needs.max_block = number(value, 1); }},
        {"dynamic_shared",
@@ -155,8 +145,7 @@ SiblingNeeds read_needs(const Json &json, const SiblingTable &table,
         [&](const Json &value) {
           for (const Json &one : list(value)) {
             const auto [parameter, offset, alignment] = numbers<3>(one, 0);
-            if (!std::has_single_bit(alignment))
-              refuse("an alignment is no power of two");
+            show(std::has_single_bit(alignment), "an alignment is no power of two");
             needs.aligned.push_back({within(table, parameter, offset, 8), offset, alignment});
           }
         }},
@@ -164,8 +153,8 @@ SiblingNeeds read_needs(const Json &json, const SiblingTable &table,
         [&](const Json &value) {
           for (const Json &one : list(value)) {
             const auto [parameter, offset, bytes, divisor] = numbers<4>(one, 0);
-            if (!std::has_single_bit(bytes) || bytes > 8 || divisor == 0)
-              refuse("a divisor is not understood");
+            show(std::has_single_bit(bytes) && bytes <= 8 && divisor != 0,
+                 "a divisor is not understood");
             needs.divisible.push_back(
                 {within(table, parameter, offset, bytes), offset, bytes, divisor});
           }
@@ -178,10 +167,8 @@ SiblingNeeds read_needs(const Json &json, const SiblingTable &table,
             if (one.is_array() && one.size() == 5)
               numbers_of.push_back(usual);
             const auto [parameter, offset, axis, least, more, bytes] = numbers<6>(numbers_of, 0);
-            if (axis > 2)
-              refuse("an axis is not known");
-            if (bytes != usual && bytes != 2 * usual)
-              refuse("a number's size is not known");
+            show(axis <= 2, "an axis is not known");
+            show(bytes == usual || bytes == 2 * usual, "a number's size is not known");
             needs.covered.push_back(
                 {within(table, parameter, offset, bytes), offset, axis, least, more, bytes});
           }
@@ -234,11 +221,11 @@ Sibling read_sibling(const Json &json, const SiblingTable &table,
         [&](const Json &value) {
           for (const Json &one : list(value)) {
             const std::string word = text(one), what = word.substr(0, word.find('.') + 1);
-            if (word.size() != what.size() + 1 || word.back() < 'x' || word.back() > 'z' ||
-                (what != "grid." && what != "block."))
-              refuse("a parameter to append is not known");
-            if (what == "grid." && !sibling.appended_blocks.empty())
-              refuse("parameters to append are in another order");
+            show(word.size() == what.size() + 1 && word.back() >= 'x' && word.back() <= 'z' &&
+                     (what == "grid." || what == "block."),
+                 "a parameter to append is not known");
+            show(what != "grid." || sibling.appended_blocks.empty(),
+                 "parameters to append are in another order");
             (what == "grid." ? sibling.appended : sibling.appended_blocks).push_back(word.back());
           }
         }},
@@ -246,13 +233,13 @@ Sibling read_sibling(const Json &json, const SiblingTable &table,
   for (const char *name : {"name", "family", "kind", "grid", "append", "needs"})
     member(json, name);
   for (std::size_t axis = 0; axis < 3; ++axis)
-    if (sibling.extent[axis] != 0 && sibling.code_of.empty() &&
-        (sibling.grid[axis] != 1 || sibling.block[axis] != 1))
-      refuse("an extent that is both given and divided");
-  if (sibling.own_code && !is_own_code(sibling))
-    refuse("the kernel's code would get other threads or parameters than the kernel");
-  if (!sibling.code_of.empty() && !spares_no_thread(sibling))
-    refuse("a sibling's code would get other threads than the kernel");
+    show(sibling.extent[axis] == 0 || !sibling.code_of.empty() ||
+             (sibling.grid[axis] == 1 && sibling.block[axis] == 1),
+         "an extent that is both given and divided");
+  show(!sibling.own_code || is_own_code(sibling),
+       "the kernel's code would get other threads or parameters than the kernel");
+  show(sibling.code_of.empty() || spares_no_thread(sibling),
+       "a sibling's code would get other threads than the kernel");
   return sibling;
 }
 
@@ -271,7 +258,7 @@ SiblingTable read_table(const Json &json) {
   for (const Json &one : list(member(json, "siblings")))
     try {
       table.siblings.push_back(read_sibling(one, table, optional));
-    } catch (const NotUnderstood &) { // written by a later version: not for us
+    } catch (const proof::NotProved &) { // written by a later version: not for us
     }
   std::set<std::string> with_code;
   for (const Sibling &sibling : table.siblings)
@@ -349,7 +336,7 @@ tl::expected<SiblingTable, std::string> decode(std::string_view bytes) {
     return tl::unexpected(std::string("the table's text is not JSON"));
   try {
     return read_table(json);
-  } catch (const NotUnderstood &problem) {
+  } catch (const proof::NotProved &problem) {
     return tl::unexpected(problem.why);
   }
 }

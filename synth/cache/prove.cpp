@@ -22,22 +22,18 @@
 #include "synth/same_launch.h"
 
 #include <fmt/core.h>
-#include <tl/expected.hpp>
 #include <vector>
 
 namespace ptxasw::synth {
 namespace {
 
+using proof::show_at;
+
 /// The loads that became `.nc` in another function, whose body is else the kernel's.
-tl::expected<std::vector<std::uint32_t>, std::string> requalified_loads(const Module &before,
-                                                                        const Function &kernel,
-                                                                        const Module &after,
-                                                                        const Function &other) {
-  const auto refused = [](std::uint32_t line, std::string_view why) {
-    return tl::unexpected(fmt::format("line {}: {}", line, why));
-  };
-  if (kernel.instructions.size() != other.instructions.size())
-    return refused(other.line, "it has more instructions, or fewer");
+std::vector<std::uint32_t> requalified_loads(const Module &before, const Function &kernel,
+                                             const Module &after, const Function &other) {
+  show_at(other.line, kernel.instructions.size() == other.instructions.size(),
+          "it has more instructions, or fewer");
   std::vector<std::uint32_t> loads;
   Edits back; // to the kernel's opcodes
   for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
@@ -46,54 +42,54 @@ tl::expected<std::vector<std::uint32_t>, std::string> requalified_loads(const Mo
     if (was == now)
       continue;
     const auto load = qualified_load(before.opcode(a));
-    if (!load || load->hinted || load->nc || !a.well_formed || !b.well_formed ||
-        !was.starts_with(cache::before_nc) ||
-        now != fmt::format("{}.nc{}", cache::before_nc, was.substr(cache::before_nc.size())))
-      return refused(b.line, "an opcode changed that must not");
-    if (const std::string_view old = cache::too_old_for_nc(after); !old.empty())
-      return refused(b.line, old);
+    show_at(b.line,
+            load && !load->hinted && !load->nc && a.well_formed && b.well_formed &&
+                was.starts_with(cache::before_nc) &&
+                now ==
+                    fmt::format("{}.nc{}", cache::before_nc, was.substr(cache::before_nc.size())),
+            "an opcode changed that must not");
+    const std::string_view old = cache::too_old_for_nc(after);
+    show_at(b.line, old.empty(), old);
     loads.push_back(i);
     back.replace({b.opcode_span.begin - other.body.begin, b.opcode_span.end - other.body.begin},
                  std::string(was));
   }
-  if (back.apply(after.text(other.body)) != before.text(kernel.body))
-    return refused(other.line, "something else than an opcode is another one");
+  show_at(other.line, back.apply(after.text(other.body)) == before.text(kernel.body),
+          "something else than an opcode is another one");
   return loads;
 }
 
-std::string fault_between(const Module &before, const Function &kernel, const Module &after,
-                          const Function &other, bool apart) {
-  if (std::string fault = same_launch_header_fault(before, kernel, after, other); !fault.empty())
-    return fault;
-  const auto loads = requalified_loads(before, kernel, after, other);
-  if (!loads)
-    return loads.error();
+void check_requalified(const Module &before, const Function &kernel, const Module &after,
+                       const Function &other, bool apart) {
+  check_same_header(before, kernel, after, other);
   facts::Writers writers(before, kernel);
-  for (const std::uint32_t load : *loads) {
+  for (const std::uint32_t load : requalified_loads(before, kernel, after, other)) {
     const auto conflict = writers.conflict(load, apart);
     if (const auto by = writers.unknown() ? writers.unknown()
                         : conflict        ? std::optional(conflict->store)
                                           : std::nullopt)
-      return fmt::format("line {}: line {} may write what it reads", other.instructions[load].line,
-                         kernel.instructions[*by].line);
+      show_at(other.instructions[load].line, false,
+              fmt::format("line {} may write what it reads", kernel.instructions[*by].line));
   }
-  return "";
 }
 
 } // namespace
 
 std::string prove_requalified(const Module &before, const Function &kernel, const Module &after,
                               const Function &other) {
-  std::string fault = proof::surroundings_fault(before, kernel, after, other);
-  return fault.empty() ? fault_between(before, kernel, after, other, false) : fault;
+  return proof::fault_of([&] {
+    proof::check_surroundings(before, kernel, after, other);
+    check_requalified(before, kernel, after, other, false);
+  });
 }
 
 std::string prove_cache(const KernelContext &context, const Function &sibling,
                         const Proposal &proposal) {
-  const auto &[written, kernel] = std::tie(context.module, context.kernel);
-  if (std::string fault = same_launch_fault(context, proposal); !fault.empty())
-    return fault;
-  return fault_between(written, kernel, written, sibling, proposal.promise == arrays_apart);
+  return proof::fault_of([&] {
+    check_same_launch(context, proposal);
+    check_requalified(context.module, context.kernel, context.module, sibling,
+                      proposal.promise == arrays_apart);
+  });
 }
 
 } // namespace ptxasw::synth

@@ -12,10 +12,7 @@
 namespace ptxasw::synth {
 
 void CoarsenTexts::check_header() const {
-  if (std::string fault =
-          proof::entry_fault(module_, kernel_, module_, sibling_, form_.divides_grid());
-      !fault.empty())
-    fail(std::move(fault));
+  proof::check_entry(module_, kernel_, module_, sibling_, form_.divides_grid());
   if (form_.divides_grid())
     if (const Variable &grid = sibling_.parameters.back();
         grid.type != ScalarType::u32 || grid.size() != 4 || grid.alignment > 4)

@@ -8,8 +8,9 @@
 //
 // A comparison decides whether there is another round. The values compared are followed to where
 // they come from: parameters, special registers and numbers, by instructions that each are the only
-// one whose result gets there. They are sums modulo 2^32 or 2^64. There is none in a launch of G
-// threads along an axis if another round needs x < n, where
+// one whose result gets there; what each computes says the emulator's table. They are sums modulo
+// 2^32 or 2^64. There is none in a launch of G threads along an axis if another round needs x < n,
+// where
 //
 //     x = ctaid * ntid + tid + nctaid * ntid + h    and    n = P + c
 //
@@ -45,85 +46,72 @@
 
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
+#include "emulator/symbolic/line_evaluator.h"
 #include "grammar/roles.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
-#include <sstream>
+#include <set>
 #include <string>
 
 namespace ptxasw::synth {
 namespace {
 
-/// A sum of products of what is constant for a thread, modulo 2^32 or 2^64, by its factors in
-/// order. Each is multiplied by a number with a sign.
-using ThreadSum = std::map<std::vector<std::string>, std::int64_t>;
-
 constexpr std::int64_t largest_number = std::int64_t{1} << 28;
 constexpr unsigned most_steps = 1000; ///< instructions that are looked at for one comparison
 
-std::int64_t wrapped(std::uint64_t number, unsigned bits) {
-  return bits == 32 ? static_cast<std::int32_t>(number) : static_cast<std::int64_t>(number);
-}
+/// An axis, in expressions of a thread's place.
+struct Axis {
+  std::vector<Expr> bounded;    ///< what is at most as much as there are threads along it
+  Expr another_round = nullptr; ///< x of another round, less h; of 64 bits
+};
 
-void add_to(ThreadSum &sum, const std::vector<std::string> &factors, std::uint64_t count,
-            unsigned bits) {
-  std::int64_t &own = sum[factors];
-  own = wrapped(static_cast<std::uint64_t>(own) + count, bits);
-  if (own == 0)
-    sum.erase(factors);
-}
-
-void add_to(ThreadSum &sum, const ThreadSum &other, std::int64_t times, unsigned bits) {
-  for (const auto &[factors, count] : other)
-    add_to(sum, factors, static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(times),
-           bits);
-}
-
-std::optional<ThreadSum> product(const ThreadSum &a, const ThreadSum &b, unsigned bits) {
-  ThreadSum result;
-  for (const auto &[left, count] : a)
-    for (const auto &[right, times] : b) {
-      std::vector<std::string> factors = left;
-      factors.insert(factors.end(), right.begin(), right.end());
-      if (factors.size() > 2)
-        return std::nullopt;
-      std::sort(factors.begin(), factors.end());
-      add_to(result, factors, static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(times),
-             bits);
-    }
+/// The summands of an expression but for its number, with their factors, which have a sign.
+std::vector<std::pair<Expr, std::int64_t>> summands(Expr expr) {
+  if (expr->kind == ExprKind::constant)
+    return {};
+  if (expr->kind != ExprKind::sum)
+    return {{expr, 1}};
+  std::vector<std::pair<Expr, std::int64_t>> result;
+  for (std::uint32_t i = 0; i < expr->child_count; ++i)
+    result.emplace_back(expr->children[i], as_signed(expr->coefficients[i], expr->width));
   return result;
 }
 
-/// What is left of a sum without its number; that is between -2^28 and 2^28, or nothing is found.
-std::optional<std::int64_t> take_number(ThreadSum &sum) {
-  const std::vector<std::string> no_factors;
-  const auto found = sum.find(no_factors);
-  const std::int64_t number = found == sum.end() ? 0 : found->second;
-  sum.erase(no_factors);
-  return number < -largest_number || number > largest_number ? std::nullopt
-                                                             : std::optional<std::int64_t>(number);
+/// The number that is added in an expression.
+std::int64_t added_in(Expr expr) {
+  return expr->kind == ExprKind::constant || expr->kind == ExprKind::sum
+             ? as_signed(expr->value.low, expr->width)
+             : 0;
 }
 
-/// The axis, 0 for x, of factors that are at most as many as there are threads along it.
-std::optional<std::uint32_t> axis_of(const std::vector<std::string> &factors) {
-  for (std::uint32_t axis = 0; axis < 3; ++axis) {
-    const auto name = [&](const char *what) { return fmt::format("%{}.{}", what, "xyz"[axis]); };
-    for (const char *what : {"tid", "ctaid", "ntid", "nctaid"})
-      if (factors == std::vector{name(what)})
-        return axis;
-    for (const char *blocks : {"ctaid", "nctaid"})
-      if (factors == std::vector{name(blocks), name("ntid")})
-        return axis;
-  }
-  return std::nullopt;
+/// How much more one expression is than another one: a number between -2^28 and 2^28, or nothing is
+/// found.
+std::optional<std::int64_t> more_than(ExprPool &pool, Expr expr, Expr other) {
+  const Expr more = pool.sub(expr, other);
+  const std::int64_t number = added_in(more);
+  return more->kind != ExprKind::constant || number < -largest_number || number > largest_number
+             ? std::nullopt
+             : std::optional(number);
 }
 
 class RoundFinder : OfKernel {
 public:
   explicit RoundFinder(const KernelContext &context)
-      : OfKernel(context), decided_(count()), targets_(branch_targets(module_, kernel_)),
-        writers_(kernel_.registers.size()), mentions_(kernel_.registers.size()) {
+      : OfKernel(context), evaluate_(pool_, module_), decided_(count()),
+        targets_(branch_targets(module_, kernel_)), writers_(kernel_.registers.size()),
+        mentions_(kernel_.registers.size()) {
+    for (const char axis : {'x', 'y', 'z'}) {
+      const auto special = [&](const char *what) {
+        return specials_[fmt::format("%{}.{}", what, axis)] = pool_.symbol(what, 32);
+      };
+      const Expr tid = special("tid"), ntid = special("ntid");
+      const Expr ctaid = special("ctaid"), nctaid = special("nctaid");
+      const Expr first = pool_.mul(ctaid, ntid), all = pool_.mul(nctaid, ntid);
+      axes_.push_back({{tid, ntid, ctaid, nctaid, first, all},
+                       pool_.add(pool_.add(wide(first), wide(all)), wide(tid))});
+    }
     for (std::uint32_t i = 0; i < count(); ++i)
       for_each_register(module_, instruction(i), [&](RegisterId reg, RegisterUse use) {
         if (mentions_[reg].empty() || mentions_[reg].back() != i)
@@ -292,149 +280,134 @@ private:
     return surely;
   }
 
-  /// What an operand of so many bits holds at a place.
-  std::optional<ThreadSum> value(const Operand &operand, std::uint32_t place, unsigned bits) {
+  /// What an operand of so many bits holds at a place; null: that is not known.
+  Expr value(const Operand &operand, std::uint32_t place, unsigned bits) {
+    if (bits != 32 && bits != 64)
+      return nullptr;
     if (operand.kind == Operand::Kind::integer)
-      return number(wrapped(static_cast<std::uint64_t>(operand.value), bits));
+      return pool_.constant(bits, static_cast<std::uint64_t>(operand.value));
     if (operand.kind == Operand::Kind::special && bits == 32)
-      return special(std::string(module_.text(operand.span)));
+      if (const auto found = specials_.find(module_.text(operand.span)); found != specials_.end())
+        return found->second;
     if (!is_whole_register(operand) || bit_width(kernel_.registers[operand.reg].type) != bits)
-      return std::nullopt;
+      return nullptr;
     if (++steps_ > most_steps) // what is made of itself several times doubles them each time
-      return std::nullopt;
+      return nullptr;
     const auto from = source(operand.reg, place);
     if (!from || std::find(way_.begin(), way_.end(), *from) != way_.end())
-      return std::nullopt;
+      return nullptr;
     way_.push_back(*from);
-    auto result = result_of(*from, bits);
+    const Expr result = result_of(*from, bits);
     way_.pop_back();
     return result;
   }
 
-  static ThreadSum number(std::int64_t value) {
-    return value == 0 ? ThreadSum{} : ThreadSum{{{}, value}};
-  }
-
-  static std::optional<ThreadSum> special(const std::string &name) {
-    return axis_of({name}) ? std::optional(ThreadSum{{{name}, 1}}) : std::nullopt;
-  }
-
   /// What the instruction at a place gives a register of so many bits.
-  std::optional<ThreadSum> result_of(std::uint32_t place, unsigned bits) {
+  Expr result_of(std::uint32_t place, unsigned bits) {
     const std::uint32_t i = instruction_at(place);
     const Instruction &one = instruction(i);
-    const std::string_view name = opcode(i).text;
     const auto all = operands(i);
-    if (!one.well_formed || one.guard != no_register || all.size() < 2 || all.size() > 4 ||
+    if (!one.well_formed || one.guard != no_register || all.size() < 2 ||
         !is_whole_register(all[0]))
-      return std::nullopt;
-    // An opcode with one of the types of so many bits.
-    const auto is = [&](std::string_view what, std::size_t operands) {
-      return all.size() == operands && name.starts_with(what) &&
-             (bits == 32
-                  ? name.ends_with(".u32") || name.ends_with(".s32") || name.ends_with(".b32")
-              : bits == 64
-                  ? name.ends_with(".u64") || name.ends_with(".s64") || name.ends_with(".b64")
-                  : false) &&
-             name.size() == what.size() + 4;
-    };
-    const auto sum = [&](std::optional<ThreadSum> left, std::optional<ThreadSum> right,
-                         std::int64_t times) {
-      if (left && right)
-        add_to(*left, *right, times, bits);
-      return right ? left : std::nullopt;
-    };
-    const auto product_of = [&](std::optional<ThreadSum> left, std::optional<ThreadSum> right) {
-      return left && right ? product(*left, *right, bits) : std::nullopt;
-    };
-    const auto own = [&](std::size_t operand) { return value(all[operand], place, bits); };
-    if (is("ld.param", 2))
-      return parameter(all[1], bits / 8);
-    if (is("mov", 2))
-      return own(1);
-    if (is("add", 3))
-      return sum(own(1), own(2), 1);
-    if (is("sub", 3))
-      return sum(own(1), own(2), -1);
-    if (is("mul.lo", 3))
-      return product_of(own(1), own(2));
-    if (is("mad.lo", 4))
-      return sum(product_of(own(1), own(2)), own(3), 1);
-    if (bits == 32 && name == "cvt.u32.u64" && all.size() == 2)
-      return narrowed(value(all[1], place, 64));
-    if (bits != 64)
-      return std::nullopt;
-    const bool with_sign = name.ends_with(".s32");
-    if (!with_sign && !name.ends_with(".u32"))
-      return std::nullopt;
-    const std::string_view what = name.substr(0, name.size() - 4);
-    const auto extended = [&](std::size_t operand) {
-      return this->extended(value(all[operand], place, 32), with_sign);
-    };
-    if (what == "ld.param" && all.size() == 2)
-      return this->extended(parameter(all[1], 4), with_sign);
-    if (what == (with_sign ? "cvt.s64" : "cvt.u64") && all.size() == 2)
-      return extended(1);
-    if (what == "mul.wide" && all.size() == 3)
-      return product_of(extended(1), extended(2));
-    if (what == "mad.wide" && all.size() == 4)
-      return sum(product_of(extended(1), extended(2)), own(3), 1);
-    return std::nullopt;
+      return nullptr;
+    if (opcode(i).op == Op::ld)
+      return loaded(opcode(i), all[1], bits);
+    const std::string_view name = opcode(i).text;
+    if (!is_one_of(opcode(i).op, {Op::mov, Op::add, Op::sub, Op::mul, Op::mad}) &&
+        name != "cvt.u32.u64" && name != "cvt.u64.u32" && name != "cvt.s64.s32")
+      return nullptr;
+    const Expr result = evaluate_(
+        one, [&](const Operand &operand, unsigned width) { return value(operand, place, width); });
+    return result && result->width == bits ? with_extended(result) : nullptr;
   }
 
-  /// The lower half of what has 64 bits.
-  static std::optional<ThreadSum> narrowed(const std::optional<ThreadSum> &sum) {
-    ThreadSum result;
-    if (sum)
-      add_to(result, *sum, 1, 32);
-    return sum ? std::optional(result) : std::nullopt;
+  /// The same with everything that is made of 32 bits for 64 as the sum that it is.
+  Expr with_extended(Expr expr) {
+    Substitution extensions(pool_);
+    bool known = true;
+    for_each_node(expr, [&](Expr node) {
+      if (node->width != 64 || (node->kind != ExprKind::sext && node->kind != ExprKind::zext))
+        return;
+      const Expr sum = extended(node->children[0], node->kind == ExprKind::sext);
+      known = known && sum;
+      if (sum)
+        extensions.map(node, sum);
+    });
+    return known ? extensions(expr) : nullptr;
+  }
+
+  /// A factor of a sum of 32 bits in one of 64: each is the number that it is without a sign.
+  Expr wide(Expr factor) {
+    if (factor->kind == ExprKind::product)
+      return pool_.mul(wide(factor->children[0]), wide(factor->children[1]));
+    const bool is_low = factor->kind == ExprKind::extract && factor->index == 0;
+    return is_low ? factor->children[0] : pool_.zext(factor, 64);
   }
 
   /// What 32 bits are as 64; what that takes for granted is noted.
-  std::optional<ThreadSum> extended(const std::optional<ThreadSum> &sum, bool with_sign) {
-    std::int64_t least = 0, most = 0; // of what threads and numbers come to
+  Expr extended(Expr sum, bool with_sign) {
+    if (sum->width != 32)
+      return nullptr;
+    Expr result = pool_.constant(64, static_cast<std::uint64_t>(added_in(sum)));
+    std::int64_t least = added_in(sum), most = least; // of what threads and numbers come to
     bool of_parameter = false, of_threads = false;
-    if (!sum)
-      return std::nullopt;
-    for (const auto &[factors, count] : *sum) {
-      if (factors.empty()) {
-        least += count;
-        most += count;
-      } else if (const auto axis = axis_of(factors); axis && count >= -2 && count <= 2) {
+    for (const auto &summand : summands(sum)) {
+      const Expr factor = summand.first; // clang 14 captures no binding
+      const std::int64_t count = summand.second;
+      const auto axis = std::find_if(axes_.begin(), axes_.end(), [&](const Axis &one) {
+        return std::find(one.bounded.begin(), one.bounded.end(), factor) != one.bounded.end();
+      });
+      if (axis != axes_.end() && count >= -2 && count <= 2) {
         of_threads = true;
-        extended_axes_.push_back(*axis);
+        extended_axes_.insert(static_cast<std::uint32_t>(axis - axes_.begin()));
         (count < 0 ? least : most) += count * max_round_threads;
-      } else if (factors.size() == 1 && count == 1 && !of_parameter) {
+      } else if (parameters_.contains(wide(factor)) && count == 1 && !of_parameter) {
         of_parameter = true;
-        extended_parameters_.push_back(factors[0]);
+        extended_parameters_.insert(wide(factor));
       } else {
-        return std::nullopt;
+        return nullptr;
       }
+      result = pool_.add(
+          result, pool_.mul(wide(factor), pool_.constant(64, static_cast<std::uint64_t>(count))));
     }
     if (of_parameter) { // P + c', where P is at most 2^30
       if (of_threads || least < -largest_number || least > largest_number)
-        return std::nullopt;
+        return nullptr;
       least_ = with_sign ? least_ : std::max(least_, -least);
-      return sum;
+      return result;
     }
     constexpr std::int64_t half = std::int64_t{1} << 31;
-    return least >= (with_sign ? -half : 0) && most < (with_sign ? half : 2 * half) ? sum
-                                                                                    : std::nullopt;
+    return least >= (with_sign ? -half : 0) && most < (with_sign ? half : 2 * half) ? result
+                                                                                    : nullptr;
   }
 
-  /// What is read of a parameter of the kernel: its number, an offset and bytes, as a factor.
-  std::optional<ThreadSum> parameter(const Operand &address, std::uint32_t bytes) const {
-    if (address.kind != Operand::Kind::address || module_.children(address).size() != 1)
-      return std::nullopt;
+  /// What is read of a parameter of the kernel, for a register of so many bits.
+  Expr loaded(const Opcode &opcode, const Operand &address, unsigned bits) {
+    const unsigned own = bit_width(opcode.type);
+    if (!opcode.text.starts_with("ld.param.") || opcode.text.size() != 12 ||
+        is_float(opcode.type) || (own != 32 && own != 64) ||
+        address.kind != Operand::Kind::address || module_.children(address).size() != 1)
+      return nullptr;
     const Operand &base = module_.children(address)[0];
     if (base.kind != Operand::Kind::symbol || module_.symbol(base).kind != Symbol::Kind::parameter)
-      return std::nullopt;
+      return nullptr;
     const std::int64_t offset = address.value + base.value;
-    const std::uint32_t index = module_.symbol(base).index;
+    const std::uint32_t index = module_.symbol(base).index, bytes = own / 8;
     if (index >= kernel_.parameters.size() || offset < 0 || offset % bytes != 0 ||
         static_cast<std::uint64_t>(offset) + bytes > kernel_.parameters[index].size())
-      return std::nullopt;
-    return ThreadSum{{{fmt::format("param {} {} {}", index, offset, bytes)}, 1}};
+      return nullptr;
+    Expr &read = read_[{index, static_cast<std::uint32_t>(offset), bytes}];
+    if (!read) {
+      read = pool_.symbol("parameter", own);
+      ArgumentCover &need = parameters_[pool_.zext(read, 64)];
+      need.parameter = index;
+      need.offset = static_cast<std::uint32_t>(offset);
+      need.bytes = bytes;
+    }
+    if (own == bits)
+      return read;
+    return own == 32 && opcode.type != ScalarType::b32 ? extended(read, is_signed(opcode.type))
+                                                       : nullptr;
   }
 
   /// What a launch needs so that a branch goes one way.
@@ -469,44 +442,31 @@ private:
           extended_parameters_.clear();
           least_ = 0;
           steps_ = 0;
-          const auto x = value(all[way.swapped ? 2 : 1], *from, bits);
-          return need_of(x, value(all[way.swapped ? 1 : 2], *from, bits), way.equal);
+          const Expr x = value(all[way.swapped ? 2 : 1], *from, bits);
+          const Expr n = value(all[way.swapped ? 1 : 2], *from, bits);
+          return x && n ? need_of(x, n, way.equal) : std::nullopt;
         }
     return std::nullopt;
   }
 
-  std::optional<ArgumentCover> need_of(std::optional<ThreadSum> x, std::optional<ThreadSum> n,
-                                       bool equal) const {
-    if (!x || !n)
-      return std::nullopt;
-    const auto h = take_number(*x), c = take_number(*n);
-    if (!h || !c || n->size() != 1 || n->begin()->second != 1 || n->begin()->first.size() != 1)
-      return std::nullopt;
-    ArgumentCover need;
-    const std::string &bound = n->begin()->first[0];
-    std::istringstream words(bound);
-    std::string word;
-    if (!(words >> word >> need.parameter >> need.offset >> need.bytes) ||
-        std::any_of(extended_parameters_.begin(), extended_parameters_.end(),
-                    [&](const std::string &parameter) { return parameter != bound; }))
-      return std::nullopt;
-    const std::int64_t more = *h - *c - (equal ? 1 : 0);
-    if (more < 0)
-      return std::nullopt;
-    need.least = static_cast<std::uint32_t>(std::max(least_, -*c));
-    need.more = static_cast<std::uint32_t>(more);
-    for (; need.axis < 3; ++need.axis) {
-      const auto name = [&](const char *what) {
-        return fmt::format("%{}.{}", what, "xyz"[need.axis]);
-      };
-      if (*x == ThreadSum{{{name("tid")}, 1},
-                          {{name("ctaid"), name("ntid")}, 1},
-                          {{name("nctaid"), name("ntid")}, 1}})
-        return std::all_of(extended_axes_.begin(), extended_axes_.end(),
-                           [&](std::uint32_t axis) { return axis == need.axis; })
-                   ? std::optional(need)
-                   : std::nullopt;
-    }
+  std::optional<ArgumentCover> need_of(Expr x, Expr n, bool equal) {
+    const auto in_width = [&](Expr of_64) { return pool_.truncate(of_64, x->width); };
+    for (const auto &[parameter, about] : parameters_)
+      for (std::uint32_t axis = 0; axis < axes_.size(); ++axis) {
+        const auto h = more_than(pool_, x, in_width(axes_[axis].another_round));
+        const auto c = more_than(pool_, n, in_width(parameter));
+        if (!h || !c)
+          continue;
+        const std::int64_t more = *h - *c - (equal ? 1 : 0);
+        if (more < 0 || extended_axes_.size() > extended_axes_.count(axis) ||
+            extended_parameters_.size() > extended_parameters_.count(parameter))
+          return std::nullopt;
+        ArgumentCover need = about;
+        need.axis = axis;
+        need.least = static_cast<std::uint32_t>(std::max(least_, -*c));
+        need.more = static_cast<std::uint32_t>(more);
+        return need;
+      }
     return std::nullopt;
   }
 
@@ -514,6 +474,12 @@ private:
     std::uint32_t at = 0;
     bool surely = false; ///< all of the register, and always
   };
+  ExprPool pool_;
+  std::map<std::string, Expr, std::less<>> specials_; ///< by name
+  std::vector<Axis> axes_;                            ///< x, y, z
+  const LineEvaluator evaluate_;
+  std::map<std::array<std::uint32_t, 3>, Expr> read_; ///< parameters by number, offset and bytes
+  std::map<Expr, ArgumentCover> parameters_; ///< the same of 64 bits: what a launch is asked about
   std::vector<std::optional<Decided>> decided_;      ///< by instruction
   const std::vector<bool> targets_;                  ///< branch_targets()
   std::vector<std::vector<Writer>> writers_;         ///< by register
@@ -523,8 +489,8 @@ private:
   std::uint32_t head_ = 0, back_ = 0; ///< of what is looked at, if its test is at the head
   // What has been taken for granted of what is looked at: axes and parameters about which the
   // launch must be asked, and the least that the parameter may be.
-  std::vector<std::uint32_t> extended_axes_;
-  std::vector<std::string> extended_parameters_;
+  std::set<std::uint32_t> extended_axes_;
+  std::set<Expr> extended_parameters_;
   std::int64_t least_ = 0;
   unsigned steps_ = 0;
 };

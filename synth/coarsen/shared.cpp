@@ -161,18 +161,15 @@ bool is_shared(const Module &module, const Instruction &instruction,
 
 std::vector<bool> done_first(const KernelContext &context, const std::vector<bool> &shared) {
   const auto &[module, kernel] = std::tie(context.module, context.kernel);
-  std::vector<unsigned> writes(kernel.registers.size(), 0);
-  for (const Instruction &instruction : kernel.instructions)
-    for (const RegisterId reg : written_registers(module, instruction))
-      ++writes[reg];
+  std::vector<std::uint32_t> writer = context.only_writers();
   std::vector<bool> first(kernel.instructions.size(), false);
   if (first.empty())
     return first;
   // One that may be read before it is written keeps what it held.
   for (const RegisterId reg : live_before(module, kernel, context.cfg(), context.liveness(), 0))
-    ++writes[reg];
+    writer[reg] = no_index;
   std::vector<bool> ready(kernel.registers.size(), false);
-  for (std::size_t i = 0; i < first.size(); ++i) {
+  for (std::uint32_t i = 0; i < first.size(); ++i) {
     const Instruction &instruction = kernel.instructions[i];
     const Opcode &opcode = module.opcode(instruction);
     if (!computes_alike(module, instruction, emulator::Scope::thread) ||
@@ -181,7 +178,7 @@ std::vector<bool> done_first(const KernelContext &context, const std::vector<boo
       continue;
     bool good = true;
     for_each_register(module, instruction, [&](RegisterId reg, RegisterUse use) {
-      good &= use == RegisterUse::read ? ready[reg] && opcode.op != Op::ld : writes[reg] == 1;
+      good &= use == RegisterUse::read ? ready[reg] && opcode.op != Op::ld : writer[reg] == i;
     });
     if (!good)
       continue;

@@ -2,7 +2,7 @@
 // is the same in the other lane, nothing lies in between, the other lane is active and in its row.
 // Nothing is taken from detection, which asks the same of its own expressions (judge.cpp); what
 // both have of one place is what stands between two loads (between.h) and what is the same whoever
-// asks: conditions (known.h), ways (ways.h) and paths (paths.h).
+// asks: conditions (known.h) and ways (ways.h).
 
 #include "synth/proof/laws.h"
 
@@ -20,30 +20,29 @@ namespace {
 /// Questions to the solver in one function.
 constexpr unsigned proof_solver_questions = 2;
 
-constexpr Missing otherwise_stored{Obligation::nothing_between,
-                                   "something in between may change the value"};
+constexpr std::string_view otherwise_stored = "something in between may change the value",
+                           may_vary = "the source's address may vary",
+                           elsewhere = "the source is in another iteration",
+                           switched_off = "the source may be switched off";
 
 } // namespace
 
 // Each source may stand in, and one of them ran on each way.
-Missing Laws::serve(const std::vector<LoadedElement> &sources, LoadedElement load, SourceLane lane,
-                    const Known &known) {
+void Laws::serve(const std::vector<LoadedElement> &sources, LoadedElement load, SourceLane lane,
+                 const Known &known) {
   for (const LoadedElement &source : sources)
-    if (const auto why = serves(source, load, lane, known); !why.empty())
-      return why;
+    serves(source, load, lane, known);
   const std::uint32_t first = sources[0].load;
   if (sources.size() > 1 || (block_of(first) != block_of(load.load) &&
                              !original_.cfg().dominates(block_of(first), block_of(load.load))))
     return precede(sources, load, lane, known);
-  if (const auto why = precedes(first, load.load, lane); !why.empty())
-    return why;
+  precedes(first, load.load, lane);
   const MemoryAccess &to = *original_.access(load.load);
   const auto spares = [&](const MemoryAccess &store) {
     return apart(store, block_of(first), to, known);
   };
-  if (!reads_constants(load.load) && between_.passage(behind(first), to, spares).obstacle)
-    return otherwise_stored;
-  return {};
+  demand(reads_constants(load.load) || !between_.passage(behind(first), to, spares).obstacle,
+         Obligation::nothing_between, otherwise_stored);
 }
 
 // Where what comes behind a source begins.
@@ -52,139 +51,116 @@ Behind Laws::behind(std::uint32_t source) const {
   return {block_of(source), moved == original_.moved_to.end() ? source + 1 : moved->second};
 }
 
-Missing Laws::may_move_up(std::uint32_t load, std::uint32_t from) {
+void Laws::check_move_up(std::uint32_t load, std::uint32_t from) {
   const MemoryAccess *const what = original_.load(load);
-  if (!what || !original_.is_in_global_memory(*what))
-    return {Obligation::lined_up, "a load was moved that is not understood"};
+  demand(what && original_.is_in_global_memory(*what), Obligation::lined_up,
+         "a load was moved that is not understood");
+  if (reads_constants(load))
+    return;
   const Known nothing(original_.pool());
   const auto spares = [&](const MemoryAccess &store) {
     return apart(store, what->block, *what, nothing);
   };
-  if (!reads_constants(load))
-    if (const Passage passage = between_.passage({what->block, from}, *what, spares);
-        passage.obstacle || passage.exchanges)
-      return {Obligation::lined_up, "a load was moved past a store"};
-  return {};
+  const Passage passage = between_.passage({what->block, from}, *what, spares);
+  demand(!passage.obstacle && !passage.exchanges, Obligation::lined_up,
+         "a load was moved past a store");
 }
 
 // Rule 1 for a source that stands on every way to the load.
-Missing Laws::precedes(std::uint32_t source, std::uint32_t load, SourceLane lane) {
+void Laws::precedes(std::uint32_t source, std::uint32_t load, SourceLane lane) {
   const ControlFlowGraph &cfg = original_.cfg();
   const BlockId from = block_of(source), to = block_of(load);
   const bool first = from == to ? behind(source).first <= load : cfg.dominates(from, to);
   const LoopId loop = cfg.loop_of(from);
-  if (!first || cfg.irreducible(to) || cfg.irreducible(from))
-    return {Obligation::runs_before, "the source does not dominate the load"};
-  if (loop != no_index && !cfg.contains(loop, to))
-    return {Obligation::runs_before, "the source is in another iteration"};
+  demand(first && !cfg.irreducible(to) && !cfg.irreducible(from), Obligation::runs_before,
+         "the source does not dominate the load");
+  demand(loop == no_index || cfg.contains(loop, to), Obligation::runs_before, elsewhere);
   if (loop == cfg.loop_of(to))
-    return {};
-  if (!lane.is_own())
-    return {Obligation::runs_before, "the source is in another iteration"};
+    return;
+  demand(lane.is_own(), Obligation::runs_before, elsewhere);
   if (!waits_)
     waits_ = facts::waits_at(original_.module, original_.function).has_value();
-  if (*waits_ && !reads_constants(load))
-    return {Obligation::runs_before, "the loop may wait for what the load reads"};
-  return {};
+  demand(!*waits_ || reads_constants(load), Obligation::runs_before,
+         "the loop may wait for what the load reads");
 }
 
 // Rules 1 and 5 for sources of which each stands on some of the ways to the load.
-Missing Laws::precede(const std::vector<LoadedElement> &sources, LoadedElement load,
-                      SourceLane lane, const Known &known) {
+void Laws::precede(const std::vector<LoadedElement> &sources, LoadedElement load, SourceLane lane,
+                   const Known &known) {
   const MemoryAccess &to = *original_.access(load.load);
   std::vector<BlockId> blocks;
   std::vector<Behind> begins;
   for (const LoadedElement &source : sources) {
     const MemoryAccess &from = *original_.access(source.load);
-    if (from.guard || original_.moved_to.contains(source.load))
-      return {Obligation::runs_before, "the source may be switched off"};
-    if (!lane.is_own() && !emulation_.uniform_but_lane(emulation_.expand(from.address), to.block))
-      return {Obligation::equal_address, "the source's address may vary"};
-    if (std::find(blocks.begin(), blocks.end(), from.block) != blocks.end())
-      return {Obligation::runs_before, "two sources in one block"};
+    demand(!from.guard && !original_.moved_to.contains(source.load), Obligation::runs_before,
+           switched_off);
+    demand(lane.is_own() || emulation_.uniform_but_lane(emulation_.expand(from.address), to.block),
+           Obligation::equal_address, may_vary);
+    demand(std::find(blocks.begin(), blocks.end(), from.block) == blocks.end(),
+           Obligation::runs_before, "two sources in one block");
     blocks.push_back(from.block);
     begins.push_back(behind(source.load));
   }
   // What holds in every lane that is here, not in this one alone: another one's way counts, too.
   const auto ways = ways_since(emulation_, blocks, to.block, original_.known_in(to.block));
-  if (!ways)
-    return {Obligation::runs_before, "a way to the load has no source"};
+  demand(ways.has_value(), Obligation::runs_before, "a way to the load has no source");
   const auto spares = [&](const MemoryAccess &store) { return apart(store, blocks[0], to, known); };
-  if (!reads_constants(load.load) && between_.passage(begins, to, ways->between, spares).obstacle)
-    return otherwise_stored;
-  return {};
+  demand(reads_constants(load.load) ||
+             !between_.passage(begins, to, ways->between, spares).obstacle,
+         Obligation::nothing_between, otherwise_stored);
 }
 
 // All rules except for what the way from the source to the load decides.
-Missing Laws::serves(LoadedElement source, LoadedElement load, SourceLane lane,
-                     const Known &known) {
+void Laws::serves(LoadedElement source, LoadedElement load, SourceLane lane, const Known &known) {
   const bool other_lane = !lane.is_own();
   const MemoryAccess *const from = original_.load(source.load);
   const MemoryAccess *const to = original_.access(load.load);
-  if (!from || !to || !to->address)
-    return {Obligation::understood, "the source is not understood"};
+  demand(from && to && to->address, Obligation::understood, "the source is not understood");
   const Opcode &from_opcode = original_.opcode(source.load);
   const Opcode &to_opcode = original_.opcode(load.load);
   const unsigned bits = bit_width(to_opcode.type), width = original_.width(load);
-  if (!original_.is_in_global_memory(*from) || !original_.is_in_global_memory(*to))
-    return {Obligation::same_kind, "the memory may not be global"};
+  demand(original_.is_in_global_memory(*from) && original_.is_in_global_memory(*to),
+         Obligation::same_kind, "the memory may not be global");
   // Rule 6.
-  if (bits == 0 || bit_width(from_opcode.type) != bits || original_.width(source) != width ||
-      (bits < width && is_signed(from_opcode.type) != is_signed(to_opcode.type)))
-    return {Obligation::same_kind, "the source loads another type"};
-  if (leaves_bytes_undefined(original_.function, source.load))
-    return {Obligation::same_kind, "the source loads only some of its bytes"};
+  demand(bits != 0 && bit_width(from_opcode.type) == bits && original_.width(source) == width &&
+             (bits >= width || is_signed(from_opcode.type) == is_signed(to_opcode.type)),
+         Obligation::same_kind, "the source loads another type");
+  demand(!leaves_bytes_undefined(original_.function, source.load), Obligation::same_kind,
+         "the source loads only some of its bytes");
   // Rule 1.
-  if (other_lane && !in_step_.in_step(to->block))
-    return {Obligation::runs_before, "lanes may be in different iterations"};
+  demand(!other_lane || in_step_.in_step(to->block), Obligation::runs_before,
+         "lanes may be in different iterations");
   if (from->guard) {
     // In another lane it ran if all agree on it, or if it follows from branches that all lanes here
     // have taken.
     const Expr guard = emulation_.expand(from->guard);
-    if (known.decide(guard) != true || (other_lane && !emulation_.uniform(guard, to->block) &&
-                                        original_.known_in(to->block).decide(guard) != true))
-      return {Obligation::runs_before, "the source may be switched off"};
+    demand(known.decide(guard) == true && (!other_lane || emulation_.uniform(guard, to->block) ||
+                                           original_.known_in(to->block).decide(guard) == true),
+           Obligation::runs_before, switched_off);
   }
   // Rule 8.
-  if (other_lane && !in_row(lane, known))
-    return {Obligation::in_row, "the source lane may lie outside the row"};
-  return equal_addresses(source, load, lane, known);
+  demand(!other_lane || in_row(lane, known), Obligation::in_row,
+         "the source lane may lie outside the row");
+  equal_addresses(source, load, lane, known);
 }
 
 // Rules 2 to 4.
-Missing Laws::equal_addresses(LoadedElement source, LoadedElement load, SourceLane lane,
-                              const Known &known) {
-  const bool other_lane = !lane.is_own();
+void Laws::equal_addresses(LoadedElement source, LoadedElement load, SourceLane lane,
+                           const Known &known) {
   const std::uint64_t bytes = bit_width(original_.opcode(load.load).type) / 8;
   const auto address = [&](LoadedElement of) {
     return within_access(original_.pool(), emulation_.expand(original_.access(of.load)->address),
                          of.element * bytes);
   };
-  const BlockId from = block_of(source.load), to = block_of(load.load);
-  const Expr from_address = address(source), to_address = address(load);
-  Missing why;
-  if (other_lane) {
+  const Expr from_address = address(source);
+  if (!lane.is_own()) {
     const auto [known_uniform, is_new] = uniform_.try_emplace(source.load, false);
     if (is_new)
-      known_uniform->second = emulation_.uniform_but_lane(from_address, from);
-    if (!known_uniform->second)
-      why = {Obligation::equal_address, "the source's address may vary"};
+      known_uniform->second = emulation_.uniform_but_lane(from_address, block_of(source.load));
+    demand(known_uniform->second, Obligation::equal_address, may_vary);
   }
-  if (why.empty() && !same_address(from_address, to_address, lane, known, true))
-    why = {Obligation::equal_address, "the addresses are not shown to be equal"};
-  if (why.empty())
-    return {};
-  // Or as they are on one flow, the one by which every lane came that is at the load.
-  for (const Flow &flow : flows_of(emulation_, to_address)) {
-    const Expr from_there = on_flow(original_.pool(), flow, from_address),
-               to_there = on_flow(original_.pool(), flow, to_address);
-    if (same_address(from_there, to_there, lane, known, false) &&
-        (!other_lane || (emulation_.uniform_but_lane(from_there, from) &&
-                         emulation_.uniform_but_lane(from_there, to))) &&
-        paths_.always_on(flow, to) != Shown::no)
-      return {};
-  }
-  return why;
+  demand(same_address(from_address, address(load), lane, known), Obligation::equal_address,
+         "the addresses are not shown to be equal");
 }
 
 bool Laws::in_row(SourceLane from, const Known &known) {
@@ -206,7 +182,7 @@ bool Laws::in_row(SourceLane from, const Known &known) {
          known.decide(pool.ult(pool.add(tid, number(distance)), extent)) == true;
 }
 
-bool Laws::same_address(Expr source, Expr load, SourceLane lane, const Known &known, bool may_ask) {
+bool Laws::same_address(Expr source, Expr load, SourceLane lane, const Known &known) {
   ExprPool &pool = original_.pool();
   const auto bytes = [&](std::int64_t value) {
     return pool.constant(64, static_cast<std::uint64_t>(value));
@@ -237,7 +213,7 @@ bool Laws::same_address(Expr source, Expr load, SourceLane lane, const Known &kn
   if (known.decide(pool.eq(load, stepped)) == true && equal_unless_wrapped(pool, shifted, stepped))
     return steps_evenly(form.lane_stride, lane.delta);
   return equal_in_each_lane(emulation_, original_.launch, source, load, lane) ||
-         (may_ask && solved(shifted, load, known));
+         solved(shifted, load, known);
 }
 
 // True if every condition under which two addresses are equal is known to hold.

@@ -5,7 +5,6 @@
 #include "emulator/symbolic/address.h"
 #include "emulator/symbolic/solver.h"
 #include "synth/between.h"
-#include "synth/paths.h"
 #include "synth/proof/in_step.h"
 #include "synth/proof/obligation.h"
 #include "synth/proof/original.h"
@@ -17,34 +16,34 @@
 
 namespace ptxasw::synth {
 
-/// The laws, for one function. Where one fails the answer is what is missing.
+/// The laws, for one function. Where one fails Missing is thrown.
 class Laws {
 public:
   /// `values` say what tests that the added code makes rest on.
   Laws(Original &original, const AddedValues &values)
       : original_(original), values_(values), emulation_(original.emulation),
-        in_step_(original.module, original.function, emulation_), paths_(emulation_),
-        between_(original.module, original.function, emulation_, paths_) {}
+        in_step_(original.module, original.function, emulation_),
+        between_(original.module, original.function, emulation_) {}
 
   /// A load has what the sources have read in another lane or its own, of several the last that
   /// ran, where `known` holds.
-  Missing serve(const std::vector<LoadedElement> &sources, LoadedElement load, SourceLane lane,
-                const Known &known);
+  void serve(const std::vector<LoadedElement> &sources, LoadedElement load, SourceLane lane,
+             const Known &known);
   /// A load may run earlier in its block, as if just before the instruction `from`.
-  Missing may_move_up(std::uint32_t load, std::uint32_t from);
+  void check_move_up(std::uint32_t load, std::uint32_t from);
 
-  unsigned solver_contexts() const { return solver_.contexts() + paths_.solver_contexts(); }
-  unsigned solver_questions() const { return solver_.questions() + paths_.solver_questions(); }
+  unsigned solver_contexts() const { return solver_.contexts(); }
+  unsigned solver_questions() const { return solver_.questions(); }
 
 private:
-  Missing serves(LoadedElement source, LoadedElement load, SourceLane lane, const Known &known);
-  Missing precedes(std::uint32_t source, std::uint32_t load, SourceLane lane);
-  Missing precede(const std::vector<LoadedElement> &sources, LoadedElement load, SourceLane lane,
-                  const Known &known);
-  Missing equal_addresses(LoadedElement source, LoadedElement load, SourceLane lane,
-                          const Known &known);
+  void serves(LoadedElement source, LoadedElement load, SourceLane lane, const Known &known);
+  void precedes(std::uint32_t source, std::uint32_t load, SourceLane lane);
+  void precede(const std::vector<LoadedElement> &sources, LoadedElement load, SourceLane lane,
+               const Known &known);
+  void equal_addresses(LoadedElement source, LoadedElement load, SourceLane lane,
+                       const Known &known);
   bool in_row(SourceLane lane, const Known &known);
-  bool same_address(Expr source, Expr load, SourceLane lane, const Known &known, bool may_ask);
+  bool same_address(Expr source, Expr load, SourceLane lane, const Known &known);
   bool holds(const std::vector<WrapCondition> &conditions, SourceLane lane, const Known &known);
   bool solved(Expr a, Expr b, const Known &known);
   bool apart(const MemoryAccess &store, BlockId source, const MemoryAccess &load,
@@ -65,7 +64,6 @@ private:
   const AddedValues &values_;
   Emulation &emulation_;
   LoopsInStep in_step_;
-  Paths paths_;
   Between between_;
   Solver solver_{solver_resource_limit};
   unsigned questions_ = 0;

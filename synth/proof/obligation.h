@@ -19,13 +19,17 @@ enum class Obligation : std::uint8_t {
 /// The stable spelling of an obligation ("equal-address", ...).
 std::string_view to_string(Obligation obligation);
 
-/// An obligation that is not met, and what is missing in particular.
+/// An obligation that is not met, and what is missing in particular. Thrown where the proof of a
+/// load stops; caught where it was begun, or for all loads in prove().
 struct Missing {
   Obligation obligation = Obligation::understood;
   std::string_view why;
-
-  /// Returns true if nothing is missing.
-  bool empty() const { return why.empty(); }
 };
+
+/// Throws Missing unless something holds.
+inline void demand(bool holds, Obligation obligation, std::string_view otherwise) {
+  if (!holds)
+    throw Missing{obligation, otherwise};
+}
 
 } // namespace ptxasw::synth

@@ -46,13 +46,8 @@
 namespace ptxasw::synth {
 namespace {
 
-[[noreturn]] void stop_at(Obligation obligation, std::string_view why) {
-  throw Missing{obligation, why};
-}
-
 void understand(bool holds) {
-  if (!holds)
-    stop_at(Obligation::understood, "an added instruction is not understood");
+  demand(holds, Obligation::understood, "an added instruction is not understood");
 }
 
 /// The modifiers of a load but for its number of elements.
@@ -154,14 +149,12 @@ private:
   /// no store or synchronisation may lie there.
   void move_up(std::uint32_t j, std::uint32_t load) {
     const std::uint32_t from = replacements_.next();
-    if (match_.places[j].entry || original_.cfg().block_of(load) != replacements_.block() ||
-        load < from)
-      throw Missing{Obligation::lined_up, "a load was moved out of its block"};
-    if (touched_between(original_.module, original_.function, from, load))
-      throw Missing{Obligation::lined_up,
-                    "a load was moved past an instruction that depends on it"};
-    if (const Missing why = laws_.may_move_up(load, from); !why.empty())
-      throw why;
+    demand(!match_.places[j].entry && original_.cfg().block_of(load) == replacements_.block() &&
+               load >= from,
+           Obligation::lined_up, "a load was moved out of its block");
+    demand(!touched_between(original_.module, original_.function, from, load), Obligation::lined_up,
+           "a load was moved past an instruction that depends on it");
+    laws_.check_move_up(load, from);
     original_.moved_to[load] = from;
     replacements_.hold(load);
   }
@@ -179,8 +172,7 @@ private:
     understand(instruction.well_formed && instruction.operand_count != 0);
     const Expr guard = guard_of(instruction);
     if (opcode.op == Op::activemask) {
-      if (guard)
-        stop_at(Obligation::full_warp, "activemask under a guard");
+      demand(!guard, Obligation::full_warp, "activemask under a guard");
       understand(opcode.type == ScalarType::b32);
       write(module_.operands(instruction)[0], values_.mask(region_), false, guard);
     } else if (opcode.op == Op::shfl) {
@@ -256,9 +248,9 @@ private:
     value = is_signed ? pool.sext(value, width) : pool.zext(value, width);
     if (own == no_register)
       values_.write(reg, replacements_.block(), guard ? pool.ite(guard, value, read(reg)) : value);
-    else if (!replacements_.put(own, value, guard))
-      stop_at(Obligation::no_other_effect,
-              "an original register is written that is no replaced load's");
+    else
+      demand(replacements_.put(own, value, guard), Obligation::no_other_effect,
+             "an original register is written that is no replaced load's");
   }
 
   Expr guard_of(const Instruction &instruction) {
@@ -278,15 +270,14 @@ private:
       for_each_node(guard, [&](Expr node) {
         agreed = agreed && (node->kind != ExprKind::symbol || values_.is_mask(node, region_));
       });
-      if (!agreed)
-        stop_at(Obligation::full_warp, "a shuffle is guarded by what lanes may not agree on");
+      demand(agreed, Obligation::full_warp, "a shuffle is guarded by what lanes may not agree on");
       Known known(original_.pool());
       known.assume(guard, true);
       together |=
           members == original_.pool().constant(32, 0xffffffff) && values_.is_full(region_, known);
     }
-    if (!together)
-      stop_at(Obligation::full_warp, "a shuffle's member mask is not that of the active lanes");
+    demand(together, Obligation::full_warp,
+           "a shuffle's member mask is not that of the active lanes");
   }
 
   /// shfl.sync.up, .down and .bfly by a constant over the whole warp (PTX ISA 9.7.9.6).
@@ -400,7 +391,8 @@ private:
         write(to[e], values[e], false, guard);
       return;
     }
-    stop_at(Obligation::no_other_effect, "a load was added that no replaced load accounts for");
+    demand(false, Obligation::no_other_effect,
+           "a load was added that no replaced load accounts for");
   }
 
   /// A mov that packs or unpacks vectors.

@@ -90,7 +90,7 @@ const LoadedElement *Replacements::held(RegisterId reg) const {
 bool Replacements::put(RegisterId reg, Expr value, Expr guard) {
   // A value that is not read before the next replaced load overwrites the register is complete.
   if (const std::uint32_t claim = claim_writing(reg);
-      claim != no_index && !guard && pending_.contains(reg) && fault_of(claim).empty())
+      claim != no_index && !guard && pending_.contains(reg) && !missing_of(claim))
     settle(claim);
   if (claim_writing(reg) == no_index)
     return false;
@@ -104,8 +104,8 @@ bool Replacements::put(RegisterId reg, Expr value, Expr guard) {
 void Replacements::settle(std::uint32_t load) {
   if (!settled_.insert(load).second)
     return;
-  if (const Missing why = fault_of(load); !why.empty())
-    unproved_.push_back({load, why});
+  if (const auto missing = missing_of(load))
+    unproved_.push_back({load, *missing});
   for (const RegisterId reg : original_.destinations(load))
     pending_.erase(reg);
   hold(load);
@@ -119,19 +119,25 @@ std::vector<Unproved> Replacements::unproved() const {
   return result;
 }
 
-// What is wrong with the values that stand in the place of a replaced load; nothing if they are the
-// load's.
-Missing Replacements::fault_of(std::uint32_t load) {
+std::optional<Missing> Replacements::missing_of(std::uint32_t load) {
+  try {
+    check_load(load);
+    return std::nullopt;
+  } catch (const Missing &what) {
+    return what;
+  }
+}
+
+// The values that stand in the place of a replaced load are the load's.
+void Replacements::check_load(std::uint32_t load) {
   const auto to = original_.destinations(load);
   const MemoryAccess *const own = original_.load(load);
-  if (to.empty() || !own)
-    return {Obligation::understood, "the load is not understood"};
+  demand(!to.empty() && own, Obligation::understood, "the load is not understood");
   for (unsigned e = 0; e < to.size(); ++e) {
     if (to[e] == no_register)
       continue;
     const auto value = pending_.find(to[e]);
-    if (value == pending_.end())
-      return {Obligation::destination, "the destination is not written"};
+    demand(value != pending_.end(), Obligation::destination, "the destination is not written");
     Known runs = original_.known_in(block_);
     if (own->decided)
       runs.assume(original_.emulation.expand(own->decided), true);
@@ -140,18 +146,15 @@ Missing Replacements::fault_of(std::uint32_t load) {
       Known rests = runs;
       rests.assume(guard, false);
       runs.assume(guard, true);
-      if (const Missing why = kept_elsewhere(value->second, rests); !why.empty())
-        return why;
+      check_kept(value->second, rests);
     }
     int budget = case_budget;
-    if (const Missing why = check(value->second, {load, e}, runs, budget); !why.empty())
-      return why;
+    check(value->second, {load, e}, runs, budget);
   }
-  return {};
 }
 
 // Where the load did not run, the destination keeps its value (rule 12).
-Missing Replacements::kept_elsewhere(Expr value, const Known &rests) const {
+void Replacements::check_kept(Expr value, const Known &rests) const {
   // Every condition on the path must be known: otherwise the value might be another.
   bool sure = true;
   while (value->kind == ExprKind::ite) {
@@ -159,20 +162,18 @@ Missing Replacements::kept_elsewhere(Expr value, const Known &rests) const {
     sure = sure && (chosen || rests.contradictory());
     value = value->children[chosen == true ? 1 : 2];
   }
-  if (value->kind != ExprKind::symbol || values_.load_of(value) || values_.shuffle_of(value) ||
-      original_.pool().symbols()[value->index].name != old_value)
-    return {Obligation::destination, "the destination is written where the load did not run"};
-  if (!sure)
-    return {Obligation::destination, "the destination may be written where the load did not run"};
-  return {};
+  demand(value->kind == ExprKind::symbol && !values_.load_of(value) && !values_.shuffle_of(value) &&
+             original_.pool().symbols()[value->index].name == old_value,
+         Obligation::destination, "the destination is written where the load did not run");
+  demand(sure, Obligation::destination,
+         "the destination may be written where the load did not run");
 }
 
 // Case by case: the load's own value, or a source's.
-Missing Replacements::check(Expr value, LoadedElement load, const Known &known, int &budget) {
+void Replacements::check(Expr value, LoadedElement load, const Known &known, int &budget) {
   if (known.contradictory() || value == values_.loaded(load))
-    return {};
-  if (--budget < 0)
-    return {Obligation::equal_value, "too many cases"};
+    return;
+  demand(--budget >= 0, Obligation::equal_value, "too many cases");
   if (value->kind != ExprKind::ite)
     return check_reuse(value, load, known);
   const Expr condition = value->children[0];
@@ -181,17 +182,13 @@ Missing Replacements::check(Expr value, LoadedElement load, const Known &known, 
       continue;
     Known narrower = known;
     narrower.assume(condition, holds);
-    const auto why = check(value->children[holds ? 1 : 2], load, narrower, budget);
-    if (!why.empty())
-      return why;
+    check(value->children[holds ? 1 : 2], load, narrower, budget);
   }
-  return {};
 }
 
-Missing Replacements::check_reuse(Expr value, LoadedElement load, const Known &known) {
+void Replacements::check_reuse(Expr value, LoadedElement load, const Known &known) {
   std::optional<SourceLane> lane;
   Substitution without_shuffles(original_.pool());
-  Missing why;
   bool read_here = false;
   for_each_node(value, [&](Expr node) {
     if (node->kind != ExprKind::symbol)
@@ -201,25 +198,20 @@ Missing Replacements::check_reuse(Expr value, LoadedElement load, const Known &k
       read_here = true;
       return;
     }
-    if (lane && *lane != shuffle->lane)
-      why = {Obligation::equal_value, "shuffles over different distances make up one value"};
+    demand(!lane || *lane == shuffle->lane, Obligation::equal_value,
+           "shuffles over different distances make up one value");
     lane = shuffle->lane;
-    if (!values_.is_full(shuffle->region, known))
-      why = {Obligation::full_warp, "the shuffled value is used without a full warp"};
-    if (shuffle->block != block_)
-      why = {Obligation::full_warp, "the shuffle stands in another block"};
+    demand(values_.is_full(shuffle->region, known), Obligation::full_warp,
+           "the shuffled value is used without a full warp");
+    demand(shuffle->block == block_, Obligation::full_warp, "the shuffle stands in another block");
     without_shuffles.map(node, shuffle->source);
   });
-  if (lane && read_here)
-    why = {Obligation::equal_value, "shuffled and own values make up one value"};
-  if (!why.empty())
-    return why;
+  demand(!lane || !read_here, Obligation::equal_value, "shuffled and own values make up one value");
   const Shuffled *const alone = values_.shuffle_of(value);
   const Expr plain = alone ? alone->source : without_shuffles(value);
   const std::vector<LoadedElement> sources = values_.sources_of(plain, block_);
-  if (sources.empty())
-    return {Obligation::equal_value, "the value is not that of a source"};
-  return laws_.serve(sources, load, lane.value_or(SourceLane()), known);
+  demand(!sources.empty(), Obligation::equal_value, "the value is not that of a source");
+  laws_.serve(sources, load, lane.value_or(SourceLane()), known);
 }
 
 } // namespace ptxasw::synth

@@ -58,10 +58,11 @@ private:
   }
   std::uint32_t claim_writing(RegisterId reg) const;
   void settle(std::uint32_t load);
-  Missing fault_of(std::uint32_t load);
-  Missing kept_elsewhere(Expr value, const Known &rests) const;
-  Missing check(Expr value, LoadedElement load, const Known &known, int &budget);
-  Missing check_reuse(Expr value, LoadedElement load, const Known &known);
+  std::optional<Missing> missing_of(std::uint32_t load);
+  void check_load(std::uint32_t load);
+  void check_kept(Expr value, const Known &rests) const;
+  void check(Expr value, LoadedElement load, const Known &known, int &budget);
+  void check_reuse(Expr value, LoadedElement load, const Known &known);
 
   Original &original_;
   AddedValues &values_;

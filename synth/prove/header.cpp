@@ -30,25 +30,24 @@ bool same_declarations(const Module &before, std::span<const Variable> own, cons
                     });
 }
 
-std::string entry_fault(const Module &before, const Function &kernel, const Module &after,
-                        const Function &other, std::size_t appended) {
-  if (!kernel.has_body || !other.has_body || !other.is_entry || !kernel.is_entry ||
-      other.linkage != kernel.linkage)
-    return "it is no entry like the kernel";
+void check_entry(const Module &before, const Function &kernel, const Module &after,
+                 const Function &other, std::size_t appended) {
+  show(kernel.has_body && other.has_body && other.is_entry && kernel.is_entry &&
+           other.linkage == kernel.linkage,
+       "it is no entry like the kernel");
   const std::size_t own = kernel.parameters.size();
-  if (other.parameters.size() != own + appended ||
-      !same_declarations(before, kernel.parameters, after, std::span(other.parameters).first(own)))
-    return "its parameters are others";
-  return "";
+  show(other.parameters.size() == own + appended &&
+           same_declarations(before, kernel.parameters, after,
+                             std::span(other.parameters).first(own)),
+       "its parameters are others");
 }
 
-std::string surroundings_fault(const Module &before, const Function &kernel, const Module &after,
-                               const Function &other) {
-  if (&before != &after &&
-      (before.text({0, kernel.body.begin}) != after.text({0, other.body.begin}) ||
-       before.text().substr(kernel.body.end) != after.text().substr(other.body.end)))
-    return "something beside the kernel changed";
-  return "";
+void check_surroundings(const Module &before, const Function &kernel, const Module &after,
+                        const Function &other) {
+  show(&before == &after ||
+           (before.text({0, kernel.body.begin}) == after.text({0, other.body.begin}) &&
+            before.text().substr(kernel.body.end) == after.text().substr(other.body.end)),
+       "something beside the kernel changed");
 }
 
 void check_names(const Module &module, const Function &kernel, const Function &version) {

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace ptxasw::proof {
@@ -19,14 +18,14 @@ bool same_directives(const Function &kernel, const Function &other, std::string_
 bool same_declarations(const Module &before, std::span<const Variable> own, const Module &after,
                        std::span<const Variable> others);
 
-/// Why a function is not launched as a kernel is, with so many parameters more behind the kernel's
-/// own: it is no entry, has another linkage, or a parameter is another one. Empty: it is.
-std::string entry_fault(const Module &before, const Function &kernel, const Module &after,
-                        const Function &other, std::size_t appended = 0);
+/// Throws NotProved unless a function is launched as a kernel is, with so many parameters more
+/// behind the kernel's own: if it is no entry, has another linkage, or a parameter is another one.
+void check_entry(const Module &before, const Function &kernel, const Module &after,
+                 const Function &other, std::size_t appended = 0);
 
-/// What of two modules differs beside the bodies of two functions; empty: nothing.
-std::string surroundings_fault(const Module &before, const Function &kernel, const Module &after,
-                               const Function &other);
+/// Throws NotProved if anything of two modules differs beside the bodies of two functions.
+void check_surroundings(const Module &before, const Function &kernel, const Module &after,
+                        const Function &other);
 
 /// Throws NotProved if a register or variable of a version, or a parameter behind the kernel's own,
 /// has the name of something that the kernel's code means by that name: a variable of the module, a

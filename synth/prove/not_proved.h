@@ -1,9 +1,12 @@
 #pragma once
 
-// How proofs fail: inside, by an exception; outside, by what it says.
+// How proofs fail, and whoever else takes nothing for granted: inside, by an exception; outside, by
+// what it says.
 
 #include "grammar/namespaces.h"
 
+#include <cstdint>
+#include <fmt/core.h>
 #include <string>
 #include <string_view>
 
@@ -17,6 +20,12 @@ struct NotProved {
 inline void show(bool holds, std::string_view why) {
   if (!holds)
     throw NotProved{std::string(why)};
+}
+
+/// The same of a line of the text that is proved.
+inline void show_at(std::uint32_t line, bool holds, std::string_view why) {
+  if (!holds)
+    throw NotProved{fmt::format("line {}: {}", line, why)};
 }
 
 /// What stops a proof; empty: nothing does.

@@ -5,14 +5,8 @@
 
 #include "synth/prove/header.h"
 
-#include <fmt/core.h>
-
 namespace ptxasw::proof {
 namespace {
-
-[[noreturn]] void fail_at(const Instruction &one, std::string_view why) {
-  throw NotProved{fmt::format("line {}: {}", one.line, why)};
-}
 
 bool is_of_name(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
@@ -64,8 +58,8 @@ void TextReader::expect(std::string_view pattern) {
   while (!pattern.empty()) {
     const std::size_t end = pattern[0] == '<' ? pattern.find('>') : std::string_view::npos;
     if (end == std::string_view::npos) {
-      if (i >= text.size() || text[i++] != pattern[0])
-        fail_at(one, "something else than what must be there");
+      show_at(one.line, i < text.size() && text[i++] == pattern[0],
+              "something else than what must be there");
       pattern.remove_prefix(1);
       continue;
     }
@@ -76,8 +70,7 @@ void TextReader::expect(std::string_view pattern) {
     i = behind;
     pattern.remove_prefix(end + 1);
   }
-  if (i != text.size())
-    fail_at(one, "something else than what must be there");
+  show_at(one.line, i == text.size(), "something else than what must be there");
 }
 
 void TextReader::check_places() const {
@@ -87,8 +80,9 @@ void TextReader::check_places() const {
     for (const Label &one : function_.labels)
       if (one.name == label)
         positions.push_back(one.position);
-    if (found == places_.end() || positions != std::vector<std::uint32_t>{found->second})
-      fail_at(function_.instructions[instruction], "it leads elsewhere");
+    show_at(function_.instructions[instruction].line,
+            found != places_.end() && positions == std::vector<std::uint32_t>{found->second},
+            "it leads elsewhere");
   }
 }
 
@@ -105,16 +99,16 @@ void TextReader::take(const Instruction &one, std::string_view name, const std::
   RegisterId found = no_register;
   for (RegisterId reg = 0; reg < function_.registers.size(); ++reg)
     if (function_.registers[reg].name == text) {
-      if (found != no_register)
-        fail_at(one, "two registers have one name");
+      show_at(one.line, found == no_register, "two registers have one name");
       found = reg;
     }
-  if (found == no_register || is_own(found) || function_.registers[found].vector != 1 ||
-      !has_width(function_.registers[found].type, name[0]))
-    fail_at(one, "not a register for that");
+  show_at(one.line,
+          found != no_register && !is_own(found) && function_.registers[found].vector == 1 &&
+              has_width(function_.registers[found].type, name[0]),
+          "not a register for that");
   const auto [known, added] = bound_.try_emplace(std::string(name), found);
-  if (known->second != found || (added && !taken_.insert(found).second))
-    fail_at(one, "another register than the one that must be there");
+  show_at(one.line, known->second == found && (!added || taken_.insert(found).second),
+          "another register than the one that must be there");
 }
 
 std::string_view added_tile(const Module &before, const Function &kernel, const Module &after,

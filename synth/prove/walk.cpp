@@ -457,35 +457,31 @@ private:
   std::size_t budget_ = effort_budget;
 };
 
-/// What is different about what surrounds the code; empty: nothing.
-std::string header_fault(const Module &before, const Function &kernel, const Module &after,
-                         const Function &other) {
-  std::string fault = entry_fault(before, kernel, after, other);
-  if (fault.empty())
-    fault = surroundings_fault(before, kernel, after, other);
-  if (!fault.empty())
-    return fault;
-  if (!same_declarations(before, kernel.variables, after, other.variables))
-    return "its variables are others";
-  if (!same_directives(kernel, other))
-    return "its directives are others";
+/// What surrounds the code is the kernel's.
+void check_around(const Module &before, const Function &kernel, const Module &after,
+                  const Function &other) {
+  check_entry(before, kernel, after, other);
+  check_surroundings(before, kernel, after, other);
+  show(same_declarations(before, kernel.variables, after, other.variables),
+       "its variables are others");
+  show(same_directives(kernel, other), "its directives are others");
   for (const Pragma &pragma : other.pragmas)
-    if (std::none_of(kernel.pragmas.begin(), kernel.pragmas.end(),
-                     [&](const Pragma &own) { return own.text == pragma.text; }) ||
-        (pragma.text != harmless_pragma &&
-         (pragma.position >= other.instructions.size() ||
-          after.opcode(other.instructions[pragma.position]).op != Op::ld)))
-      return "it has a pragma of its own";
-  return "";
+    show(std::any_of(kernel.pragmas.begin(), kernel.pragmas.end(),
+                     [&](const Pragma &own) { return own.text == pragma.text; }) &&
+             (pragma.text == harmless_pragma ||
+              (pragma.position < other.instructions.size() &&
+               after.opcode(other.instructions[pragma.position]).op == Op::ld)),
+         "it has a pragma of its own");
 }
 
 } // namespace
 
 std::string prove_same(const Module &before, const Function &kernel, const Module &after,
                        const Function &other, const Liberties &liberties) {
-  if (std::string fault = header_fault(before, kernel, after, other); !fault.empty())
-    return fault;
-  return fault_of([&] { SameProof(before, kernel, after, other, liberties).run(); });
+  return fault_of([&] {
+    check_around(before, kernel, after, other);
+    SameProof(before, kernel, after, other, liberties).run();
+  });
 }
 
 } // namespace ptxasw::proof

@@ -48,15 +48,14 @@ std::string write_registers(const KernelContext &context, const Proposal &propos
 
 std::string prove_registers(const KernelContext &context, const Function &sibling,
                             const Proposal &proposal) {
-  const auto &[written, kernel] = std::tie(context.module, context.kernel);
-  if (std::string fault = same_launch_fault(context, proposal); !fault.empty())
-    return fault;
-  if (moves_registers(written))
-    return std::string(moved.meaning);
-  if (written.text(kernel.body) != written.text(sibling.body))
-    return "its body is another";
-  return same_launch_header_fault(written, kernel, written, sibling,
-                                  {.directive = limit_directive});
+  const Module &written = context.module;
+  const Function &kernel = context.kernel;
+  return proof::fault_of([&] {
+    check_same_launch(context, proposal);
+    proof::show(!moves_registers(written), moved.meaning);
+    proof::show(written.text(kernel.body) == written.text(sibling.body), "its body is another");
+    check_same_header(written, kernel, written, sibling, {.directive = limit_directive});
+  });
 }
 
 } // namespace

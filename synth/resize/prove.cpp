@@ -34,12 +34,13 @@
 namespace ptxasw::synth {
 namespace {
 
+using proof::show;
+
 constexpr std::uint32_t most_threads = 1024; ///< of a block
 
 /// That what is told stands before the kernel's own body, which is there as it is, and nothing else
 /// does around it.
 void check_beginning(const Module &module, const Function &kernel, const Function &sibling) {
-  using proof::show;
   show(sibling.scopes.size() == kernel.scopes.size() + 1 && sibling.scopes[1].parent == 0 &&
            module.text(sibling.scopes[1].span) == module.text(kernel.body),
        "its body is another");
@@ -59,17 +60,16 @@ void check_beginning(const Module &module, const Function &kernel, const Functio
        "more is done before its body");
 }
 
-/// What is wrong with the parameters behind the kernel's own; empty: nothing.
-std::string appended_fault(const Module &module, const Function &kernel, const Function &sibling) {
+/// The parameters behind the kernel's own are extents, of which its body does not know.
+void check_appended(const Module &module, const Function &kernel, const Function &sibling) {
   for (std::size_t i = kernel.parameters.size(); i < sibling.parameters.size(); ++i) {
     const Variable &parameter = sibling.parameters[i];
-    if (parameter.type != ScalarType::u32 || parameter.size() != 4 || parameter.is_array ||
-        parameter.alignment > 4)
-      return "an appended parameter is no extent";
-    if (module.text(kernel.body).find(parameter.name) != std::string_view::npos)
-      return "its body names an appended parameter";
+    show(parameter.type == ScalarType::u32 && parameter.size() == 4 && !parameter.is_array &&
+             parameter.alignment <= 4,
+         "an appended parameter is no extent");
+    show(module.text(kernel.body).find(parameter.name) == std::string_view::npos,
+         "its body names an appended parameter");
   }
-  return "";
 }
 
 } // namespace
@@ -78,25 +78,23 @@ std::string prove_resize(const KernelContext &context, const Function &sibling,
                          const Proposal &proposal) {
   const Module &written = context.module;
   const Function &kernel = context.kernel;
-  if (const auto obstacle = resize_obstacle(context))
-    return std::string(obstacle->meaning);
-  const std::uint32_t extent = proposal.sibling.extent[0];
-  const bool exact = proposal.sibling.needs.extent_multiple[0] != 1;
-  Sibling claim = resized(extent, exact);
-  claim.name = proposal.sibling.name;
-  if (extent == 0 || extent > most_threads || proposal.sibling != claim)
-    return "the table does not say what is proved";
-  if (counts_threads(written, kernel) && !exact)
-    return "the number of threads would be another";
-  const MoreThanKernel more{.parameters = 2, .instructions = exact ? 0 : resized_instructions};
-  if (std::string why = same_launch_header_fault(written, kernel, written, sibling, more);
-      !why.empty())
-    return why;
-  if (std::string why = appended_fault(written, kernel, sibling); !why.empty())
-    return why;
-  if (exact)
-    return written.text(kernel.body) == written.text(sibling.body) ? "" : "its body is another";
-  return proof::fault_of([&] { check_beginning(written, kernel, sibling); });
+  return proof::fault_of([&] {
+    const auto obstacle = resize_obstacle(context);
+    show(!obstacle, obstacle ? obstacle->meaning : "");
+    const std::uint32_t extent = proposal.sibling.extent[0];
+    const bool exact = proposal.sibling.needs.extent_multiple[0] != 1;
+    Sibling claim = resized(extent, exact);
+    claim.name = proposal.sibling.name;
+    show(extent != 0 && extent <= most_threads && proposal.sibling == claim,
+         "the table does not say what is proved");
+    show(exact || !counts_threads(written, kernel), "the number of threads would be another");
+    check_same_header(written, kernel, written, sibling,
+                      {.parameters = 2, .instructions = exact ? 0 : resized_instructions});
+    check_appended(written, kernel, sibling);
+    if (!exact)
+      return check_beginning(written, kernel, sibling);
+    show(written.text(kernel.body) == written.text(sibling.body), "its body is another");
+  });
 }
 
 } // namespace ptxasw::synth

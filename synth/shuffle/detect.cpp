@@ -45,9 +45,6 @@ constexpr std::size_t sampled_sources = 64, sampled_loads = 256;
 /// Iterations before, in which what a load reads now may have been read.
 constexpr std::uint64_t rounds_before = 4;
 
-/// Loads of a kernel whose address is taken apart by the flows that it may have come about by.
-constexpr std::size_t loads_by_flow = 32;
-
 /// Loads whose addresses differ by a constant.
 struct Group : AddressGroup {
   std::unordered_map<std::uint64_t, std::vector<Holder>> sources; ///< by constant
@@ -225,7 +222,7 @@ public:
       auto reason = cover(i);
       if (reason && options_.move_sources && hoist_a_source(i))
         reason = cover(i);
-      if (!reason || cover_on_a_flow(i, *reason))
+      if (!reason)
         continue;
       if (reason == Reason::no_source && is_carried(i))
         reason = Reason::loop_carried;
@@ -310,43 +307,11 @@ private:
   /// Covers the load, every element of it by the nearest source that may serve it. Returns why not
   /// otherwise: what stood in the way of the nearest one.
   std::optional<Reason> cover(std::size_t load) {
-    return cover_as(load, *loads_[load].group, loads_[load].constant);
-  }
-
-  /// The same for a load that stays because flows meet in its address: as it is on one of them, if
-  /// that is the one by which all lanes have come that are at the load.
-  bool cover_on_a_flow(std::size_t load, Reason otherwise) {
-    const bool varies =
-        otherwise == Reason::varying_address || otherwise == Reason::wrap_not_testable;
-    if ((!varies && otherwise != Reason::no_source) || holders_.empty())
-      return false;
-    const Expr address = emulation_.expand(emulation_.trace()[load].address);
-    bool joined = false;
-    for_each_node(address,
-                  [&](Expr node) { joined |= emulation_.join_register(node).has_value(); });
-    if (!joined || ++by_flow_ > loads_by_flow)
-      return false;
-    bool covered = false;
-    for (const Flow &flow : flows_of(emulation_, address)) {
-      const LinearForm form = groups_.form_of(on_flow(emulation_.pool(), flow, address));
-      const Group *const there = groups_.find(form);
-      judge_.suppose(flow);
-      covered = (there && !cover_as(load, *there, form.constant)) || (varies && !cover(load));
-      if (covered)
-        break;
-    }
-    judge_.suppose({});
-    return covered;
-  }
-
-  /// As a load of a group, at its constant.
-  std::optional<Reason> cover_as(std::size_t load, const Group &group, std::uint64_t constant) {
     Reuse reuse;
     reuse.load = emulation_.trace()[load].instruction;
     bool assumed_no_wrap = false, assumed_no_alias = false;
     for (unsigned element = 0; element < elements(load).size(); ++element) {
-      Verdict verdict = cover_element({load, element, load, &group}, group,
-                                      constant + std::uint64_t{element} * loads_[load].bytes);
+      Verdict verdict = cover_element({load, element, load, loads_[load].group});
       if (verdict.reason)
         return verdict.reason;
       reuse.elements.push_back(verdict.from);
@@ -360,7 +325,7 @@ private:
       if (verdict.distance_test)
         add_new(reuse.distance_tests, std::span(&*verdict.distance_test, 1));
       add_new(reuse.store_tests, verdict.store_tests);
-      add_new(reuse.by_solver, verdict.by_solver);
+      reuse.by_solver |= verdict.by_solver;
       assumed_no_wrap |= verdict.assumed_no_wrap;
       assumed_no_alias |= verdict.assumed_no_alias;
     }
@@ -373,7 +338,10 @@ private:
     return std::nullopt;
   }
 
-  Verdict cover_element(const Holder &load, const Group &group, std::uint64_t constant) {
+  Verdict cover_element(const Holder &load) {
+    const LoadInfo &info = loads_[load.access];
+    const Group &group = *info.group;
+    const std::uint64_t constant = info.constant + std::uint64_t{load.element} * info.bytes;
     std::optional<Reason> first_obstacle;
     const std::int64_t stride = group.form.lane_stride;
     const int limit = stride == 0 ? 0 : widest;
@@ -415,7 +383,7 @@ private:
       if (best)
         return std::move(*best);
     }
-    if (!first_obstacle && !judge_.supposes())
+    if (!first_obstacle)
       return cover_by_numbers(load);
     Verdict none;
     none.reason = first_obstacle.value_or(Reason::no_source);
@@ -536,7 +504,6 @@ private:
   Judge judge_;
   std::optional<LaneSamples> samples_; ///< made when first needed
   std::size_t sampled_ = 0;            ///< loads that were looked for by numbers
-  std::size_t by_flow_ = 0;            ///< loads that were looked for by flows
   std::vector<Holder> holders_;        ///< every element of every source, in order
   Groups groups_;
   std::vector<LoadInfo> loads_;                    ///< by trace index

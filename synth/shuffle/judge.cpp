@@ -112,33 +112,10 @@ std::span<const Operand> Judge::elements(std::size_t access) const {
 Expr Judge::element_address(const Holder &holder) {
   ExprPool &pool = emulation_.pool();
   const Expr address = emulation_.expand(emulation_.trace()[holder.access].address);
-  return within_access(pool, on_flow(pool, flow_, address),
-                       std::uint64_t{holder.element} * element_bytes(holder.access));
+  return within_access(pool, address, std::uint64_t{holder.element} * element_bytes(holder.access));
 }
 
-// What is supposed of the addresses of both loads must hold in each lane that is at the load, by
-// the branches that led there: in the lane whose value it is as in the one that takes it.
-Verdict Judge::if_supposed(Verdict verdict, const Holder &load) {
-  if (verdict.reason || !supposes())
-    return verdict;
-  const Shown shown = paths_.always_on(flow_, emulation_.trace()[load.access].block);
-  if (shown == Shown::no)
-    verdict.reason = Reason::varying_address;
-  if (shown == Shown::by_solver)
-    verdict.by_solver.push_back(solved_flow);
-  return verdict;
-}
-
-Verdict Judge::judge(const Holder &source, const Holder &load, SourceLane from) {
-  return if_supposed(judge_source(source, load, from), load);
-}
-
-Verdict Judge::judge_together(std::vector<Holder> sources, const Holder &load, SourceLane from) {
-  return if_supposed(judge_sources(std::move(sources), load, from), load);
-}
-
-Verdict Judge::judge_source(const Holder &source_holder, const Holder &load_holder,
-                            SourceLane from) {
+Verdict Judge::judge(const Holder &source_holder, const Holder &load_holder, SourceLane from) {
   const auto &trace = emulation_.trace();
   const MemoryAccess &source = trace[source_holder.access], &load = trace[load_holder.access];
   const ControlFlowGraph &cfg = emulation_.cfg();
@@ -173,8 +150,6 @@ Verdict Judge::judge_source(const Holder &source_holder, const Holder &load_hold
     const Passage passage = between_.passage(behind(source_holder), load, spares);
     if (passage.obstacle)
       return no(*passage.obstacle);
-    if (passage.by_solver)
-      verdict.by_solver.push_back(solved_path);
   }
   if (source_loop != cfg.loop_of(load.block) && !fixed) {
     if (!waits_)
@@ -201,8 +176,8 @@ bool Judge::runs_with(const MemoryAccess &source, const MemoryAccess &load, Sour
          (from.is_own() || emulation_.uniform(source.guard, load.block));
 }
 
-Verdict Judge::judge_sources(std::vector<Holder> sources, const Holder &load_holder,
-                             SourceLane from) {
+Verdict Judge::judge_together(std::vector<Holder> sources, const Holder &load_holder,
+                              SourceLane from) {
   const auto &trace = emulation_.trace();
   const MemoryAccess &load = trace[load_holder.access];
   Verdict verdict;
@@ -266,8 +241,6 @@ Verdict Judge::judge_sources(std::vector<Holder> sources, const Holder &load_hol
     const Passage passage = between_.passage(positions, load, ways->between, spares);
     if (passage.obstacle)
       return no(*passage.obstacle);
-    if (passage.by_solver)
-      verdict.by_solver.push_back(solved_path);
   }
   return verdict;
 }
@@ -288,8 +261,7 @@ Verdict Judge::judge_address(const Holder &source_holder, const Holder &load_hol
   const bool other_lane = !from.is_own();
   const Expr source_address = element_address(source_holder);
   const Expr load_address = element_address(load_holder);
-  if (other_lane && (!emulation_.uniform_but_lane(source_address, source.block) ||
-                     (supposes() && !emulation_.uniform_but_lane(source_address, load.block))))
+  if (other_lane && !emulation_.uniform_but_lane(source_address, source.block))
     return no(Reason::varying_address);
   if (other_lane && !emulation_.in_step(load.block))
     return no(Reason::out_of_step);
@@ -307,12 +279,12 @@ Verdict Judge::judge_address(const Holder &source_holder, const Holder &load_hol
   if (!conditions && (!test_will_do || from.flip != 0) &&
       equal_in_each_lane(emulation_, facts_, source_address, load_address, from))
     conditions.emplace();
-  if (!conditions && !test_will_do && from.flip == 0 && !supposes() &&
+  if (!conditions && !test_will_do && from.flip == 0 &&
       proved_by_solver(shifted, load_address, from, load.block)) {
     conditions.emplace();
-    verdict.by_solver.push_back(solved_address);
+    verdict.by_solver = true;
   }
-  if (!conditions && (from.flip == 0 || steps_evenly) && !supposes() &&
+  if (!conditions && (from.flip == 0 || steps_evenly) &&
       has_base_register(module_, function_, instruction(source_holder.access)) &&
       has_base_register(module_, function_, instruction(load_holder.access))) {
     // The two are built differently: whether they are a step apart the lane can see for itself, so

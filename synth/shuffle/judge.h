@@ -9,7 +9,6 @@
 #include "grammar/module.h"
 #include "synth/between.h"
 #include "synth/known.h"
-#include "synth/paths.h"
 #include "synth/rewrite.h"
 #include "synth/shuffle/reuse.h"
 
@@ -42,7 +41,7 @@ struct Verdict {
   std::vector<std::uint32_t> store_tests; ///< as Reuse::store_tests
   bool assumed_no_wrap = false;           ///< only the user's word allows it, as in Detection
   bool assumed_no_alias = false;
-  std::vector<std::string_view> by_solver; ///< as Reuse::by_solver
+  bool by_solver = false; ///< only Z3 could show that the addresses are equal
 
   const Verdict &no(Reason why) {
     reason = why;
@@ -56,8 +55,8 @@ public:
   Judge(const Module &module, const Function &function, Emulation &emulation,
         const RewriteOptions &options)
       : module_(module), function_(function), emulation_(emulation), options_(options),
-        facts_(launch_facts(function, options.assume_block)), paths_(emulation),
-        between_(module, function, emulation, paths_) {}
+        facts_(launch_facts(function, options.assume_block)),
+        between_(module, function, emulation) {}
 
   /// Says if `load` may take what `source` has in the lane `from`.
   Verdict judge(const Holder &source, const Holder &load, SourceLane from);
@@ -65,22 +64,14 @@ public:
   /// dominates it.
   Verdict judge_together(std::vector<Holder> sources, const Holder &load, SourceLane from);
 
-  /// From now on addresses are what they are on a flow, and a verdict says that each lane that is
-  /// at the load came by it; on none in particular if it is empty.
-  void suppose(Flow flow) { flow_ = std::move(flow); }
-  bool supposes() const { return !flow_.empty(); }
-
   /// The address of an element, expanded.
   Expr element_address(const Holder &holder);
   Between &between() { return between_; }
   /// Z3 contexts that were needed.
-  unsigned solver_contexts() const { return solver_.contexts() + paths_.solver_contexts(); }
-  unsigned asked_solver() const { return solver_.questions() + paths_.solver_questions(); }
+  unsigned solver_contexts() const { return solver_.contexts(); }
+  unsigned asked_solver() const { return solver_.questions(); }
 
 private:
-  Verdict judge_source(const Holder &source, const Holder &load, SourceLane from);
-  Verdict judge_sources(std::vector<Holder> sources, const Holder &load, SourceLane from);
-  Verdict if_supposed(Verdict verdict, const Holder &load);
   Verdict judge_address(const Holder &source, const Holder &load, SourceLane from);
   bool runs_with(const MemoryAccess &source, const MemoryAccess &load, SourceLane from);
   bool same_kind(const Holder &a, const Holder &b) const;
@@ -114,9 +105,7 @@ private:
   Emulation &emulation_;
   const RewriteOptions &options_;
   const LaunchFacts facts_;
-  Paths paths_;
   Between between_;
-  Flow flow_; ///< what is supposed
   Solver solver_{solver_resource_limit};
   unsigned questions_ = 0;
   std::optional<bool> waits_; ///< facts::waits_at(), when first asked for

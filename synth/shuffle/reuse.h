@@ -61,11 +61,6 @@ struct ElementSource {
   SourceLane lane; ///< the source's, as the load's lane sees it
 };
 
-/// What Z3 has shown for a reuse that nothing else did: that the addresses are equal, which values
-/// flows brought, that the way there does not lead past an obstacle.
-constexpr std::string_view solved_address = "equal-address", solved_flow = "joined-address",
-                           solved_path = "nothing-between";
-
 /// A load whose value, all elements of it, other lanes or the lane itself already hold.
 struct Reuse {
   std::uint32_t load = 0;              ///< instruction index
@@ -74,8 +69,8 @@ struct Reuse {
   std::vector<WrapTest> wrap_tests;
   std::vector<DistanceTest> distance_tests;
   std::vector<std::uint32_t>
-      store_tests; ///< stores (instructions) that must have written elsewhere
-  std::vector<std::string_view> by_solver; ///< of what Z3 has shown, each once
+      store_tests;        ///< stores (instructions) that must have written elsewhere
+  bool by_solver = false; ///< only Z3 could show that the addresses are equal
 
   /// Returns true if no other lane is asked.
   bool is_copy() const;

@@ -108,32 +108,30 @@ std::vector<FamilyStep> shuffle_steps(const KernelContext &context) {
 
 std::string prove_shuffle(const KernelContext &context, const Function &sibling,
                           const Proposal &proposal) {
-  const auto &[written, kernel] = std::tie(context.module, context.kernel);
-  if (std::string fault = same_launch_fault(context, proposal); !fault.empty())
-    return fault;
-  Edits edits;
-  edits.replace(kernel.body, std::string(written.text(sibling.body)));
-  const auto in_place = edits.apply(written.text());
-  const auto changed = parse(in_place.value_or(""), "in place");
-  const Function *const rewritten = changed ? kernel_named(**changed, kernel.name) : nullptr;
-  if (!rewritten)
-    return "its body cannot stand in the kernel";
-  // With the same body, so that pragmas stand at the same places.
-  if (std::string fault = same_launch_header_fault(**changed, *rewritten, written, sibling);
-      !fault.empty())
-    return fault;
-  std::vector<std::vector<std::uint32_t>> replaced(written.functions.size());
-  const auto own = static_cast<std::size_t>(&kernel - written.functions.data());
-  replaced[own] = shuffled(context, proposal.variant).replaced;
-  if (replaced[own].empty())
-    return written.text(kernel.body) == written.text(sibling.body) ? "" : "nothing is replaced";
-  const std::vector<FunctionProof> proofs =
-      prove(written, *in_place, replaced, rewriting(kernel, proposal.variant));
-  if (proofs[own].unproved.empty())
-    return "";
-  const Unproved &first = proofs[own].unproved.front();
-  return fmt::format("line {}: {}: {}", kernel.instructions[first.load].line,
-                     to_string(first.missing.obligation), first.missing.why);
+  const Module &written = context.module;
+  const Function &kernel = context.kernel;
+  return proof::fault_of([&] {
+    check_same_launch(context, proposal);
+    Edits edits;
+    edits.replace(kernel.body, std::string(written.text(sibling.body)));
+    const auto in_place = edits.apply(written.text());
+    const auto changed = parse(in_place.value_or(""), "in place");
+    const Function *const rewritten = changed ? kernel_named(**changed, kernel.name) : nullptr;
+    proof::show(rewritten != nullptr, "its body cannot stand in the kernel");
+    // With the same body, so that pragmas stand at the same places.
+    check_same_header(**changed, *rewritten, written, sibling);
+    std::vector<std::vector<std::uint32_t>> replaced(written.functions.size());
+    const auto own = static_cast<std::size_t>(&kernel - written.functions.data());
+    replaced[own] = shuffled(context, proposal.variant).replaced;
+    if (replaced[own].empty())
+      return proof::show(written.text(kernel.body) == written.text(sibling.body),
+                         "nothing is replaced");
+    const std::vector<FunctionProof> proofs =
+        prove(written, *in_place, replaced, rewriting(kernel, proposal.variant));
+    for (const Unproved &one : proofs[own].unproved)
+      proof::show_at(kernel.instructions[one.load].line, false,
+                     fmt::format("{}: {}", to_string(one.missing.obligation), one.missing.why));
+  });
 }
 
 } // namespace

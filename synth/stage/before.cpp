@@ -70,14 +70,7 @@ Before repeating(const KernelContext &context, Before ways, std::set<RegisterId>
 class Alike : OfKernel {
 public:
   Alike(const KernelContext &context, LoopId loop, BlockId place)
-      : OfKernel(context), loop_(loop), place_(place),
-        written_(kernel_.registers.size(), no_index) {
-    for (std::uint32_t i = 0; i < count(); ++i)
-      for_each_register(module_, instruction(i), [&](RegisterId reg, RegisterUse use) {
-        if (use != RegisterUse::read)
-          written_[reg] = written_[reg] == no_index && use == RegisterUse::written ? i : several;
-      });
-  }
+      : OfKernel(context), loop_(loop), place_(place), written_(context.only_writers()) {}
 
   bool come(BlockId end) const {
     const std::set<BlockId> before = leading_to_place();
@@ -93,8 +86,6 @@ public:
   }
 
 private:
-  static constexpr std::uint32_t several = no_index - 1;
-
   /// The blocks of the loop from which the place is reached in the same round.
   std::set<BlockId> leading_to_place() const {
     return leading_to(cfg(), place_, [&](BlockId from, BlockId to) {
@@ -122,7 +113,7 @@ private:
 
   bool is_alike(RegisterId reg, std::uint32_t reader, unsigned depth) const {
     const std::uint32_t writer = written_[reg];
-    if (writer == no_index || writer == several || depth > deepest || !precedes(writer, reader))
+    if (writer == no_index || depth > deepest || !precedes(writer, reader))
       return false;
     const Instruction &one = instruction(writer);
     bool result = one.guard == no_register && is_known_before(module_, one, emulator::Scope::block);
@@ -141,7 +132,7 @@ private:
 
   const LoopId loop_;
   const BlockId place_;
-  std::vector<std::uint32_t> written_; ///< by register: the one instruction that writes it
+  const std::vector<std::uint32_t> &written_; ///< only_writers()
 };
 
 } // namespace

@@ -103,8 +103,7 @@ private:
       show(pragma.position >= behind, "it has other pragmas");
       pragma.position -= behind;
     }
-    const std::string fault = same_launch_header_fault(module_, kernel_, after_, moved);
-    show(fault.empty(), fault);
+    check_same_header(module_, kernel_, after_, moved);
   }
 
   /// What is known where a loop is entered: where so many ranges begin, and a number of rounds.

@@ -57,9 +57,11 @@ FamilyAnswer propose_stage(const KernelContext &context) {
 
 std::string prove_stage(const KernelContext &context, const Function &sibling,
                         const Proposal &proposal) {
-  if (proposal.sibling.needs.dynamic_shared != 0)
-    return "a launch may ask for shared memory of its own";
-  const std::string fault = same_launch_fault(context, proposal);
+  const std::string fault = proof::fault_of([&] {
+    proof::show(proposal.sibling.needs.dynamic_shared == 0,
+                "a launch may ask for shared memory of its own");
+    check_same_launch(context, proposal);
+  });
   return fault.empty() ? prove_staged(context.module, context.kernel, context.module, sibling,
                                       proposal.variant)
                        : fault;

@@ -48,8 +48,8 @@ Json rewrite_json(const RewriteRecord &record) {
   Json details{{"delta", record.delta}};
   if (record.flip != 0)
     details["flip"] = record.flip;
-  if (!record.by_solver.empty())
-    details["z3"] = record.by_solver;
+  if (record.by_solver)
+    details["z3"] = Json::array({"equal-address"});
   return {{"number", record.number},
           {"family", record.family},
           {"kind", record.kind},
