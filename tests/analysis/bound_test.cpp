@@ -365,7 +365,7 @@ TEST_CASE("branches that a bound counts both ways") {
 .target sm_90
 .address_size 64
 .visible .entry k(.param .u64 p, .param .u32 n) {{
-  .reg .b32 %r<9>; .reg .b64 %rd<4>; .reg .pred %p<4>;
+  .reg .b32 %r<10>; .reg .b64 %rd<4>; .reg .pred %p<4>;
   ld.param.u64 %rd1, [p];
   ld.param.u32 %r9, [n];
   mov.u32 %r1, %tid.x;
@@ -392,7 +392,7 @@ DONE: ret;
   CHECK(both_ways("%r2, 5", work) == 1);
   CHECK(both_ways("%r9, 5", work) == 0);
   CHECK(both_ways("%r1, 5", work) == 0);
-  const std::string inner = "  setp.lt.s32 %p2, %r2, 3;\n  @%p2 bra C;\n" + work +
+  const std::string inner = "  setp.gt.s32 %p2, %r2, 9;\n  @%p2 bra C;\n" + work +
                             "  bra DONE;\nC: st.global.u32 [%rd3+4], %r2;\n";
   CHECK(both_ways("%r2, 5", inner) == 2);
   CHECK(both_ways("%r9, 5", inner) == 1);
