@@ -390,6 +390,7 @@ private:
     MetricBound result{metric.name, {}, {}, {}, {}, {}};
     Amount warp, block;
     bool exact = true;
+    unsigned both_ways = 0;
     for (std::size_t w = 0; w < context.costs.warps(); ++w) {
       const WalkResult one = walk_warp(context, metric.weights, w);
       if (one.obstacle) {
@@ -400,6 +401,7 @@ private:
       warp = w == 0 ? one.most : larger(warp, one.most);
       block += one.most * Amount(Rational(context.costs.copies(w)));
       exact = exact && one.exact;
+      both_ways = std::max(both_ways, one.both_ways);
     }
     if (facts_.layout().symbolic) {
       const Amount x = reader_.extent("ntid.x");
@@ -408,9 +410,9 @@ private:
     }
     const Amount blocks =
         reader_.extent("nctaid.x") * reader_.extent("nctaid.y") * reader_.extent("nctaid.z");
-    result.warp = {warp, exact, {}};
-    result.block = {block, exact, {}};
-    result.launch = {block * blocks, exact, {}};
+    result.warp = {warp, exact, {}, both_ways};
+    result.block = {block, exact, {}, both_ways};
+    result.launch = {block * blocks, exact, {}, both_ways};
     return result;
   }
 

@@ -47,7 +47,13 @@ struct Bound {
   std::optional<facts::Amount> most;
   bool exact = false; ///< every launch under the conditions costs exactly that
   std::optional<Obstacle> obstacle;
+  /// Branches of which it counts both ways, though lanes may part there and need not; of a version
+  /// that keeps the code of its kernel for some lanes, that counts twice.
+  unsigned both_ways = 0;
 };
+
+/// Bound::both_ways where every lane was counted by itself.
+inline constexpr unsigned every_lane = ~0u;
 
 /// How many branches or loops there are, and for how many it is known exactly what they do.
 struct ExactShare {

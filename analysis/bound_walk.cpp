@@ -55,6 +55,7 @@ public:
     if (apart_) {
       result.most = result.most * Amount(static_cast<int>(context_.costs.lanes(warp_)));
       result.exact = false;
+      result.both_ways = every_lane;
     }
     return result;
   }
@@ -80,6 +81,7 @@ private:
       a.obstacle = b.obstacle;
     a.most += b.most;
     a.exact = a.exact && b.exact;
+    a.both_ways += b.both_ways;
     return a;
   }
 
@@ -204,8 +206,13 @@ private:
       throw LanesApart();
     const BlockId until = meeting < end_ ? meeting : end_;
     WalkResult result = divergence(decision.kind == LaneDecision::parts);
-    for (const BlockId to : ways)
-      result = plus(result, walk(to, until, loop, state));
+    unsigned costly = 0;
+    for (const BlockId to : ways) {
+      const WalkResult way = walk(to, until, loop, state);
+      costly += !is_zero(way);
+      result = plus(result, way);
+    }
+    result.both_ways += costly > 1 && decision.kind == LaneDecision::may_part;
     return until == end_ ? result : plus(result, walk(until, stop, loop, state));
   }
 
@@ -242,6 +249,7 @@ private:
       return a.obstacle ? a : b;
     WalkResult result;
     result.exact = a.exact && b.exact;
+    result.both_ways = std::max(a.both_ways, b.both_ways);
     const Amount difference = a.most - b.most;
     if (difference.is_zero()) {
       result.most = a.most;
@@ -397,6 +405,7 @@ private:
       // Each lane may get there alone.
       side.most = side.most * Amount(static_cast<int>(context_.costs.lanes(warp_)));
       side.exact = false;
+      ++side.both_ways;
       result = plus(result, side);
     }
     return until == end_ ? result : plus(result, walk(until, stop, loop, state));
@@ -473,6 +482,7 @@ private:
       WalkResult result;
       result.most = *total;
       result.exact = false;
+      result.both_ways = round.both_ways;
       return plus(result, partings);
     }
     const bool at_the_end = std::all_of(
@@ -500,6 +510,7 @@ private:
       return none(header, "a loop: the costs of its rounds cannot be added up");
     result.most = *total;
     result.exact = exact;
+    result.both_ways = round.both_ways;
     return plus(result, partings);
   }
 

@@ -19,6 +19,7 @@ struct WalkResult {
   facts::Amount most;
   bool exact = true;
   std::optional<Obstacle> obstacle;
+  unsigned both_ways = 0; ///< Bound::both_ways
 };
 
 /// What all walks over one kernel share.

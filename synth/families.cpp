@@ -1,6 +1,7 @@
 // The families that families.def lists, and the options that ask for their variants.
 
 #include "synth/same_launch.h"
+#include "synth/spread.h"
 
 #include <algorithm>
 #include <charconv>
@@ -19,25 +20,62 @@ namespace ptxasw::synth {
   return all;
 }
 
-FamilyAnswer propose(const Family &family, const KernelContext &context) {
-  const auto obstacle = family.same_launch ? context.same_launch_obstacle()
-                                           : module_obstacle(context.module, context.kernel);
-  return obstacle ? FamilyAnswer{{}, {*obstacle}} : family.propose(context);
+namespace {
+
+std::optional<Refusal> obstacle_at(const Family &family, const KernelContext &context,
+                                   Place place) {
+  if (place == Place::inside)
+    return spread_obstacle(context); // siblings may keep blocks whole
+  return place == Place::beside && family.same_launch
+             ? context.same_launch_obstacle()
+             : module_obstacle(context.module, context.kernel);
+}
+
+} // namespace
+
+FamilyAnswer propose(const Family &family, const KernelContext &context, Place place) {
+  if ((place == Place::inside && !family.threads_apart) ||
+      (place == Place::in_place && !family.in_place))
+    return {};
+  if (const auto obstacle = obstacle_at(family, context, place))
+    return {{}, {*obstacle}};
+  if (place != Place::in_place)
+    return family.propose(context);
+  FamilyAnswer answer;
+  if (!family.parts)
+    answer = family.propose(context);
+  else
+    for (const std::string &variant : family.parts(context))
+      answer.proposals.push_back(same_launch_proposal(context.kernel, family.name, variant));
+  std::erase_if(answer.proposals, [](const Proposal &one) { return !one.promise.empty(); });
+  return answer;
+}
+
+std::optional<std::string> with_version(const KernelContext &context, const Family &family,
+                                        const Proposal &proposal, Place place) {
+  if (place == Place::in_place)
+    return family.in_place(context, proposal.variant);
+  return fmt::format("{}\n\n{}\n", context.module.text(), family.write(context, proposal));
 }
 
 tl::expected<ProvedVersion, std::string>
-proved_version(const KernelContext &context, const Family &family, const Proposal &proposal) {
-  auto written = parse(
-      fmt::format("{}\n\n{}\n", context.module.text(), family.write(context, proposal)), "version");
-  if (!written)
+proved_version(const KernelContext &context, const Family &family, const Proposal &proposal,
+               std::optional<std::string> text, Place place) {
+  const auto &[module, kernel] = std::tie(context.module, context.kernel);
+  const bool beside = place == Place::beside;
+  auto written = parse(std::move(text).value_or(""), "version");
+  ProvedVersion made{written ? std::move(*written) : nullptr, nullptr, nullptr};
+  if (made.module) {
+    made.kernel = kernel_named(*made.module, kernel.name);
+    made.version = beside ? kernel_named(*made.module, proposal.sibling.name) : made.kernel;
+  }
+  if (!made.kernel || !made.version)
     return tl::unexpected(std::string("what was written is not understood"));
-  ProvedVersion made{std::move(*written), nullptr, nullptr};
-  made.kernel = kernel_named(*made.module, context.kernel.name);
-  made.sibling = kernel_named(*made.module, proposal.sibling.name);
-  if (!made.kernel || !made.sibling)
-    return tl::unexpected(std::string("what was written is not understood"));
-  if (std::string fault = family.prove({*made.module, *made.kernel}, *made.sibling, proposal);
-      !fault.empty())
+  std::string fault = beside ? family.prove({*made.module, *made.kernel}, *made.version, proposal)
+                      : family.prove_in_place
+                          ? family.prove_in_place(module, kernel, *made.module, *made.version)
+                          : "";
+  if (!fault.empty())
     return tl::unexpected(std::move(fault));
   return made;
 }

@@ -11,8 +11,9 @@
 
 #include "grammar/module.h"
 
-#include <functional>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,13 +38,9 @@ struct FamilyAnswer {
   std::vector<Refusal> refusals;   ///< why there are none, or no more
 };
 
-/// A rewrite of the kernel in its place.
-struct FamilyStep {
-  std::string name; ///< for people: "meld:54:all"
-  /// The module's text after it; nothing: it cannot be done.
-  std::function<std::optional<std::string>()> text;
-  bool once = false; ///< it is done everywhere: not again to what became of the kernel
-};
+/// Where a version stands: behind the kernel's module, as an entry of its own; in the place of the
+/// kernel's body; or in the kernel, before its body (synth/in_kernel).
+enum class Place : std::uint8_t { beside, in_place, inside };
 
 /// Everything that the rest of the program knows of a family. Each is an object NAME_family in its
 /// folder, and a line in families.def; words of commands, settings, help and tests are made of it.
@@ -68,15 +65,19 @@ struct Family {
   /// module that has both, and the only trusted part of the proposal is what the table publishes.
   std::string (*prove)(const KernelContext &context, const Function &sibling,
                        const Proposal &proposal);
-  /// What the search may do to the kernel in its place (synth/search), while the context is there.
-  /// Null: it tries the family's versions beside the kernel.
-  std::vector<FamilyStep> (*steps)(const KernelContext &context) = nullptr;
-  /// What is not proved of a kernel after a step; null: what is not proved is not written.
-  std::string (*prove_step)(const Module &before, const Function &kernel, const Module &after,
-                            const Function &changed) = nullptr;
-  bool steps_last = false; ///< they change no bound, so they come last, and of the best alone
-  /// Steps rest on tests in the text: the module as if all of these came out well, to be counted.
-  /// Null: on none.
+  /// The module's text with a variant in the kernel's place; nothing: it cannot be done. Null: the
+  /// search (synth/search) tries the family's versions beside the kernel.
+  std::optional<std::string> (*in_place)(const KernelContext &context,
+                                         std::string_view variant) = nullptr;
+  /// What is not proved of a kernel after that; null: what is not proved is not written.
+  std::string (*prove_in_place)(const Module &before, const Function &kernel, const Module &after,
+                                const Function &changed) = nullptr;
+  /// Variants for its place that do a part of what there is to do, as `54:all` melds the branch in
+  /// that line. Null: what propose() has, once.
+  std::vector<std::string> (*parts)(const KernelContext &context) = nullptr;
+  bool changes_no_bound = false; ///< so in place it comes last, and beside only where times count
+  /// In place it rests on tests in the text: the module as if all of these came out well, to be
+  /// counted. Null: on none.
   std::string (*without_tests)(const Module &module) = nullptr;
 };
 
@@ -97,19 +98,26 @@ unsigned number_in(std::string_view variant);
 /// All of them, in the order of families.def.
 std::span<const Family> families();
 
-/// What a family could make of a kernel; the obstacles that all families have in common, or all
-/// whose versions are launched as the kernel is, are asked for here.
-FamilyAnswer propose(const Family &family, const KernelContext &context);
+/// What a family could make of a kernel for a place; the obstacles that all families have in common
+/// there, or all whose versions are launched as the kernel is, are asked for here.
+FamilyAnswer propose(const Family &family, const KernelContext &context,
+                     Place place = Place::beside);
 
 /// A version that is written and proved.
 struct ProvedVersion {
-  std::unique_ptr<Module> module;   ///< the kernel's own, followed by the version
-  const Function *kernel, *sibling; ///< in it
+  std::unique_ptr<Module> module;   ///< the kernel's own, followed by the version or with it
+  const Function *kernel, *version; ///< in it; the same, if that is in place
 };
 
-/// Writes a version behind the kernel's module, and proves it there. Error: what is not proved.
+/// The module's text with a version beside the kernel or in its place; nothing: it cannot be
+/// written.
+std::optional<std::string> with_version(const KernelContext &context, const Family &family,
+                                        const Proposal &proposal, Place place = Place::beside);
+
+/// Proves what with_version() wrote. Error: what is not proved.
 tl::expected<ProvedVersion, std::string>
-proved_version(const KernelContext &context, const Family &family, const Proposal &proposal);
+proved_version(const KernelContext &context, const Family &family, const Proposal &proposal,
+               std::optional<std::string> text, Place place = Place::beside);
 
 /// The one of a name; null: there is none.
 const Family *find_family(std::string_view name);

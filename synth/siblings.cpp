@@ -195,17 +195,13 @@ std::vector<Written> write_all(const Module &module, const SiblingOptions &optio
       continue;
     KernelSiblings outcome;
     outcome.kernel = kernel.name;
-    if (module.text().find('\0') != std::string_view::npos)
-      outcome.refusals.push_back(not_text);
-    else if (module.text().find(std::string(kernel.name) + "__ptxasw_") != std::string_view::npos)
-      outcome.refusals.push_back(name_taken);
-    else if (has_sibling_inside(kernel))
-      outcome.refusals.push_back(inside);
-    const bool possible = outcome.refusals.empty();
+    const auto obstacle = siblings_obstacle(module, kernel);
+    if (obstacle)
+      outcome.refusals.push_back(*obstacle);
     const KernelContext context(module, kernel);
     std::vector<Proposal> offers;
     for (const Family &family : families()) {
-      if (!possible || !is_wanted(family, options))
+      if (obstacle || !is_wanted(family, options))
         continue;
       FamilyAnswer answer = propose(family, context);
       for (const Refusal &refusal : answer.refusals)
@@ -225,6 +221,15 @@ std::vector<Written> write_all(const Module &module, const SiblingOptions &optio
 }
 
 } // namespace
+
+std::optional<Refusal> siblings_obstacle(const Module &module, const Function &kernel) {
+  const std::string_view text = module.text();
+  if (text.find('\0') != std::string_view::npos)
+    return not_text;
+  if (text.find(std::string(kernel.name) + "__ptxasw_") != std::string_view::npos)
+    return name_taken;
+  return has_sibling_inside(kernel) ? std::optional(inside) : std::nullopt;
+}
 
 SiblingTable empty_table(const Module &module, const Function &kernel) {
   SiblingTable table;

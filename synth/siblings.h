@@ -70,6 +70,9 @@ struct SiblingResult {
   std::size_t own_work = 0, added_work = 0;
 };
 
+/// Why a module must not get siblings of a kernel at all; nothing: it may.
+std::optional<Refusal> siblings_obstacle(const Module &module, const Function &kernel);
+
 /// The table of a kernel without siblings.
 SiblingTable empty_table(const Module &module, const Function &kernel);
 

@@ -66,6 +66,8 @@ const Family ahead_family = {
     .propose = propose_ahead,
     .write = write_same_launch<variant_ahead>,
     .prove = prove_same_launch<prove_loads_ahead>,
+    .in_place = variant_ahead,
+    .prove_in_place = prove_loads_ahead,
 };
 
 } // namespace ptxasw::synth

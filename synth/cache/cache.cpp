@@ -140,15 +140,7 @@ FamilyAnswer propose_cache(const KernelContext &context) {
   return answer;
 }
 
-std::vector<FamilyStep> cache_steps(const KernelContext &context) {
-  return {{"cache:nc", [&context] { return requalify_loads(context); }}};
-}
-
 } // namespace
-
-std::optional<std::string> requalify_loads(const KernelContext &context) {
-  return requalified(context, "nc");
-}
 
 const Family cache_family = {
     .name = "cache",
@@ -161,9 +153,9 @@ const Family cache_family = {
     .propose = propose_cache,
     .write = write_same_launch<requalified>,
     .prove = prove_cache,
-    .steps = cache_steps,
-    .prove_step = prove_requalified,
-    .steps_last = true,
+    .in_place = requalified,
+    .prove_in_place = prove_requalified,
+    .changes_no_bound = true,
 };
 
 } // namespace ptxasw::synth

@@ -19,10 +19,6 @@ namespace ptxasw::synth {
 inline constexpr std::string_view arrays_apart =
     "arrays that different parameters lead to do not overlap, nor do they overlap variables";
 
-/// The module's text with loads of a kernel made `.nc`; nothing if none would be. Nobody has
-/// promised anything.
-std::optional<std::string> requalify_loads(const KernelContext &context);
-
 /// What is not proved of a kernel whose loads were requalified, for the same launch; empty: it is
 /// the kernel but for `.nc` at loads of what is not written. Both may be of one module.
 std::string prove_requalified(const Module &before, const Function &kernel, const Module &after,

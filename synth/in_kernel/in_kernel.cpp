@@ -6,7 +6,6 @@
 
 #include "grammar/edits.h"
 #include "synth/same_launch.h"
-#include "synth/spread.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -45,11 +44,12 @@ tl::expected<std::string, std::string> write_and_prove(const Module &module, con
                                                        const Proposal &proposal,
                                                        const BlockShape &block) {
   const auto fail = [](std::string why) { return tl::unexpected(std::move(why)); };
-  const auto made = proved_version(own, *find_family(proposal.family), proposal);
+  const Family &family = *find_family(proposal.family);
+  const auto made = proved_version(own, family, proposal, with_version(own, family, proposal));
   if (!made)
     return fail(made.error());
   const InKernelForm form{proposal.sibling, block};
-  const auto arm = in_kernel_arm(*made->module, *made->sibling, form);
+  const auto arm = in_kernel_arm(*made->module, *made->version, form);
   if (!arm)
     return fail(arm.error());
   std::string body =
@@ -63,7 +63,7 @@ tl::expected<std::string, std::string> write_and_prove(const Module &module, con
       after->variables.size() != module.variables.size())
     return fail("what was written is not understood");
   std::string fault = prove_in_kernel({module, kernel}, {*made->module, *made->kernel},
-                                      {*made->module, *made->sibling}, {*after, *replaced}, form);
+                                      {*made->module, *made->version}, {*after, *replaced}, form);
   if (!fault.empty())
     return fail(std::move(fault));
   return body;
@@ -81,14 +81,8 @@ void refuse(std::vector<std::string> &all, const Refusal &refusal, std::string_v
 /// `.reqntid`, which only says that siblings cannot be launched otherwise.
 std::vector<Proposal> propose(const KernelContext &context, std::vector<std::string> &why) {
   std::vector<Proposal> all;
-  if (const auto obstacle = spread_obstacle(context)) { // siblings may keep blocks whole
-    refuse(why, *obstacle);
-    return all;
-  }
   for (const Family &family : families()) {
-    if (!family.threads_apart)
-      continue;
-    FamilyAnswer answer = family.propose(context);
+    FamilyAnswer answer = propose(family, context, Place::inside);
     for (const Refusal &refusal : answer.refusals)
       refuse(why, refusal);
     std::move(answer.proposals.begin(), answer.proposals.end(), std::back_inserter(all));

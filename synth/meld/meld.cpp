@@ -44,15 +44,23 @@ std::optional<Refusal> kernel_obstacle(const Module &module, const Function &ker
 }
 
 MeldCutoff cutoff_of(std::string_view variant) {
-  return variant == "all" ? MeldCutoff::all : MeldCutoff::costly;
+  return variant.ends_with("all") ? MeldCutoff::all : MeldCutoff::costly;
 }
 
-/// With every branch of a kernel melded that gains something.
-std::optional<std::string> meld_all(const KernelContext &context, std::string_view variant) {
+const Sites<MeldSite> &sites_of(const KernelContext &context, MeldCutoff cutoff) {
+  return context.once(cutoff == MeldCutoff::all ? "all" : "costly",
+                      [&] { return meld_sites(context, cutoff); });
+}
+
+/// With every branch of a kernel melded that gains something; of `54:all` the one in that line.
+std::optional<std::string> melded_text(const KernelContext &context, std::string_view variant) {
   const MeldCutoff cutoff = cutoff_of(variant);
+  const unsigned line = number_in(variant);
   return after_steps(
-      context, branches_budget, [&](const KernelContext &now) -> std::optional<std::string> {
-        const std::vector<MeldSite> sites = meld_sites(now, cutoff).sites;
+      context, line ? 1 : branches_budget,
+      [&](const KernelContext &now) -> std::optional<std::string> {
+        std::vector<MeldSite> sites = sites_of(now, cutoff).sites;
+        std::erase_if(sites, [&](const MeldSite &site) { return line && site.line != line; });
         const auto best =
             std::max_element(sites.begin(), sites.end(),
                              [](const MeldSite &a, const MeldSite &b) { return a.gain < b.gain; });
@@ -65,7 +73,7 @@ constexpr std::string_view meld_variants[] = {"all", "costly"};
 FamilyAnswer propose_meld(const KernelContext &context) {
   FamilyAnswer answer;
   for (const std::string_view variant : meld_variants) {
-    const Sites<MeldSite> sites = meld_sites(context, cutoff_of(variant));
+    const Sites<MeldSite> &sites = sites_of(context, cutoff_of(variant));
     if (variant == "all")
       answer.refusals = sites.refusals;
     if (sites.sites.empty())
@@ -75,14 +83,12 @@ FamilyAnswer propose_meld(const KernelContext &context) {
   return answer;
 }
 
-std::vector<FamilyStep> meld_steps(const KernelContext &context) {
-  std::vector<FamilyStep> steps;
+std::vector<std::string> meld_parts(const KernelContext &context) {
+  std::vector<std::string> parts;
   for (const std::string_view variant : meld_variants)
-    for (const MeldSite &site : meld_sites(context, cutoff_of(variant)).sites)
-      steps.push_back({fmt::format("meld:{}:{}", site.line, variant), [&context, site, variant] {
-                         return meld_branch(context, site.instruction, cutoff_of(variant));
-                       }});
-  return steps;
+    for (const MeldSite &site : sites_of(context, cutoff_of(variant)).sites)
+      parts.push_back(fmt::format("{}:{}", site.line, variant));
+  return parts;
 }
 
 } // namespace
@@ -141,10 +147,11 @@ const Family meld_family = {
     .same_launch = true,
     .variants = listed<meld_variants>,
     .propose = propose_meld,
-    .write = write_same_launch<meld_all>,
+    .write = write_same_launch<melded_text>,
     .prove = prove_same_launch<prove_melded>,
-    .steps = meld_steps,
-    .prove_step = prove_melded,
+    .in_place = melded_text,
+    .prove_in_place = prove_melded,
+    .parts = meld_parts,
 };
 
 } // namespace ptxasw::synth

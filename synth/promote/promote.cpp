@@ -23,14 +23,21 @@ std::optional<Refusal> promotion_obstacle(const Module &module, const Function &
   return lanes_obstacle(module, kernel);
 }
 
-/// With each loop promoted in which something can be.
 template <promote::Wanted wanted>
-std::optional<std::string> promote_all(const KernelContext &context, std::string_view) {
+const Sites<PromotionSite> &sites_for(const KernelContext &context) {
+  return context.once(promote::prefix_of(wanted), [&] { return promotion_sites(context, wanted); });
+}
+
+/// With each loop promoted in which something can be; of `54` the one that begins in that line.
+template <promote::Wanted wanted>
+std::optional<std::string> promoted_text(const KernelContext &context, std::string_view variant) {
+  const unsigned line = number_in(variant);
   return after_steps(
-      context, promoted_loops_budget, [](const KernelContext &now) -> std::optional<std::string> {
-        const Sites<PromotionSite> sites = promotion_sites(now, wanted);
-        return sites.sites.empty() ? std::nullopt
-                                   : promote_loop(now, sites.sites.back().header, wanted);
+      context, line ? 1 : promoted_loops_budget,
+      [&](const KernelContext &now) -> std::optional<std::string> {
+        std::vector<PromotionSite> sites = sites_for<wanted>(now).sites;
+        std::erase_if(sites, [&](const PromotionSite &site) { return line && site.line != line; });
+        return sites.empty() ? std::nullopt : promote_loop(now, sites.back().header, wanted);
       });
 }
 
@@ -46,20 +53,19 @@ bool is_promoted(const Function &kernel, std::uint32_t header) {
 }
 
 template <promote::Wanted wanted> FamilyAnswer propose_loops(const KernelContext &context) {
-  Sites<PromotionSite> sites = promotion_sites(context, wanted);
-  FamilyAnswer answer{{}, std::move(sites.refusals)};
+  const Sites<PromotionSite> &sites = sites_for<wanted>(context);
+  FamilyAnswer answer{{}, sites.refusals};
   if (!sites.sites.empty())
     answer.proposals.push_back(
         same_launch_proposal(context.kernel, promote::prefix_of(wanted), "all"));
   return answer;
 }
 
-std::vector<FamilyStep> promote_steps(const KernelContext &context) {
-  std::vector<FamilyStep> steps;
-  for (const PromotionSite &site : promotion_sites(context).sites)
-    steps.push_back({fmt::format("promote:{}", site.line),
-                     [&context, site] { return promote_loop(context, site.header); }});
-  return steps;
+template <promote::Wanted wanted> std::vector<std::string> loops_of(const KernelContext &context) {
+  std::vector<std::string> parts;
+  for (const PromotionSite &site : sites_for<wanted>(context).sites)
+    parts.push_back(std::to_string(site.line));
+  return parts;
 }
 
 constexpr std::string_view whole_variants[] = {"all"};
@@ -114,8 +120,11 @@ std::string where_apart(const Module &module) {
       if (module.opcode(instruction).op != Op::bra || instruction.guard == no_register)
         continue;
       const std::string_view name = function.registers[instruction.guard].name;
-      if (name.starts_with(fmt::format("%{}", promote::prefix_of(promote::Wanted::repeated))) &&
-          name.ends_with(promote::predicate_suffix))
+      const bool tests =
+          std::any_of(std::begin(all_wanted), std::end(all_wanted), [&](promote::Wanted wanted) {
+            return name.find(promote::prefix_of(wanted)) != std::string_view::npos;
+          });
+      if (tests && name.ends_with(promote::predicate_suffix))
         edits.replace({instruction.span.begin, instruction.opcode_span.begin}, "");
     }
   return edits.apply(module.text()).value_or(std::string(module.text()));
@@ -129,10 +138,11 @@ const Family promote_family = {
     .same_launch = true,
     .variants = listed<whole_variants>,
     .propose = propose_loops<promote::Wanted::repeated>,
-    .write = write_same_launch<promote_all<promote::Wanted::repeated>>,
+    .write = write_same_launch<promoted_text<promote::Wanted::repeated>>,
     .prove = prove_same_launch<prove_promoted>,
-    .steps = promote_steps,
-    .prove_step = prove_promoted,
+    .in_place = promoted_text<promote::Wanted::repeated>,
+    .prove_in_place = prove_promoted,
+    .parts = loops_of<promote::Wanted::repeated>,
     .without_tests = where_apart,
 };
 
@@ -144,8 +154,12 @@ const Family carry_family = {
     .same_launch = true,
     .variants = listed<whole_variants>,
     .propose = propose_loops<promote::Wanted::carried>,
-    .write = write_same_launch<promote_all<promote::Wanted::carried>>,
+    .write = write_same_launch<promoted_text<promote::Wanted::carried>>,
     .prove = prove_same_launch<prove_promoted>,
+    .in_place = promoted_text<promote::Wanted::carried>,
+    .prove_in_place = prove_promoted,
+    .parts = loops_of<promote::Wanted::carried>,
+    .without_tests = where_apart,
 };
 
 } // namespace ptxasw::synth

@@ -70,6 +70,7 @@ const Family registers_family = {
     .propose = propose_registers,
     .write = write_registers,
     .prove = prove_registers,
+    .changes_no_bound = true,
 };
 
 } // namespace ptxasw::synth

@@ -2,13 +2,15 @@
 // seen is not analysed again, whatever order of rewrites led to it. What is not proved is withdrawn
 // before anything is counted. A kernel that may wait in a loop stays as it is.
 //
-// Versions beside the kernel are of the kernel as it is. Their bounds cannot be compared with its
-// own: some have other launches, and some keep the kernel's code for launches or rounds in which
-// they do not gain, which a bound counts in full. So they are looked at where times are.
+// Versions beside the kernel are tried last, of the kernel as it is and of the best that became of
+// it. Some have other launches: at a launch, all warps of theirs count. Some keep the kernel's code
+// for lanes, rounds or launches in which they do not gain. A bound counts that, too; then it is no
+// measure of them, and they are not chosen by it.
 
 #include "synth/search/search.h"
 
 #include "synth/same_launch.h"
+#include "synth/siblings.h"
 
 #include <algorithm>
 #include <chrono>
@@ -25,14 +27,20 @@ using facts::Rational;
 
 /// Returns true if there is something to compare.
 bool is_known(const SearchCost &cost, const SearchOptions &options) {
-  if (options.time)
-    return cost.microseconds.has_value();
-  return cost.wsteps.most && (!options.at || options.at(cost, *cost.wsteps.most));
+  return options.by_time ? cost.microseconds.has_value()
+         : options.at    ? cost.wsteps_there && cost.not_compared.empty()
+                         : cost.wsteps.most.has_value();
 }
 
 /// COpPER's weighted steps (section 4.1): a sector of device memory counts five, a way of shared
 /// memory beyond the first, a divergence and an instruction one each.
 BoundMetric weighted_steps() { return {"wsteps", {1, 5, 1, 1}}; }
+
+/// Returns true of what counts the rounds of a loop (facts::IntegerReader::trip()).
+bool is_counter(const std::string &name) {
+  return name.size() > 4 && name.starts_with("trip") &&
+         name.find_first_not_of("0123456789", 4) == std::string::npos;
+}
 
 /// Compares two bounds as published (section 4.2): the lower degree first; of equal degree the sums
 /// of the coefficients of each degree, from the highest. That is the order of their values where
@@ -56,23 +64,41 @@ int published_order(const AmountPool &amounts, const Amount &a, const AmountPool
 bool is_better(const SearchCost &a, const SearchCost &b, const SearchOptions &options) {
   if (!is_known(a, options) || !is_known(b, options))
     return false;
-  if (options.time)
+  if (options.by_time)
     return *a.microseconds < *b.microseconds;
+  if (options.beside)
+    return *a.of_launch() < *b.of_launch();
   if (options.at)
-    return *options.at(a, *a.wsteps.most) < *options.at(b, *b.wsteps.most);
+    return *a.wsteps_there < *b.wsteps_there;
   return published_order(*a.amounts, *a.wsteps.most, *b.amounts, *b.wsteps.most) < 0;
+}
+
+/// Takes from a version beside a kernel what cannot be compared with the kernel's cost: a bound
+/// that counts more than runs, a time that is more of a guess.
+void hold_against(const SearchCost &kernel, SearchCost &version) {
+  const unsigned own = kernel.wsteps.both_ways, both = version.wsteps.both_ways;
+  if (both > own)
+    version.not_compared =
+        both == every_lane ? "its bound counts every lane by itself"
+                           : fmt::format("its bound counts code that need not run: both ways of "
+                                         "branches, {} more than the kernel's",
+                                         both - own);
+  for (const std::string &guess : version.guesses)
+    if (std::find(kernel.guesses.begin(), kernel.guesses.end(), guess) == kernel.guesses.end()) {
+      version.microseconds.reset();
+      version.no_time = guess;
+      return;
+    }
 }
 
 class Search {
 public:
   Search(std::shared_ptr<const Module> module, std::string kernel, const SearchOptions &options)
       : kernel_(std::move(kernel)), options_(options), begin_(Clock::now()) {
-    bound_ = options.bound;
-    bound_.metrics = {weighted_steps(), {"divwarps", {0, 0, 0, 1}}};
     SearchCandidate original;
     original.module = std::move(module);
     seen_.emplace(original.module->text());
-    evaluate(original);
+    evaluate(original, original.module, kernel_, nullptr);
     result_.candidates.push_back(std::move(original));
   }
 
@@ -87,20 +113,14 @@ public:
     for (unsigned round = 0; round < options_.rounds && !beam.empty() && !spent(); ++round) {
       std::vector<std::size_t> next;
       for (const std::size_t one : beam)
-        take_steps(one, false, next);
-      std::stable_sort(next.begin(), next.end(), [&](std::size_t a, std::size_t b) {
-        const bool known = is_known(cost_of(a), options_);
-        return known != is_known(cost_of(b), options_)
-                   ? known
-                   : is_better(cost_of(a), cost_of(b), options_);
-      });
-      if (next.size() > options_.beam)
-        next.resize(options_.beam);
+        try_versions(one, Place::in_place, false, &next);
+      keep_best(next);
       beam = std::move(next);
     }
-    std::vector<std::size_t> last;
-    take_steps(result_.best, true, last);
-    look_beside();
+    try_versions(result_.best, Place::in_place, true, nullptr);
+    if (options_.beside && !siblings_obstacle(module, kernel))
+      for (const std::size_t one : best_in_place())
+        try_versions(one, Place::beside, false, nullptr);
     result_.candidates[result_.best].chosen = true;
     return std::move(result_);
   }
@@ -116,92 +136,98 @@ private:
 
   const Function *function_in(const Module &module) const { return kernel_named(module, kernel_); }
 
-  /// The bound of a version whose steps rest on tests is that of launches in which these come out
-  /// well: the other arm is the version without them, and what it costs is known.
-  void evaluate(SearchCandidate &candidate) const {
-    std::shared_ptr<const Module> module = candidate.module;
+  /// The best of some candidates, the best first, those without a known cost last.
+  void keep_best(std::vector<std::size_t> &some) const {
+    std::stable_sort(some.begin(), some.end(), [&](std::size_t a, std::size_t b) {
+      const bool known = is_known(cost_of(a), options_);
+      return known != is_known(cost_of(b), options_) ? known
+                                                     : is_better(cost_of(a), cost_of(b), options_);
+    });
+    if (some.size() > options_.beam)
+      some.resize(options_.beam);
+  }
+
+  /// The kernel, and the best of what is better than it.
+  std::vector<std::size_t> best_in_place() const {
+    std::vector<std::size_t> better;
+    for (std::size_t i = 1; i < result_.candidates.size(); ++i)
+      if (is_better(cost_of(i), cost_of(0), options_))
+        better.push_back(i);
+    keep_best(better);
+    better.insert(better.begin(), 0);
+    return better;
+  }
+
+  /// What a version costs, which is a function of this module. The bound of one whose steps rest on
+  /// tests is that of launches in which these come out well: the other arm is the version without
+  /// them, and what it costs is known.
+  void evaluate(SearchCandidate &candidate, std::shared_ptr<const Module> module,
+                const std::string &name, const Sibling *sibling) const {
     for (const Family &family : families())
       if (candidate.apart && family.without_tests)
         if (auto parsed = parse(family.without_tests(*module), "optimize"))
           module = std::shared_ptr<const Module>(std::move(*parsed));
-    const Function &function = *function_in(*module);
-    KernelBounds bounds = bound_kernel(*module, function, bound_);
-    candidate.cost.amounts = bounds.amounts;
-    candidate.cost.wsteps = std::move(bounds.metrics[0].warp);
-    candidate.cost.divwarps = std::move(bounds.metrics[1].warp);
-    candidate.cost.conditions = std::move(bounds.conditions);
-    candidate.cost.whole_rows = bounds.whole_rows;
-    if (options_.time)
-      options_.time(*module, function, nullptr, candidate.cost);
+    const Function &function = *kernel_named(*module, name);
+    if (!sibling)
+      add_bounds(*module, function, options_.bound, candidate.cost);
+    if (options_.at)
+      options_.at(*module, function, sibling, candidate.cost);
   }
 
-  /// The versions one rewrite further than candidate `from`; those that are proved join `next`.
-  void take_steps(std::size_t from, bool last, std::vector<std::size_t> &next) {
+  /// Tries all versions of candidate `from` for a place; those that are proved join `next`. In
+  /// place `last` are those that change no bound; beside are those that cannot be in place.
+  void try_versions(std::size_t from, Place place, bool last, std::vector<std::size_t> *next) {
     const std::shared_ptr<const Module> module = result_.candidates[from].module;
-    const std::vector<std::string> done = result_.candidates[from].steps;
-    const KernelContext context(*module, *function_in(*module));
-    for (const Family &family : families())
-      if (family.steps && family.steps_last == last)
-        for (const FamilyStep &step : family.steps(context))
-          if (!step.once || std::find(done.begin(), done.end(), step.name) == done.end())
-            consider(from, family, step, next);
-  }
-
-  /// Each version of each family that does nothing in the kernel's place.
-  void look_beside() {
-    if (!options_.time)
-      return;
-    const std::shared_ptr<const Module> module = result_.candidates[0].module;
     const KernelContext context(*module, *function_in(*module));
     for (const Family &family : families()) {
-      if (family.steps)
+      if (place == Place::beside ? family.in_place || (family.changes_no_bound && !options_.by_time)
+                                 : family.changes_no_bound != last || is_done(family, from))
         continue;
-      for (const Proposal &proposal : propose(family, context).proposals) {
+      for (const Proposal &proposal : propose(family, context, place).proposals) {
         if (spent())
           return;
         if (!proposal.promise.empty())
           continue;
-        const auto begin = Clock::now();
-        SearchCandidate candidate;
-        candidate.steps = {fmt::format("{}:{}", family.name, proposal.variant)};
-        candidate.sibling = proposal.sibling.name;
-        candidate.module = module;
-        if (const auto made = proved_version(context, family, proposal))
-          options_.time(*made->module, *made->sibling, &proposal.sibling, candidate.cost);
-        else
-          candidate.withdrawn = made.error();
-        add(std::move(candidate), begin);
+        const auto one = consider(from, context, family, proposal, place);
+        if (one && next)
+          next->push_back(*one);
       }
     }
   }
 
-  /// Candidate `from` and one step more; what is proved joins `next`.
-  void consider(std::size_t from, const Family &family, const FamilyStep &step,
-                std::vector<std::size_t> &next) {
-    if (spent())
-      return;
+  /// Returns true if a family has done all that it can do.
+  bool is_done(const Family &family, std::size_t candidate) const {
+    const std::vector<std::string> &steps = result_.candidates[candidate].steps;
+    return !family.parts && std::any_of(steps.begin(), steps.end(), [&](const std::string &step) {
+      return step.starts_with(fmt::format("{}:", family.name));
+    });
+  }
+
+  /// Candidate `from` and one version more; nothing if it is not proved, or not new.
+  std::optional<std::size_t> consider(std::size_t from, const KernelContext &context,
+                                      const Family &family, const Proposal &proposal, Place place) {
     const auto begin = Clock::now();
-    std::optional<std::string> text = step.text();
+    std::optional<std::string> text = with_version(context, family, proposal, place);
     if (!text || !seen_.insert(*text).second)
-      return;
-    const std::shared_ptr<const Module> before = result_.candidates[from].module;
+      return std::nullopt;
     SearchCandidate candidate;
     candidate.steps = result_.candidates[from].steps;
-    candidate.steps.push_back(step.name);
-    candidate.apart = result_.candidates[from].apart || family.without_tests;
-    auto parsed = parse(std::move(*text), "optimize");
-    if (parsed)
-      candidate.module = std::shared_ptr<const Module>(std::move(*parsed));
-    const Function *function = parsed ? function_in(*candidate.module) : nullptr;
-    if (!function)
-      candidate.withdrawn = parsed ? "the kernel is gone" : parsed.error().message;
-    else if (family.prove_step)
-      candidate.withdrawn =
-          family.prove_step(*before, *function_in(*before), *candidate.module, *function);
-    if (candidate.withdrawn.empty())
-      evaluate(candidate);
-    if (const auto index = add(std::move(candidate), begin))
-      next.push_back(*index);
+    candidate.steps.push_back(fmt::format("{}:{}", family.name, proposal.variant));
+    candidate.apart = result_.candidates[from].apart;
+    candidate.module = result_.candidates[from].module;
+    auto made = proved_version(context, family, proposal, std::move(text), place);
+    if (!made) {
+      candidate.withdrawn = made.error();
+    } else if (place == Place::in_place) {
+      candidate.apart |= family.without_tests != nullptr;
+      candidate.module = std::move(made->module);
+      evaluate(candidate, candidate.module, kernel_, nullptr);
+    } else {
+      candidate.sibling = proposal.sibling.name;
+      evaluate(candidate, std::move(made->module), candidate.sibling, &proposal.sibling);
+      hold_against(cost_of(from), candidate.cost);
+    }
+    return add(std::move(candidate), begin);
   }
 
   /// Where a candidate is then; nothing if it is withdrawn.
@@ -220,13 +246,30 @@ private:
 
   const std::string kernel_;
   const SearchOptions &options_;
-  BoundOptions bound_;
   const Clock::time_point begin_;
   std::set<std::string, std::less<>> seen_;
   SearchResult result_;
 };
 
 } // namespace
+
+void add_bounds(const Module &module, const Function &function, BoundOptions options,
+                SearchCost &cost) {
+  options.metrics = {weighted_steps(), {"divwarps", {0, 0, 0, 1}}};
+  KernelBounds bounds = bound_kernel(module, function, options);
+  cost.amounts = bounds.amounts;
+  cost.wsteps = std::move(bounds.metrics[0].warp);
+  // Behind its loop a counter is no number of the launch.
+  if (cost.wsteps.most)
+    for (const facts::AtomId variable : cost.amounts->variables(*cost.wsteps.most))
+      if (is_counter(cost.amounts->name(variable)))
+        cost.wsteps.obstacle = Obstacle{0, "a loop goes round as often as another one leaves over"};
+  if (cost.wsteps.obstacle)
+    cost.wsteps.most.reset();
+  cost.divwarps = std::move(bounds.metrics[1].warp);
+  cost.conditions = std::move(bounds.conditions);
+  cost.whole_rows = bounds.whole_rows;
+}
 
 SearchResult search(const std::shared_ptr<const Module> &module, const std::string &kernel,
                     const SearchOptions &options) {

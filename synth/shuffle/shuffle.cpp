@@ -58,6 +58,7 @@ const Shuffled &shuffled(const KernelContext &context, std::string_view variant)
   return context.once(variant, [&] { return shuffle(context.module, context.kernel, variant); });
 }
 
+/// As rewrite_module() proves it, in the kernel's place.
 std::optional<std::string> shuffled_text(const KernelContext &context, std::string_view variant) {
   return shuffled(context, variant).result.text;
 }
@@ -94,16 +95,6 @@ FamilyAnswer propose_shuffle(const KernelContext &context) {
   if (all.shuffles == 0 || !shuffled(context, "copies").replaced.empty())
     answer.proposals.push_back(same_launch_proposal(kernel, "shuffle", "copies"));
   return answer;
-}
-
-/// All at once, as rewrite_module() proves them.
-std::vector<FamilyStep> shuffle_steps(const KernelContext &context) {
-  return {{"shuffle",
-           [&context]() -> std::optional<std::string> {
-             const RewriteResult &result = shuffled(context, "all").result;
-             return result.changed ? std::optional(result.text) : std::nullopt;
-           },
-           true}};
 }
 
 std::string prove_shuffle(const KernelContext &context, const Function &sibling,
@@ -147,7 +138,7 @@ const Family shuffle_family = {
     .propose = propose_shuffle,
     .write = write_same_launch<shuffled_text>,
     .prove = prove_shuffle,
-    .steps = shuffle_steps,
+    .in_place = shuffled_text,
 };
 
 } // namespace ptxasw::synth

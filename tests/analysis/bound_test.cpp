@@ -356,3 +356,46 @@ TEST_CASE("amounts") {
   CHECK(at(pool.ceil_log2(n), 8) == 3);
   CHECK(at(pool.ceil_log2(n), 0) == 0);
 }
+
+// Both ways cost something, and lanes may part: data decides. A guard is free on one side, a
+// parameter sends all lanes one way, and of lanes that are known both do run.
+TEST_CASE("branches that a bound counts both ways") {
+  const auto both_ways = [](const std::string &test, const std::string &otherwise) {
+    const std::string text = fmt::format(R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p, .param .u32 n) {{
+  .reg .b32 %r<10>; .reg .b64 %rd<4>; .reg .pred %p<4>;
+  ld.param.u64 %rd1, [p];
+  ld.param.u32 %r9, [n];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  ld.global.u32 %r2, [%rd3];
+  setp.lt.s32 %p1, {};
+  @%p1 bra B;
+{}
+  bra DONE;
+B: st.global.u32 [%rd3], %r1;
+DONE: ret;
+}})",
+                                         test, otherwise);
+    const auto module = parse(text, "ways");
+    REQUIRE(module);
+    BoundOptions options;
+    options.block = BlockShape{64, 1, 1};
+    const KernelBounds bounds = bound_kernel(**module, (*module)->functions[0], options);
+    CHECK(bounds.metrics[3].name == "steps");
+    return bounds.metrics[3].launch.both_ways;
+  };
+  const std::string work = "  st.global.u32 [%rd3], %r2;\n", none = "";
+  CHECK(both_ways("%r2, 5", work) == 1);
+  CHECK(both_ways("%r9, 5", work) == 0);
+  CHECK(both_ways("%r1, 5", work) == 0);
+  const std::string inner = "  setp.gt.s32 %p2, %r2, 9;\n  @%p2 bra C;\n" + work +
+                            "  bra DONE;\nC: st.global.u32 [%rd3+4], %r2;\n";
+  CHECK(both_ways("%r2, 5", inner) == 2);
+  CHECK(both_ways("%r9, 5", inner) == 1);
+  // Lanes wait for each other on one side: each counts by itself.
+  CHECK(both_ways("%r2, 5", "  bar.warp.sync 0xffffffff;\n") == every_lane);
+}

@@ -114,9 +114,12 @@ TEST_CASE("a promise is given by name only") {
 
 TEST_CASE("in place, too, but nobody has promised anything there") {
   const auto rests_on_promise = parsed(plain);
-  CHECK_FALSE(requalify_loads({*rests_on_promise, rests_on_promise->functions[0]}));
+  const KernelContext promised(*rests_on_promise, rests_on_promise->functions[0]);
+  CHECK(cache_family.propose(promised).proposals.size() == 1);
+  CHECK(propose(cache_family, promised, Place::in_place).proposals.empty());
+  CHECK_FALSE(cache_family.in_place(promised, "nc"));
   const auto module = parsed(silent);
-  const auto text = requalify_loads({*module, module->functions[0]});
+  const auto text = cache_family.in_place({*module, module->functions[0]}, "nc");
   REQUIRE(text);
   const auto after = parsed(*text);
   CHECK(prove_requalified(*module, module->functions[0], *after, after->functions[0]).empty());

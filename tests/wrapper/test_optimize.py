@@ -18,6 +18,10 @@ VECTORADD = str(ROOT / "tests/bound/racuda/vectoradd.ptx")
 COPPER = str(ROOT / "tests/synth/optimize/copper.ptx")
 FILTER = str(ROOT / "tests/synth/versions/stage/filter.ptx")
 NESTED = str(ROOT / "tests/synth/optimize/nested.ptx")
+PARTING = str(ROOT / "tests/synth/optimize/parting.ptx")
+
+
+IN_PLACE = {"meld", "promote", "carry", "shuffle", "ahead", "cache"}
 
 
 def optimize(*words):
@@ -104,7 +108,7 @@ class Optimize(Scratch):
         beside = [c for c in kernel["candidates"] if c["sibling"]]
         tried = {c["steps"][0].split(":")[0] for c in beside}
         self.assertLessEqual({"retile", "vectorise", "registers", "resize", "stage"}, tried)
-        self.assertFalse(tried & {"meld", "promote", "shuffle", "cache"}, "these are tried in its place")
+        self.assertFalse(tried & IN_PLACE, "these are tried in its place")
         for candidate in beside:
             self.assertEqual(candidate["verdict"], "proved", candidate["steps"])
         # What is written is what is predicted to take least.
@@ -129,9 +133,93 @@ class Optimize(Scratch):
         (odd,) = [c for c in kernel["candidates"] if c["steps"] == ["vectorise:wide-x4"]]
         self.assertEqual((odd["verdict"], odd["microseconds"]), ("proved", None))
 
-    def test_bounds_do_not_compare_versions_beside(self):
+    def test_versions_beside_need_a_launch(self):
+        for words in ([], ["--launch", "block=256"], ["--launch", "n=1024,k=64,block=256"]):
+            kernel = kernels(FILTER, *words)["filter"]
+            self.assertFalse([c for c in kernel["candidates"] if c["sibling"]], words)
+            self.assertIsNone(kernel["candidates"][0]["all_warps"])
+            said = run([PTXASW, "optimize", FILTER, *words])
+            self.assertIn("Versions beside a kernel are compared at a launch", said.stderr)
+        said = run([PTXASW, "optimize", FILTER, "--launch", "n=1024,k=64,block=256,grid=4"])
+        self.assertNotIn("at a launch", said.stderr)
+
+    def test_bounds_of_two_codes_are_not_compared(self):
         kernel = kernels(FILTER, "--launch", "n=1024,k=64,block=256,grid=4")["filter"]
+        self.assertFalse(kernel["improved"])
+        beside = {":".join(c["steps"]): c for c in kernel["candidates"] if c["sibling"]}
+        self.assertIn("counts code that need not run", beside["vectorise:wide-x2"]["reason"])
+        self.assertIn("a loop: ", beside["stage:4k"]["reason"])
+        self.assertEqual(beside["resize:b256"]["reason"], "the block is 256x1x1 already")
+        self.assertNotIn("registers:32", beside, "changes no bound")
+        for name, c in beside.items():
+            self.assertEqual(c["verdict"], "proved", name)
+        # That of a version that counts like the kernel is compared, for twice as many warps of half the work.
+        same = beside["resize:b128"]
+        self.assertIsNone(same["reason"])
+        self.assertEqual(int(same["all_warps"]), 32 * int(same["wsteps"]))
+
+    def test_shared_memory_of_the_launch(self):
+        at = "n=1024,k=64,block=256,grid=4"
+        (plain,) = [c for c in kernels(FILTER, "--launch", at)["filter"]["candidates"] if c["steps"] == ["stage:4k"]]
+        (more,) = [c for c in kernels(FILTER, "--launch", at + ",shared=64")["filter"]["candidates"]
+                   if c["steps"] == ["stage:4k"]]
+        self.assertNotIn("shared memory", plain["reason"])
+        self.assertIn("shared memory", more["reason"])
+
+    def test_a_combination_beats_each_alone(self):
+        kernel = kernels(PARTING, "--launch", "block=256,grid=64,base-align=256", "-o", "out.ptx")["parting"]
+        best = chosen(kernel)
+        self.assertEqual([step.split(":")[0] for step in best["steps"]], ["meld", "retile"])
+        by_steps = {" + ".join(c["steps"]): c for c in kernel["candidates"]}
+        alone = [by_steps[step] for step in best["steps"]]
+        for one in (*alone, by_steps[""]):
+            self.assertLess(int(best["all_warps"]), int(one["all_warps"]), one["steps"])
+        self.assertIn("counts code that need not run", alone[1]["reason"])
+        # Written is what became of the kernel, and the version of that behind it.
+        text = Path("out.ptx").read_text()
+        self.assertEqual(text.count(".entry"), 2)
+        self.assertEqual(text.count("selp"), 5 * text.split(".entry")[1].count("selp"))
+        check = run([PTXASW, "verify", PARTING, "out.ptx", "--runs", "3", "--search", "0"])
+        self.assertEqual(check.returncode, 0, check.stdout + check.stderr)
+        self.assertEqual(check.stdout.count(": agree on"), 2, check.stdout)
+
+    def test_a_module_that_has_versions_gets_none(self):
+        self.assertEqual(run([PTXASW, "siblings", PARTING, "--retile", "x4", "-o", "has.ptx"]).returncode, 0)
+        at = ["--kernel", "parting", "--launch", "block=256,grid=64,base-align=256"]
+        kernel = kernels("has.ptx", *at)["parting"]
+        self.assertTrue(kernel["improved"])
         self.assertFalse([c for c in kernel["candidates"] if c["sibling"]])
+
+    def test_bounds_of_all_warps_against_what_runs(self):
+        at = "block=256,grid=64,base-align=256"
+        kernel = kernels(PARTING, "--launch", at, "-o", "out.ptx")["parting"]
+        best = chosen(kernel)
+        buffers = "block=256,x=random:f32:16384,y=zeros:65536"
+        for candidate, words in (
+            (kernel["candidates"][0], [PARTING, "--kernel", "parting", "--launch", f"grid=64,{buffers}"]),
+            (best, ["out.ptx", "--kernel", best["sibling"],
+                    "--launch", f"grid=16,{buffers},{best['sibling']}_grid=64"]),
+        ):
+            told = run([PTXASW, "emulate", *words, "--count", "--check", "none"])
+            rows = {line.split()[0]: int(line.split()[-1]) for line in told.stdout.splitlines()
+                    if line.split()[0] in ("sectors", "steps")}
+            counted = rows["steps"] + 4 * rows["sectors"]
+            self.assertLessEqual(counted, int(candidate["all_warps"]))
+            self.assertGreater(counted, 0.9 * int(candidate["all_warps"]))
+
+    def test_further_families_in_place(self):
+        kernel = kernels(COPPER, "--kernel", "rank", "--launch", "base-align=256,block=256")["rank"]
+        tried = {step.split(":")[0] for c in kernel["candidates"] for step in c["steps"]}
+        self.assertLessEqual({"promote", "carry", "shuffle"}, tried)
+        for candidate in kernel["candidates"]:
+            names = [step.split(":")[0] for step in candidate["steps"]]
+            self.assertLessEqual(names.count("shuffle"), 1, "the whole kernel once")
+        # What loads ahead leave to the loop as it was is no number of the launch: no bound.
+        dmvm = kernels(COPPER, "--kernel", "dmvm")["dmvm"]
+        ahead = [c for c in dmvm["candidates"] if c["steps"] and c["steps"][-1].startswith("ahead")]
+        self.assertTrue(ahead)
+        for candidate in ahead:
+            self.assertEqual((candidate["verdict"], candidate["wsteps"]), ("proved", None))
 
     def test_conditions_at_the_sizes(self):
         # The bound holds for counts that are not negative: below, the loop runs 2^32 - 1 rounds.

@@ -80,23 +80,36 @@ BoundAt value_at(const SearchCost &cost, const Amount &amount, const ParameterNa
   return {number, ""};
 }
 
+/// The numbers that the bounds of a version are at its launch.
+void put_numbers(const ParameterNames &names, const LaunchPoint &point, SearchCost &cost) {
+  const auto put = [&](const Bound &bound, std::optional<Rational> &there) {
+    if (!bound.most)
+      return;
+    BoundAt at = value_at(cost, *bound.most, names, point);
+    there = std::move(at.number);
+    if (!there)
+      cost.no_number = std::move(at.why);
+  };
+  put(cost.wsteps, cost.wsteps_there);
+  put(cost.divwarps, cost.divwarps_there);
+}
+
 std::string bound_text(const ToldSearch &told, const SearchCost &cost, const Bound &bound,
-                       const LaunchPoint *point) {
+                       const std::optional<Rational> &there, bool at_launch) {
   if (!bound.most)
     return "no bound";
-  if (point) {
-    const BoundAt at = value_at(cost, *bound.most, told.names, *point);
-    return at.number ? at.number->str() : "no bound there: " + at.why;
-  }
+  if (at_launch)
+    return there ? there->str() : "no bound there: " + cost.no_number;
   return cost.amounts->to_string(*bound.most,
                                  [&](const std::string &name) { return told.names(name); });
 }
 
 /// Why a version has no bound that could be compared; empty if it has one.
-std::string reason_of(const ToldSearch &told, const SearchCost &cost, const LaunchPoint *point) {
-  if (cost.wsteps.obstacle)
-    return cost.wsteps.obstacle->reason;
-  return point && cost.wsteps.most ? value_at(cost, *cost.wsteps.most, told.names, *point).why : "";
+const std::string &reason_of(const SearchCost &cost) {
+  return !cost.no_launch.empty() ? cost.no_launch
+         : cost.wsteps.obstacle  ? cost.wsteps.obstacle->reason
+         : !cost.wsteps_there    ? cost.no_number
+                                 : cost.not_compared;
 }
 
 std::string steps_text(const SearchCandidate &candidate) {
@@ -106,22 +119,31 @@ std::string steps_text(const SearchCandidate &candidate) {
   return text.empty() ? "as it is" : text;
 }
 
-std::string to_text(const ToldSearch &told, const LaunchPoint *point) {
+std::string cost_text(const ToldSearch &told, const SearchCandidate &one, bool at_launch) {
+  const SearchCost &cost = one.cost;
+  if (!one.withdrawn.empty())
+    return "withdrawn: " + one.withdrawn;
+  if (!cost.no_launch.empty())
+    return "not launched: " + cost.no_launch;
+  std::string text = fmt::format(
+      "wsteps {}, divwarps {}", bound_text(told, cost, cost.wsteps, cost.wsteps_there, at_launch),
+      bound_text(told, cost, cost.divwarps, cost.divwarps_there, at_launch));
+  if (const auto all = cost.of_launch())
+    text += fmt::format(", {} in all warps", all->str());
+  if (cost.microseconds)
+    text += fmt::format(", {:.2f} us", *cost.microseconds);
+  else if (!cost.no_time.empty())
+    text += ", no time: " + cost.no_time;
+  else if (!one.sibling.empty() && !reason_of(cost).empty())
+    text += ", not compared: " + reason_of(cost);
+  return text + (one.apart ? ", where stores stay away from what it repeats" : "");
+}
+
+std::string to_text(const ToldSearch &told, bool at_launch) {
   std::string text;
-  for (const SearchCandidate &one : told.result.candidates) {
-    const std::string cost =
-        !one.withdrawn.empty()
-            ? "withdrawn: " + one.withdrawn
-            : fmt::format("wsteps {}, divwarps {}{}{}",
-                          bound_text(told, one.cost, one.cost.wsteps, point),
-                          bound_text(told, one.cost, one.cost.divwarps, point),
-                          one.cost.microseconds ? fmt::format(", {:.2f} us", *one.cost.microseconds)
-                          : one.cost.no_time.empty() ? ""
-                                                     : ", no time: " + one.cost.no_time,
-                          one.apart ? ", where stores stay away from what it repeats" : "");
-    text += fmt::format("{} {:<32} {} ({:.0f} ms)\n", one.chosen ? '*' : ' ', steps_text(one), cost,
-                        one.milliseconds);
-  }
+  for (const SearchCandidate &one : told.result.candidates)
+    text += fmt::format("{} {:<32} {} ({:.0f} ms)\n", one.chosen ? '*' : ' ', steps_text(one),
+                        cost_text(told, one, at_launch), one.milliseconds);
   if (const Bound &own = told.result.candidates[0].cost.wsteps; own.obstacle)
     text += fmt::format("  no bound: line {}: {}\n", own.obstacle->line, own.obstacle->reason);
   if (told.result.budget_spent)
@@ -129,28 +151,30 @@ std::string to_text(const ToldSearch &told, const LaunchPoint *point) {
   return text;
 }
 
-Json to_json(const ToldSearch &told, const LaunchPoint *point) {
+Json to_json(const ToldSearch &told, bool at_launch) {
   Json json = {{"improved", told.result.best != 0},
                {"budget_spent", told.result.budget_spent},
                {"candidates", Json::array()}};
   for (const SearchCandidate &one : told.result.candidates) {
+    const SearchCost &cost = one.cost;
     const bool proved = one.withdrawn.empty();
-    const auto bound = [&](const Bound &amount) {
-      const bool known =
-          proved && amount.most &&
-          (!point || value_at(one.cost, *amount.most, told.names, *point).number.has_value());
-      return known ? Json(bound_text(told, one.cost, amount, point)) : Json();
+    const auto bound = [&](const Bound &amount, const std::optional<Rational> &there) {
+      return amount.most && (there || !at_launch)
+                 ? Json(bound_text(told, cost, amount, there, at_launch))
+                 : Json();
     };
-    const std::string reason = proved ? reason_of(told, one.cost, point) : one.withdrawn;
+    const std::string &reason = proved ? reason_of(cost) : one.withdrawn;
+    const auto all = cost.of_launch();
     json["candidates"].push_back(
         {{"steps", one.steps},
          {"verdict", one.steps.empty() ? "original"
                      : proved          ? "proved"
                                        : "withdrawn"},
          {"reason", reason.empty() ? Json() : Json(reason)},
-         {"wsteps", bound(one.cost.wsteps)},
-         {"divwarps", bound(one.cost.divwarps)},
-         {"microseconds", one.cost.microseconds ? Json(*one.cost.microseconds) : Json()},
+         {"wsteps", bound(cost.wsteps, cost.wsteps_there)},
+         {"divwarps", bound(cost.divwarps, cost.divwarps_there)},
+         {"all_warps", all ? Json(all->str()) : Json()},
+         {"microseconds", cost.microseconds ? Json(*cost.microseconds) : Json()},
          {"apart", one.apart},
          {"sibling", one.sibling.empty() ? Json() : Json(one.sibling)},
          {"milliseconds", one.milliseconds},
@@ -187,12 +211,22 @@ std::uint32_t along(const launch::Extents &extents, char axis) {
   return axis == 'x' ? extents.x : axis == 'y' ? extents.y : extents.z;
 }
 
-/// How a version is launched where the kernel is as a point says; why it is not. `values` are the
+/// What is asked about the versions of one kernel.
+struct AskedCosts {
+  const LaunchPoint &point;
+  const ParameterNames &names; ///< of the kernel's parameters
+  const BoundOptions &bound;
+  unsigned shared;      ///< bytes of a block's dynamic shared memory
+  bool numbers;         ///< the point has those that bounds are in
+  const cost::Gpu *gpu; ///< null: times are not asked for
+};
+
+/// How a version is launched where the kernel is as the point says; why it is not. `values` are the
 /// kernel's arguments, by the names of parameters; those that have none are 0.
 tl::expected<VersionLaunch, std::string>
-launch_of(const LaunchPoint &point, const ParameterNames &names,
-          const std::map<std::string, std::int64_t> &values, const Function &function,
-          const Sibling *sibling) {
+launch_of(const AskedCosts &asked, const std::map<std::string, std::int64_t> &values,
+          const Function &function, const Sibling *sibling) {
+  const LaunchPoint &point = asked.point;
   std::array<std::uint32_t, 3> blocks{1, 1, 1};
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (const auto grid = point.numbers.find(fmt::format("nctaid.{}", "xyz"[axis]));
@@ -212,13 +246,14 @@ launch_of(const LaunchPoint &point, const ParameterNames &names,
     table.parameters.push_back({kernel_parameter_offset(function, i),
                                 static_cast<std::uint32_t>(function.parameters[i].size())});
     bytes.resize(table.parameters[i].offset + table.parameters[i].bytes);
-    if (const auto value = values.find(names.own(i)); value != values.end())
+    if (const auto value = values.find(asked.names.own(i)); value != values.end())
       std::memcpy(bytes.data() + table.parameters[i].offset, &value->second,
                   std::min<std::size_t>(sizeof value->second, table.parameters[i].bytes));
   }
   launch::Launch own;
   own.grid = result.grid;
   own.block = result.block;
+  own.shared_bytes = asked.shared;
   const launch::Arguments arguments{nullptr, bytes.data()};
   const launch::Outcome outcome = fit(own, arguments, table, *sibling, {});
   launch::SiblingLaunch made;
@@ -231,62 +266,93 @@ launch_of(const LaunchPoint &point, const ParameterNames &names,
   return result;
 }
 
-/// The predicted time of a version where the kernel is launched as `--launch` describes it. What
-/// the model must guess of a version beside the kernel, but not of the kernel, leaves it without a
-/// time; `doubts` are the kernel's own, which is asked about first.
-void predict_time(const Settings &settings, const cost::Gpu &gpu, const LaunchPoint &point,
-                  const ParameterNames &names, const Module &module, const Function &function,
-                  const Sibling *sibling, std::optional<std::vector<std::string>> &doubts,
-                  SearchCost &cost) {
-  const auto values = names.values_at(point);
-  const auto launch = launch_of(point, names, values, function, sibling);
-  if (!launch) {
-    cost.no_time = launch.error();
-    return;
+/// The bounds of a version beside the kernel in its launch.
+void bound_beside(const AskedCosts &asked, const Module &module, const Function &function,
+                  const VersionLaunch &launch, SearchCost &cost) {
+  BoundOptions options = asked.bound;
+  options.block = BlockShape{launch.block.x, launch.block.y, launch.block.z};
+  add_bounds(module, function, options, cost);
+  LaunchPoint there;
+  for (const auto &[own, value] : asked.names.values_at(asked.point))
+    if (const Rational *number = asked.names.number(asked.point, asked.names(own)))
+      there.numbers[asked.names(own)] = *number;
+  for (const char axis : {'x', 'y', 'z'}) {
+    there.numbers[fmt::format("nctaid.{}", axis)] = Rational(along(launch.grid, axis));
+    there.numbers[fmt::format("ntid.{}", axis)] = Rational(along(launch.block, axis));
   }
+  std::vector<std::string> called;
+  const std::size_t own = function.parameters.size() - launch.appended.size();
+  for (std::size_t i = 0; i < own; ++i)
+    called.push_back(asked.names(asked.names.own(i)));
+  const ParameterNames names(function, called);
+  for (std::size_t i = own; i < function.parameters.size(); ++i)
+    there.numbers[names.own(i)] = Rational(launch.appended[i - own]);
+  if (asked.numbers)
+    put_numbers(names, there, cost);
+}
+
+/// The predicted time of a version in its launch. `values` are the kernel's arguments.
+void predict_time(const Settings &settings, const AskedCosts &asked,
+                  const std::map<std::string, std::int64_t> &values, const Module &module,
+                  const Function &function, const VersionLaunch &launch, SearchCost &cost) {
   const CandidateFile file;
   if (const auto written = write_file_atomically(file.path(), module.text()); !written) {
     cost.no_time = written.error();
     return;
   }
   const auto needs = needs_of_kernels(settings, module, file.path(), {std::string(function.name)},
-                                      gpu.target, std::nullopt, 0);
+                                      asked.gpu->target, std::nullopt, 0);
   if (!needs || needs->size() != 1) {
     cost.no_time = needs ? "ptxas does not know the kernel" : needs.error();
     return;
   }
   cost::Question question;
-  question.current = {launch->block.x, launch->block.y, launch->block.z};
+  question.current = {launch.block.x, launch.block.y, launch.block.z};
   question.shapes = {*question.current};
   for (int axis = 0; axis < 3; ++axis)
-    question.threads[axis] = along(launch->grid, "xyz"[axis]) * (*question.current)[axis];
+    question.threads[axis] = along(launch.grid, "xyz"[axis]) * (*question.current)[axis];
   question.needs = needs->front().needs;
   question.spill_stores = needs->front().spill_stores;
   question.spill_loads = needs->front().spill_loads;
   question.required = needs->front().required;
-  const std::size_t own = function.parameters.size() - launch->appended.size();
+  const std::size_t own = function.parameters.size() - launch.appended.size();
   for (std::size_t i = 0; i < function.parameters.size(); ++i) {
     const Variable &parameter = function.parameters[i];
-    const auto value = i < own ? values.find(names.own(i)) : values.end();
+    const auto value = i < own ? values.find(asked.names.own(i)) : values.end();
     if (i >= own || value != values.end())
       question.arguments[{std::string(parameter.name), 0}].bits =
-          i >= own ? launch->appended[i - own]
+          i >= own ? launch.appended[i - own]
                    : static_cast<std::uint64_t>(value->second) &
                          mask64(std::min(64u, bit_width(parameter.type)));
   }
-  const cost::Advice advice = cost::advise(module, function, gpu, question);
-  if (!doubts)
-    doubts = advice.doubts;
-  const auto doubt =
-      std::find_if(advice.doubts.begin(), advice.doubts.end(), [&](const std::string &one) {
-        return sibling && std::find(doubts->begin(), doubts->end(), one) == doubts->end();
-      });
+  const cost::Advice advice = cost::advise(module, function, *asked.gpu, question);
+  cost.guesses = advice.doubts;
   if (!advice.refusal.empty() || advice.shapes.empty())
     cost.no_time = advice.refusal.empty() ? "the launch is not possible" : advice.refusal;
-  else if (doubt != advice.doubts.end())
-    cost.no_time = *doubt;
   else
     cost.microseconds = advice.shapes.front().prediction.microseconds;
+}
+
+/// What a version costs where the kernel is launched as the point says.
+void add_costs(const Settings &settings, const AskedCosts &asked, const Module &module,
+               const Function &function, const Sibling *sibling, SearchCost &cost) {
+  if (!sibling && asked.numbers)
+    put_numbers(asked.names, asked.point, cost);
+  if (!asked.point.block)
+    return;
+  const auto values = asked.names.values_at(asked.point);
+  const auto launch = launch_of(asked, values, function, sibling);
+  if (!launch) {
+    cost.no_launch = launch.error();
+    return;
+  }
+  if (asked.point.numbers.contains("nctaid.x"))
+    cost.warps = std::uint64_t{launch->grid.x} * launch->grid.y * launch->grid.z *
+                 ((std::uint64_t{launch->block.x} * launch->block.y * launch->block.z + 31) / 32);
+  if (sibling)
+    bound_beside(asked, module, function, *launch, cost);
+  if (asked.gpu)
+    predict_time(settings, asked, values, module, function, *launch, cost);
 }
 
 /// What is wrong with a request; empty: nothing.
@@ -315,6 +381,8 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
   options.bound.block = point.block;
   options.bound.base_alignment = inputs->launch.base_alignment.value_or(1);
   options.beam = request.beam;
+  options.by_time = request.metric == "time";
+  options.beside = options.by_time || (at && point.block && point.numbers.contains("nctaid.x"));
   const Module *own = nullptr;          // that `module` was made of
   std::shared_ptr<const Module> module; // with the best versions so far in their kernels' places
   SiblingOptions beside;                // the best versions that are beside their kernels
@@ -327,22 +395,20 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
     const std::string name(one.function.name);
     const ParameterNames parameters = source_names(one.function, *own, inputs->sources);
     const auto gpu = choose_gpu(request.gpu, std::string(own->target));
-    if (request.metric == "time" && !gpu)
+    if (options.by_time && !gpu)
       return tl::unexpected(Unanswered{gpu.error()});
-    if (at)
-      options.at = [&](const SearchCost &cost, const Amount &amount) {
-        return value_at(cost, amount, parameters, point).number;
-      };
-    std::optional<std::vector<std::string>> doubts;
-    if (request.metric == "time")
-      options.time = [&](const Module &version, const Function &function, const Sibling *sibling,
-                         SearchCost &cost) {
-        predict_time(*settings, *gpu, point, parameters, version, function, sibling, doubts, cost);
+    const AskedCosts costs{point,         parameters,
+                           options.bound, inputs->launch.shared.value_or(0),
+                           at != nullptr, options.by_time ? &*gpu : nullptr};
+    if (at || options.by_time)
+      options.at = [&](const Module &version, const Function &function, const Sibling *sibling,
+                       SearchCost &cost) {
+        add_costs(*settings, costs, version, function, sibling, cost);
       };
     options.seconds = *seconds_of(request.budget) / static_cast<double>(one.names->size());
     const ToldSearch told{name, parameters, search(module, name, options)};
     if (const SearchCost &cost = told.result.candidates[0].cost;
-        at && request.metric == "wsteps" && cost.wsteps.most)
+        at && !options.by_time && cost.wsteps.most)
       if (const BoundAt there = value_at(cost, *cost.wsteps.most, parameters, point);
           !there.number && there.holds)
         return tl::unexpected(Unanswered{fmt::format("{}: {}", name, there.why)});
@@ -362,6 +428,9 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
   AnalysisRequest asked = request.asked;
   asked.to = request.output == "-" ? stderr : stdout;
   const int code = analyse(asked, *inputs, each, false, {{"metric", request.metric}});
+  if (!options.beside && !asked.json && !asked.quiet)
+    fmt::print(stderr, "Versions beside a kernel are compared at a launch: --launch with block, "
+                       "grid and the kernel's numbers.\n");
   if (code != 0 || request.output.empty())
     return code;
   const auto written = write_file_atomically(
