@@ -112,6 +112,7 @@ struct TranslatedFrame {
   // Of a warp with all lanes whose code may go on with the warps behind it, from their beginning:
   std::uint32_t next_warps = 0; ///< so many, with all lanes
   std::uint64_t ended = 0;      ///< instructions of those that have ended
+  std::uint64_t time_slice = 0; ///< instructions of a turn
   /// By warp: what special registers of its own hold, those that are one number, in the order of
   /// Translation::specials.
   const std::uint64_t *next_specials = nullptr;

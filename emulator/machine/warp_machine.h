@@ -40,6 +40,8 @@ private:
   bool end_blocks();
   /// `has_run`: its turn has begun, and it has left code that it ran whole.
   bool run_warp(WarpState &warp, bool has_run);
+  bool run_turn(WarpState &warp, bool has_run);
+  void note_turn(const WarpState &warp);
   /// `has_begun`: it goes on with a run.
   void run_fragment(WarpState &warp, std::size_t index, std::uint64_t quantum, bool to_block_end,
                     bool has_begun);
@@ -74,8 +76,9 @@ private:
   /// Returns true if a fragment's code has returned in front of an instruction that it does not
   /// know, which is next.
   static bool has_stopped(const WarpState &warp, const Fragment &fragment);
-  /// What has become of a run of a fragment.
-  enum class Translated : std::uint8_t { nothing, went_on, ended };
+  /// What has become of a run of a fragment. It begins: of others before it that have ended, and
+  /// where the fragment of this one ends a run, it has not come yet.
+  enum class Translated : std::uint8_t { nothing, went_on, begins, ended };
   /// Executes what has been translated from where a fragment is. If lanes have parted meanwhile,
   /// `index`, `quantum` and `to_block_end` are those of the fragment that goes on.
   Translated run_translated(WarpState &warp, std::size_t &index, std::uint64_t &quantum,

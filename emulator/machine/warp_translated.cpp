@@ -386,6 +386,7 @@ void WarpMachine::make_frame() {
   frame_.part = &Calls::part;
   frame_.block_ends = &Calls::block_ends;
   frame_.machine = this;
+  frame_.time_slice = run_.options.time_slice;
 }
 
 void WarpMachine::forget_known_bytes() {
@@ -475,7 +476,9 @@ WarpMachine::Translated WarpMachine::settle(WarpContext &context, std::size_t &i
   }
   parked_count_ = 0;
   to_block_end = true;
-  return run_ended_ ? Translated::ended : Translated::went_on;
+  if (run_ended_)
+    return Translated::ended;
+  return quantum == run_.options.time_slice ? Translated::begins : Translated::went_on;
 }
 
 WarpMachine::Translated WarpMachine::run_translated(WarpState &warp, std::size_t &index,
@@ -582,7 +585,7 @@ void WarpMachine::run_straight(std::uint32_t blocks) {
       frame_.by_block = 0;
       parked_count_ = 0;
       run_ended_ = false;
-      turn_ = {time_slice, run_.outcome.steps};
+      turn_ = {run_.options.time_slice, run_.outcome.steps};
       if (goes_on)
         if (const std::uint32_t behind = warps_behind(*context.warp); behind != 0) {
           frame_.next_warps = behind;
@@ -590,7 +593,7 @@ void WarpMachine::run_straight(std::uint32_t blocks) {
               whole_specials_.of_warps.data() + std::size_t{w + 1} * whole_specials_.of_warp.size();
           straight_last_ = w + behind;
         }
-      begin_run(frame_, time_slice);
+      begin_run(frame_, run_.options.time_slice);
       code.code(&frame_);
       stay_with_warp(frame_);
       WarpState &warp = *context.warp;
@@ -599,6 +602,8 @@ void WarpMachine::run_straight(std::uint32_t blocks) {
           stops_[frame_.pc] == ends_warp) {
         count_run(frame_);
         run_.outcome.steps += lane_count(warp.all);
+        if (run_.options.turns)
+          run_.options.turns->push_back({block->index, warp.index, run_.outcome.steps, true});
         continue;
       }
       for (std::uint32_t other = 0; other < warp.index; ++other)
@@ -633,7 +638,7 @@ std::uint32_t WarpMachine::warps_behind(const WarpState &warp) const {
   while (end < warps.size() && warps[end].all == ~LaneMask{0})
     ++end;
   const std::uint64_t left = run_.options.step_limit - run_.outcome.steps,
-                      most = (time_slice + 1) * warp_lanes;
+                      most = (run_.options.time_slice + 1) * warp_lanes;
   return end == warp.index || left / most < end - warp.index ? 0 : end - warp.index - 1;
 }
 
@@ -690,7 +695,7 @@ void WarpMachine::run_together(BlockState &block) {
         warp.held.slots.resize(code.slot_bytes / sizeof(SlotLine));
       frame_.slots = reinterpret_cast<std::uint8_t *>(warp.held.slots.data());
       frame_.iterations = warp.at.iterations.data();
-      turn_.left = time_slice;
+      turn_.left = run_.options.time_slice;
       do {
         frame_.lanes = warp.live;
         frame_.pc = warp.at.pc;
@@ -698,7 +703,7 @@ void WarpMachine::run_together(BlockState &block) {
         parked_count_ = 0;
         run_ended_ = false;
         turn_.before = run_.outcome.steps;
-        begin_run(frame_, time_slice);
+        begin_run(frame_, run_.options.time_slice);
         code.code(&frame_);
         const std::uint8_t stop =
             !run_ended_ && parked_count_ == 0 && frame_.budget > 0 &&
@@ -733,6 +738,7 @@ void WarpMachine::run_together(BlockState &block) {
         release_if_all(stop);
         end_run();
       } while (!warp.waits && turn_.left != 0);
+      note_turn(warp);
     }
   tell_barriers();
 }
@@ -758,7 +764,8 @@ void WarpMachine::run_whole(WarpState &warp) {
   if (held.slots.size() < code.slot_bytes / sizeof(SlotLine))
     held.slots.resize(code.slot_bytes / sizeof(SlotLine));
   frame_.specials = specials_of_whole(context, code);
-  enter(context, code, warp.live, warp.at.pc, warp.at.iterations.data(), time_slice, false);
+  enter(context, code, warp.live, warp.at.pc, warp.at.iterations.data(), run_.options.time_slice,
+        false);
 }
 
 WarpMachine::Translated WarpMachine::settle_whole(WarpState &warp, std::size_t &index,
@@ -960,7 +967,7 @@ std::uint32_t WarpMachine::part_in_code(TranslatedFrame &frame, std::uint32_t pc
   frame.lanes &= ~wait;
   frame.by_block = 1;
   std::copy(going_.iterations.begin(), going_.iterations.end(), frame.iterations);
-  begin_run(frame, time_slice);
+  begin_run(frame, run_.options.time_slice);
   return take_and_wait ? 1 : 2;
 }
 
@@ -984,7 +991,7 @@ bool WarpMachine::end_block_in_code(TranslatedFrame &frame, std::uint32_t to) {
   if (parked_count_ == 0)
     frame.by_block = 0;
   run_ended_ = false;
-  begin_run(frame, time_slice);
+  begin_run(frame, run_.options.time_slice);
   return true;
 }
 

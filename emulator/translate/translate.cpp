@@ -624,10 +624,12 @@ void FunctionTranslator::begin_next_warp() {
          [&](const std::string &left) { return text_.define("sub i32 {}, 1", left); });
   const std::string budget = text_.load_from("i64", "%budget");
   // And the instruction that ends it.
-  const std::string executed = text_.define("sub i64 {}, {}", time_slice + 1, budget);
+  const std::string slice = field(offsetof(TranslatedFrame, time_slice), "i64");
+  const std::string executed =
+      text_.define("sub i64 {}, {}", text_.define("add i64 {}, 1", slice), budget);
   change(offsetof(TranslatedFrame, ended), "i64",
          [&](const std::string &all) { return text_.define("add i64 {}, {}", all, executed); });
-  text_.store_to("i64", std::to_string(time_slice), "%budget");
+  text_.store_to("i64", slice, "%budget");
   std::size_t count = 0;
   const std::string next = field(offsetof(TranslatedFrame, next_specials), "i64");
   for (std::size_t i = 0; i < specials_.size(); ++i)

@@ -6,9 +6,10 @@
 //                                   registers, are what a file says
 //
 // Launches are drawn; each runs by the interpreter and by translated code, under the schedules that
-// both know, on one thread of the host and on two, without limits and with one that ends the run
-// somewhere. Memory, faults, steps and what was printed are equal. Exit code 77: nothing translates
-// here.
+// both know, on one thread of the host and on two, without limits, with one that ends the run
+// somewhere, and with turns of few instructions, which end everywhere. Memory, faults, steps, what
+// was printed and the order of turns, with the step at which each ends, are equal. Exit code 77:
+// nothing translates here.
 
 #include "emulator/machine/launch_model.h"
 #include "emulator/machine/warp_context.h"
@@ -26,12 +27,14 @@ namespace {
 
 struct Run {
   GlobalMemory memory;
+  std::vector<WarpTurn> turns;
   WarpOutcome outcome;
 };
 
 Run run_drawn(const WarpProgram &program, std::uint32_t kernel, const DrawnLaunch &drawn,
-              const WarpOptions &options) {
+              WarpOptions options) {
   Run run;
+  options.turns = &run.turns;
   WarpLaunch launch;
   program.place_variables(run.memory, drawn.seed);
   place_buffers(drawn, run.memory, launch);
@@ -39,7 +42,26 @@ Run run_drawn(const WarpProgram &program, std::uint32_t kernel, const DrawnLaunc
   return run;
 }
 
-/// How two runs differ; empty: they do not.
+std::string text_of(const WarpTurn &turn) {
+  return fmt::format("warp {} of block {} at step {}{}", turn.warp, turn.block, turn.steps,
+                     turn.ended ? ", its last" : "");
+}
+
+/// How the order of turns differs. Of turns in which warps end code need not tell.
+std::string difference(const std::vector<WarpTurn> &interpreted,
+                       const std::vector<WarpTurn> &translated) {
+  auto told = translated.begin();
+  for (const WarpTurn &turn : interpreted)
+    if (told != translated.end() && *told == turn)
+      ++told;
+    else if (!turn.ended)
+      return fmt::format("a turn ends: {}; in code: {}", text_of(turn),
+                         told == translated.end() ? "none" : text_of(*told));
+  return told == translated.end() ? std::string()
+                                  : fmt::format("a turn ends in code only: {}", text_of(*told));
+}
+
+/// How two runs differ; empty: they do not. The second one is by code.
 std::string difference(Run &a, Run &b) {
   const auto fault = [](const Run &run) {
     return run.outcome.fault ? format(*run.outcome.fault) : std::string("no fault");
@@ -51,6 +73,8 @@ std::string difference(Run &a, Run &b) {
   if (a.outcome.output != b.outcome.output ||
       a.outcome.findings.size() != b.outcome.findings.size())
     return "what was said";
+  if (std::string turns = difference(a.turns, b.turns); !turns.empty())
+    return turns;
   const MemoryDifference memory = compare(a.memory, b.memory);
   return memory.differs
              ? fmt::format("{:#x}: {:#x} and {:#x}", memory.address, memory.first, memory.second)
@@ -173,8 +197,10 @@ public:
             draw_candidate(function, slots, {.small = i % 2 == 0}, random);
         const DrawnLaunch drawn = finish_launch(function, slots, candidate,
                                                 interpreted.has_dynamic_shared(), false, random);
-        for (unsigned how = 0; how < 4; ++how) {
+        for (unsigned how = 0; how < 6; ++how) {
           WarpOptions options;
+          if (how >= 4)
+            options.time_slice = 1 + random.below(how == 4 ? 12 : 100);
           options.step_limit = how == 2 ? 1 + random.below(5'000) : 2'000'000;
           options.memory_limit = std::uint64_t{1} << 30;
           options.schedule = how == 1 ? WarpSchedule::apart : WarpSchedule::reconverge;
