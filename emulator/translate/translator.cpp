@@ -95,6 +95,7 @@ private:
     result->live = std::move(text.live);
     result->changed_begin = std::move(text.changed_begin);
     result->changed = std::move(text.changed);
+    result->partings = std::move(text.partings);
     result->layout = layout;
     result->machine_code = std::move(*code);
     return result;

@@ -197,11 +197,11 @@ public:
             draw_candidate(function, slots, {.small = i % 2 == 0}, random);
         const DrawnLaunch drawn = finish_launch(function, slots, candidate,
                                                 interpreted.has_dynamic_shared(), false, random);
-        for (unsigned how = 0; how < 6; ++how) {
+        for (unsigned how = 0; how < 7; ++how) {
           WarpOptions options;
           if (how >= 4)
-            options.time_slice = 1 + random.below(how == 4 ? 12 : 100);
-          options.step_limit = how == 2 ? 1 + random.below(5'000) : 2'000'000;
+            options.time_slice = 1 + random.below(how == 4 ? 12 : how == 5 ? 100 : 40);
+          options.step_limit = how == 2 || how == 6 ? 1 + random.below(5'000) : 2'000'000;
           options.memory_limit = std::uint64_t{1} << 30;
           options.schedule = how == 1 ? WarpSchedule::apart : WarpSchedule::reconverge;
           options.threads = how == 3 ? 2 : 1;
@@ -265,10 +265,9 @@ int main(int argc, char **argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (words.size() < 2 || (words[0] != "files" && words[0] != "random" && words[0] != "broken" &&
                            (words[0] != "kept" || words.size() != 3))) {
-    fmt::print(
-        stderr,
-        "usage: engines files LAUNCHES FILE... | engines random COUNT [SEED] | engines broken "
-        "COUNT | engines kept FILE EXPECTED\n");
+    fmt::print(stderr, "usage: engines files LAUNCHES FILE... | engines random "
+                       "COUNT [SEED] | engines broken "
+                       "COUNT | engines kept FILE EXPECTED\n");
     return 2;
   }
   if (const auto chosen = choose_engine(Engine::translated); !chosen) {
