@@ -5,6 +5,9 @@
 // engines kept FILE EXPECTED        which warps ran whole, and what code takes for granted of
 //                                   registers, are what a file says
 //
+// With the words `vectors avx2` or `vectors sse2` before these, code uses no others, whatever the
+// processor has.
+//
 // Launches are drawn; each runs by the interpreter and by translated code, under the schedules that
 // both know, on one thread of the host and on two, without limits, with one that ends the run
 // somewhere, and with turns of few instructions, which end everywhere. Memory, faults, steps, what
@@ -208,7 +211,7 @@ public:
           options.go_on = how == 0 && i % 3 == 2;
           static_cast<void>(choose_engine(Engine::interpreter));
           Run first = run_drawn(interpreted, *kernel, drawn, options);
-          static_cast<void>(choose_engine(Engine::translated));
+          static_cast<void>(choose_engine(Engine::translated, vectors));
           if (broken) {
             translator_.right = ptxasw::emulator::translator();
             set_translator(&translator_);
@@ -241,7 +244,7 @@ public:
     const WarpFunction &function = program.function(number);
     if (broken || function.code.size() > 300)
       return;
-    static_cast<void>(choose_engine(Engine::translated));
+    static_cast<void>(choose_engine(Engine::translated, vectors));
     for (const LaneLayout layout :
          {LaneLayout::consecutive, LaneLayout::rows_of_16, LaneLayout::any, LaneLayout::unshaped})
       if (!program.translations().of(program, number, layout, 0)) {
@@ -250,6 +253,7 @@ public:
       }
   }
 
+  HostVectors vectors = HostVectors::all;
   bool broken = false; ///< the code has a fault on purpose
   std::size_t runs = 0, ended = 0, differing = 0,
               kernels = 0; ///< kernels: those that are not large
@@ -262,10 +266,17 @@ private:
 } // namespace
 
 int main(int argc, char **argv) {
-  const std::vector<std::string> words(argv + 1, argv + argc);
+  std::vector<std::string> words(argv + 1, argv + argc);
+  HostVectors vectors = HostVectors::all;
+  if (words.size() > 2 && words[0] == "vectors") {
+    vectors = words[1] == "avx2"   ? HostVectors::avx2
+              : words[1] == "sse2" ? HostVectors::sse2
+                                   : HostVectors::all;
+    words.erase(words.begin(), words.begin() + 2);
+  }
   if (words.size() < 2 || (words[0] != "files" && words[0] != "random" && words[0] != "broken" &&
                            (words[0] != "kept" || words.size() != 3))) {
-    fmt::print(stderr, "usage: engines files LAUNCHES FILE... | engines random "
+    fmt::print(stderr, "usage: engines [vectors avx2|sse2] files LAUNCHES FILE... | engines random "
                        "COUNT [SEED] | engines broken "
                        "COUNT | engines kept FILE EXPECTED\n");
     return 2;
@@ -286,6 +297,7 @@ int main(int argc, char **argv) {
     return found == contents(words[2]) ? 0 : 1;
   }
   Engines engines;
+  engines.vectors = vectors;
   const auto number = static_cast<unsigned>(std::stoul(words[1]));
   engines.broken = words[0] == "broken";
   if (words[0] != "files") {
