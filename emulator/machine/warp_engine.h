@@ -92,6 +92,18 @@ struct RegisterSlot {
 
 struct Translation;
 
+/// Lanes that have parted from those that code runs, and wait for them where they meet.
+struct ParkedLanes {
+  std::uint32_t lanes = 0;
+  std::uint32_t place = 0;       ///< where they are: where they meet the others, or jump there
+  std::uint32_t meeting = 0;     ///< where they meet
+  std::uint32_t branch = 0;      ///< the first of those at which they parted
+  std::uint32_t took_branch = 0; ///< not 0: all of them, where they parted
+  std::uint32_t *iterations = nullptr; ///< by loop
+  std::uint8_t *slots = nullptr;       ///< with what others may have changed since then
+};
+inline constexpr std::size_t most_parked = 8;
+
 /// What translated code is handed, and what it hands back.
 struct TranslatedFrame {
   // What the code reads by offsets: the order does not matter, the names do (translate.cpp).
@@ -111,10 +123,27 @@ struct TranslatedFrame {
 
   // Of a warp with all lanes whose code may go on with the warps behind it, from their beginning:
   std::uint32_t next_warps = 0; ///< so many, with all lanes
-  std::uint64_t ended = 0;      ///< instructions of those that have ended
   /// By warp: what special registers of its own hold, those that are one number, in the order of
   /// Translation::specials.
   const std::uint64_t *next_specials = nullptr;
+
+  // Runs of the lanes, which code ends and begins by itself where lanes part and meet and, as long
+  // as some wait, at ends of blocks. Each of its own is of as many instructions as a turn.
+  std::uint64_t time_slice = 0;   ///< instructions of a turn
+  std::uint64_t enough_steps = 0; ///< thread-instructions of a whole warp in such a run
+  std::uint64_t steps_left = 0;   ///< thread-instructions to the limit, when the run began
+  std::uint64_t turn_left = 0;    ///< instructions of a whole warp, when the run began
+  std::uint64_t run_steps = 0;    ///< thread-instructions of the run before code was entered
+  std::uint64_t run_budget = 0;   ///< `budget` when it was
+  std::uint32_t has_begun = 0;    ///< not 0: code has begun the run
+  std::uint32_t has_parted = 0;   ///< not 0: lanes have parted in code
+  std::uint32_t may_part = 0;     ///< 0: they may not without the machine
+  /// The last of those that wait meet the others first.
+  ParkedLanes parked[most_parked];
+  std::uint32_t parked_count = 0;
+  std::uint32_t parked_room = 0;     ///< so many of them have room for iterations and slots
+  std::uint64_t parked_meetings = 0; ///< by bits: Translation::partings of where they wait
+  std::uint32_t asks = 0; ///< not 0: some wait of whom code does not know who goes before whom
 
   /// Executes an instruction of registers alone for the lanes of a mask, from slots to slots.
   void (*compute)(TranslatedFrame *, std::uint32_t pc, std::uint32_t mask) = nullptr;
@@ -157,6 +186,9 @@ struct Translation {
   /// Of a branch at which code parts lanes, likewise: those that may be written before its sides
   /// meet and are read from there on.
   std::vector<std::uint32_t> changed_begin, changed;
+  /// By instruction: if code parts lanes at this branch by itself, the number of the place where
+  /// they meet, from 1 on; 0: it asks the machine.
+  std::vector<std::uint8_t> partings;
   LaneLayout layout = LaneLayout::unshaped;
 };
 

@@ -98,6 +98,14 @@ struct DeviceHeap {
   std::uint64_t bytes = 0;
 };
 
+/// The end of a warp's turn.
+struct WarpTurn {
+  std::uint32_t block = 0, warp = 0; ///< by number, among the blocks that run
+  std::uint64_t steps = 0;           ///< of the launch, by then
+  bool ended = false;                ///< and of the warp
+  bool operator==(const WarpTurn &) const = default;
+};
+
 /// How to run it.
 struct WarpOptions {
   WarpSchedule schedule = WarpSchedule::reconverge;
@@ -130,6 +138,11 @@ struct WarpOptions {
   unsigned threads = 1;     ///< of the host, for blocks; the result is the same
   bool tables_only = false; ///< no fast functions: for tests of them
   WarpObserver *observer = nullptr;
+  /// Instructions until another warp gets a turn. Others than this are for tests.
+  std::uint64_t time_slice = 20'000;
+  /// Turns are noted here in their order, if blocks run one after the other; those at whose end
+  /// the warp has ended may be missing.
+  std::vector<WarpTurn> *turns = nullptr;
   std::uint64_t heap_limit = 8 << 20; ///< bytes that kernels may hold from malloc at a time
   DeviceHeap *heap = nullptr;         ///< of them, if a later run may go on with it
   ExactMemory *reals = nullptr; ///< real numbers are computed along, those in memory kept here

@@ -264,16 +264,30 @@ bool WarpMachine::end_blocks() {
 }
 
 bool WarpMachine::run_warp(WarpState &warp, bool has_run) {
+  const bool progress = run_turn(warp, has_run);
+  if (progress)
+    note_turn(warp);
+  return progress;
+}
+
+void WarpMachine::note_turn(const WarpState &warp) {
+  if (run_.options.turns)
+    run_.options.turns->push_back(
+        {warp.block->index, warp.index, run_.outcome.steps, warp.live == 0});
+}
+
+bool WarpMachine::run_turn(WarpState &warp, bool has_run) {
   if (warp.is_whole ? warp.waits || warp.live == 0 : warp.fragments.empty())
     return false;
   const bool random = run_.options.schedule == WarpSchedule::random;
   if (!has_run)
-    turn_.left = random ? 1 + run_.random.below(run_.random.one_in(4) ? 200 : 12) : time_slice;
+    turn_.left =
+        random ? 1 + run_.random.below(run_.random.one_in(4) ? 200 : 12) : run_.options.time_slice;
   bool progress = false;
   std::vector<std::size_t> &ready = ready_fragments_;
   while (warp.is_whole) {
     std::size_t index = 0;
-    std::uint64_t quantum = time_slice;
+    std::uint64_t quantum = run_.options.time_slice;
     bool to_block_end = false;
     if (!std::exchange(has_run, false)) {
       turn_.before = run_.outcome.steps;
@@ -285,8 +299,8 @@ bool WarpMachine::run_warp(WarpState &warp, bool has_run) {
         return true;
       continue;
     }
-    if (how == Translated::went_on)
-      run_fragment(warp, index, quantum, to_block_end, true);
+    if (how != Translated::ended)
+      run_fragment(warp, index, quantum, to_block_end, how == Translated::went_on);
     if (scheduler_.take_yield())
       return true;
     progress = true;
@@ -309,7 +323,7 @@ bool WarpMachine::run_warp(WarpState &warp, bool has_run) {
     const bool to_block_end =
         warp.fragments.size() > 1 && run_.options.schedule == WarpSchedule::reconverge;
     turn_.before = run_.outcome.steps;
-    run_fragment(warp, index, random ? turn_.left : time_slice, to_block_end, false);
+    run_fragment(warp, index, random ? turn_.left : run_.options.time_slice, to_block_end, false);
     if (random || scheduler_.take_yield())
       return true;
   }
@@ -374,7 +388,8 @@ void WarpMachine::run_fragment(WarpState &warp, std::size_t index, std::uint64_t
     scheduler_.go_on(fragment);
     if (may_translate_ && !has_stopped(warp, fragment)) {
       const Translated how = run_translated(warp, index, quantum, to_block_end);
-      if (how == Translated::went_on)
+      has_begun = how != Translated::begins;
+      if (how == Translated::went_on || how == Translated::begins)
         continue;
       if (how == Translated::ended)
         return;

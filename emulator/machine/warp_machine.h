@@ -40,6 +40,8 @@ private:
   bool end_blocks();
   /// `has_run`: its turn has begun, and it has left code that it ran whole.
   bool run_warp(WarpState &warp, bool has_run);
+  bool run_turn(WarpState &warp, bool has_run);
+  void note_turn(const WarpState &warp);
   /// `has_begun`: it goes on with a run.
   void run_fragment(WarpState &warp, std::size_t index, std::uint64_t quantum, bool to_block_end,
                     bool has_begun);
@@ -74,8 +76,9 @@ private:
   /// Returns true if a fragment's code has returned in front of an instruction that it does not
   /// know, which is next.
   static bool has_stopped(const WarpState &warp, const Fragment &fragment);
-  /// What has become of a run of a fragment.
-  enum class Translated : std::uint8_t { nothing, went_on, ended };
+  /// What has become of a run of a fragment. It begins: of others before it that have ended, and
+  /// where the fragment of this one ends a run, it has not come yet.
+  enum class Translated : std::uint8_t { nothing, went_on, begins, ended };
   /// Executes what has been translated from where a fragment is. If lanes have parted meanwhile,
   /// `index`, `quantum` and `to_block_end` are those of the fragment that goes on.
   Translated run_translated(WarpState &warp, std::size_t &index, std::uint64_t &quantum,
@@ -129,16 +132,22 @@ private:
   std::uint32_t part_in_code(TranslatedFrame &frame, std::uint32_t pc, LaneMask taken,
                              std::uint32_t executed);
   bool end_block_in_code(TranslatedFrame &frame, std::uint32_t to);
-  struct ParkedLanes;
-  bool park(const TranslatedFrame &frame, ParkedLanes &parked, LaneMask lanes);
-  bool unpark(TranslatedFrame &frame);
+  /// Lanes are about to enter code at an instruction.
+  void start_frame(LaneMask lanes, std::uint32_t pc, bool by_block);
+  /// Takes over what code has counted in runs of its own.
+  void hear_code(TranslatedFrame &frame);
+  /// The place of lanes that wait, as the scheduler takes it.
+  const Activation &place_of(const TranslatedFrame &frame, std::size_t parked);
+  void make_room(TranslatedFrame &frame, std::size_t parked);
+  static bool park(const TranslatedFrame &frame, const ParkedLanes &parked, LaneMask lanes);
+  static bool unpark(TranslatedFrame &frame);
   /// Lets those who wait at a jump to where they meet the others take it; false: they cannot, or
   /// the warp's turn has ended with it.
-  bool take_jump(ParkedLanes &parked);
+  bool take_jump(TranslatedFrame &frame);
   /// Those that go on are at an instruction.
   void go_from(const TranslatedFrame &frame, std::uint32_t pc);
   /// Returns true if those that go on have their turn before all that wait.
-  bool goes_before_parked() const;
+  bool goes_before_parked(const TranslatedFrame &frame);
   void find_shared_bytes();
   /// What code asks for from now on where an instruction accesses memory.
   void know_access(const TranslatedFrame &frame, std::uint32_t pc, const KnownBytes &bytes);
@@ -152,8 +161,6 @@ private:
   bool access_at_once(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask,
                       const std::uint64_t *addresses, std::uint8_t *values);
   void compute_in_slots(TranslatedFrame &frame, std::uint32_t pc, LaneMask mask);
-
-  static constexpr std::size_t most_parked = 8;
 
   MachineRun run_;
   MemoryView memory_;
@@ -190,20 +197,14 @@ private:
   Turn turn_;
   std::uint64_t run_quantum_ = 0; ///< what code began its run of a fragment with
   std::uint64_t run_budget_ = 0;  ///< the same, within the limit of steps
-  /// Lanes that have parted from those that code runs, and wait for them where they meet. It is
-  /// all as if they were a fragment, which they become if the code returns before.
-  struct ParkedLanes {
-    LaneMask lanes = 0;
-    Activation place;          ///< where they meet the others, or where they jump there
-    std::uint32_t meeting = 0; ///< where they meet
-    bool took_branch = false;  ///< all of them, where they parted: then they are the later fragment
-    std::uint32_t branch = 0;  ///< the first of those at which they parted
-    std::vector<SlotLine> slots; ///< with what others may have changed since then
+  /// Of the frame's lanes that wait. It is all as if they were a fragment, which they become if the
+  /// code returns before they meet the others. They are in the order in which they parted, once for
+  /// each place, and meet the others in the opposite order.
+  struct ParkedRoom {
+    Activation place; ///< the iterations are the frame's
+    std::vector<SlotLine> slots;
   };
-  /// The first so many, in the order in which they parted: once for each place. They meet the
-  /// others in the opposite order.
-  std::vector<ParkedLanes> parked_{most_parked};
-  std::size_t parked_count_ = 0;
+  std::vector<ParkedRoom> parked_room_{most_parked};
   bool run_ended_ = false;     ///< of the lanes that go on, with the code's return
   Activation going_, waiting_; ///< of those that go on and that wait, for the room
   /// IdleSide of each instruction of a function that lanes have parted in.

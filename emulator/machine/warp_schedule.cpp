@@ -22,7 +22,7 @@ std::size_t WarpScheduler::choose(WarpState &warp, const std::vector<std::size_t
   }
   if (run_.options.schedule == WarpSchedule::apart)
     // In turns, so that lanes that spin do not keep the others from going on.
-    return ready[run_.outcome.steps / time_slice % ready.size()];
+    return ready[run_.outcome.steps / run_.options.time_slice % ready.size()];
   return *std::min_element(ready.begin(), ready.end(), [&](std::size_t a, std::size_t b) {
     return runs_before(warp.fragments[a], warp.fragments[b]);
   });

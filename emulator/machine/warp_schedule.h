@@ -10,9 +10,6 @@
 
 namespace ptxasw::emulator {
 
-/// Instructions until another warp gets a turn.
-inline constexpr std::uint64_t time_slice = 20'000;
-
 /// Fragments of warps under the policy of a run (WarpSchedule): it counts how often lanes have
 /// parted and met, so that those that did can be told from others at the same place.
 class WarpScheduler {

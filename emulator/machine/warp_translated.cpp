@@ -338,9 +338,34 @@ void WarpMachine::begin_run(TranslatedFrame &frame, std::uint64_t quantum) {
   run_quantum_ = quantum;
   run_budget_ = within_limit(quantum, frame.lanes);
   frame.budget = static_cast<std::int64_t>(run_budget_);
+  frame.run_budget = run_budget_;
+  frame.steps_left = run_.options.step_limit - run_.outcome.steps;
+  frame.turn_left = turn_.left;
+  frame.run_steps = run_.outcome.steps - turn_.before;
+}
+
+void WarpMachine::hear_code(TranslatedFrame &frame) {
+  run_.outcome.parted |= std::exchange(frame.has_parted, 0) != 0;
+  if (std::exchange(frame.has_begun, 0) == 0)
+    return;
+  run_.outcome.steps = run_.options.step_limit - frame.steps_left;
+  turn_ = {frame.turn_left, run_.outcome.steps};
+  run_quantum_ = run_budget_ = run_.options.time_slice;
+}
+
+void WarpMachine::start_frame(LaneMask lanes, std::uint32_t pc, bool by_block) {
+  frame_.lanes = lanes;
+  frame_.pc = pc;
+  frame_.by_block = by_block;
+  frame_.may_part = !by_block && run_.options.schedule == WarpSchedule::reconverge;
+  frame_.parked_count = 0;
+  frame_.parked_meetings = 0;
+  frame_.asks = 0;
+  run_ended_ = false;
 }
 
 void WarpMachine::count_run(TranslatedFrame &frame) {
+  hear_code(frame);
   const std::uint64_t executed = run_budget_ - static_cast<std::uint64_t>(frame.budget);
   run_.outcome.steps += executed * lane_count(frame.lanes);
   run_quantum_ -= executed;
@@ -386,6 +411,8 @@ void WarpMachine::make_frame() {
   frame_.part = &Calls::part;
   frame_.block_ends = &Calls::block_ends;
   frame_.machine = this;
+  frame_.time_slice = run_.options.time_slice;
+  frame_.enough_steps = run_.options.time_slice * warp_lanes;
 }
 
 void WarpMachine::forget_known_bytes() {
@@ -411,7 +438,10 @@ void WarpMachine::prepare_frame(WarpContext &context, const Translation &code) {
   frame.local_base = window::local + context.depth * run_.max_local;
   frame.loops = run_.program.function(context.function).cfg->loops().size();
   frame.context = &context;
-  frame.code = &code;
+  if (frame.code != &code) {
+    frame.code = &code;
+    frame.parked_room = 0;
+  }
 }
 
 void WarpMachine::enter(WarpContext &context, const Translation &code, LaneMask lanes,
@@ -421,11 +451,7 @@ void WarpMachine::enter(WarpContext &context, const Translation &code, LaneMask 
   prepare_frame(context, code);
   frame.slots = reinterpret_cast<std::uint8_t *>(context.warp->held.slots.data());
   frame.iterations = iterations;
-  frame.lanes = lanes;
-  frame.pc = pc;
-  frame.by_block = by_block;
-  parked_count_ = 0;
-  run_ended_ = false;
+  start_frame(lanes, pc, by_block);
   begin_run(frame, quantum);
   code.code(&frame);
   hold_what_is_left(context);
@@ -446,36 +472,38 @@ WarpMachine::Translated WarpMachine::settle(WarpContext &context, std::size_t &i
   WarpState &warp = *context.warp;
   quantum = run_quantum_;
   warp.fragments[index].stack.back().pc = frame_.pc;
-  if (parked_count_ == 0)
+  if (frame_.parked_count == 0)
     return Translated::went_on;
   const Translation &code = *frame_.code;
   if (std::exchange(warp.held.rows_are_blank, false)) {
     std::vector<std::uint64_t> &rows = warp.levels[context.depth].registers;
     std::fill(rows.begin(), rows.end(), 0);
   }
-  for (std::size_t i = 0; i < parked_count_; ++i) {
-    const ParkedLanes &parked = parked_[i];
-    const std::uint32_t place = parked.place.pc;
+  for (std::size_t i = 0; i < frame_.parked_count; ++i) {
+    const ParkedLanes &parked = frame_.parked[i];
+    const std::uint32_t place = parked.place;
     const std::size_t other = scheduler_.split(
-        warp, index, parked.took_branch ? parked.lanes : warp.fragments[index].mask & ~parked.lanes,
+        warp, index,
+        parked.took_branch != 0 ? parked.lanes : warp.fragments[index].mask & ~parked.lanes,
         parked.meeting);
-    warp.fragments[parked.took_branch ? other : index].stack.back() = parked.place;
+    warp.fragments[parked.took_branch ? other : index].stack.back() = place_of(frame_, i);
     if (!parked.took_branch)
       index = other;
     // What others have not changed is in the slots that they have.
-    const auto *const kept = reinterpret_cast<const std::uint8_t *>(parked.slots.data());
     for (std::uint32_t live = code.live_begin[place]; live < code.live_begin[place + 1]; ++live) {
       const RegisterId reg = code.live[live];
       const auto begin = code.changed.begin() + code.changed_begin[parked.branch],
                  end = code.changed.begin() + code.changed_begin[parked.branch + 1];
-      put_in_row(code.slots[reg], std::find(begin, end, reg) != end ? kept : frame_.slots,
+      put_in_row(code.slots[reg], std::find(begin, end, reg) != end ? parked.slots : frame_.slots,
                  parked.lanes,
                  &warp.levels[context.depth].registers[std::size_t{reg} * warp_lanes]);
     }
   }
-  parked_count_ = 0;
+  frame_.parked_count = 0;
   to_block_end = true;
-  return run_ended_ ? Translated::ended : Translated::went_on;
+  if (run_ended_)
+    return Translated::ended;
+  return quantum == run_.options.time_slice ? Translated::begins : Translated::went_on;
 }
 
 WarpMachine::Translated WarpMachine::run_translated(WarpState &warp, std::size_t &index,
@@ -577,12 +605,8 @@ void WarpMachine::run_straight(std::uint32_t blocks) {
       frame_.specials = specials_of_whole(context, code);
       for (std::size_t loop = 0; loop < straight_iterations_.size(); ++loop)
         straight_iterations_[loop] = 0;
-      frame_.lanes = context.warp->all;
-      frame_.pc = 0;
-      frame_.by_block = 0;
-      parked_count_ = 0;
-      run_ended_ = false;
-      turn_ = {time_slice, run_.outcome.steps};
+      start_frame(context.warp->all, 0, false);
+      turn_ = {run_.options.time_slice, run_.outcome.steps};
       if (goes_on)
         if (const std::uint32_t behind = warps_behind(*context.warp); behind != 0) {
           frame_.next_warps = behind;
@@ -590,15 +614,17 @@ void WarpMachine::run_straight(std::uint32_t blocks) {
               whole_specials_.of_warps.data() + std::size_t{w + 1} * whole_specials_.of_warp.size();
           straight_last_ = w + behind;
         }
-      begin_run(frame_, time_slice);
+      begin_run(frame_, run_.options.time_slice);
       code.code(&frame_);
       stay_with_warp(frame_);
       WarpState &warp = *context.warp;
       w = warp.index + 1;
-      if (!run_ended_ && parked_count_ == 0 && frame_.budget > 0 &&
+      if (!run_ended_ && frame_.parked_count == 0 && frame_.budget > 0 &&
           stops_[frame_.pc] == ends_warp) {
         count_run(frame_);
         run_.outcome.steps += lane_count(warp.all);
+        if (run_.options.turns)
+          run_.options.turns->push_back({block->index, warp.index, run_.outcome.steps, true});
         continue;
       }
       for (std::uint32_t other = 0; other < warp.index; ++other)
@@ -633,7 +659,7 @@ std::uint32_t WarpMachine::warps_behind(const WarpState &warp) const {
   while (end < warps.size() && warps[end].all == ~LaneMask{0})
     ++end;
   const std::uint64_t left = run_.options.step_limit - run_.outcome.steps,
-                      most = (time_slice + 1) * warp_lanes;
+                      most = (run_.options.time_slice + 1) * warp_lanes;
   return end == warp.index || left / most < end - warp.index ? 0 : end - warp.index - 1;
 }
 
@@ -650,8 +676,6 @@ void WarpMachine::stay_with_warp(TranslatedFrame &frame) {
   find_straight_warp(frame);
   straight_last_ = no_index;
   frame.next_warps = 0;
-  run_.outcome.steps += std::exchange(frame.ended, 0) * warp_lanes;
-  turn_.before = run_.outcome.steps;
 }
 
 // The same turns as run_warp() gives them, without asking after each of them who waits for whom: at
@@ -690,18 +714,14 @@ void WarpMachine::run_together(BlockState &block) {
         warp.held.slots.resize(code.slot_bytes / sizeof(SlotLine));
       frame_.slots = reinterpret_cast<std::uint8_t *>(warp.held.slots.data());
       frame_.iterations = warp.at.iterations.data();
-      turn_.left = time_slice;
+      turn_.left = run_.options.time_slice;
       do {
-        frame_.lanes = warp.live;
-        frame_.pc = warp.at.pc;
-        frame_.by_block = 0;
-        parked_count_ = 0;
-        run_ended_ = false;
+        start_frame(warp.live, warp.at.pc, false);
         turn_.before = run_.outcome.steps;
-        begin_run(frame_, time_slice);
+        begin_run(frame_, run_.options.time_slice);
         code.code(&frame_);
         const std::uint8_t stop =
-            !run_ended_ && parked_count_ == 0 && frame_.budget > 0 &&
+            !run_ended_ && frame_.parked_count == 0 && frame_.budget > 0 &&
                     memory_.global().bytes_in_use() <= run_.options.memory_limit
                 ? stops_[frame_.pc]
                 : ends_whole;
@@ -733,6 +753,7 @@ void WarpMachine::run_together(BlockState &block) {
         release_if_all(stop);
         end_run();
       } while (!warp.waits && turn_.left != 0);
+      note_turn(warp);
     }
   tell_barriers();
 }
@@ -758,7 +779,8 @@ void WarpMachine::run_whole(WarpState &warp) {
   if (held.slots.size() < code.slot_bytes / sizeof(SlotLine))
     held.slots.resize(code.slot_bytes / sizeof(SlotLine));
   frame_.specials = specials_of_whole(context, code);
-  enter(context, code, warp.live, warp.at.pc, warp.at.iterations.data(), time_slice, false);
+  enter(context, code, warp.live, warp.at.pc, warp.at.iterations.data(), run_.options.time_slice,
+        false);
 }
 
 WarpMachine::Translated WarpMachine::settle_whole(WarpState &warp, std::size_t &index,
@@ -767,7 +789,7 @@ WarpMachine::Translated WarpMachine::settle_whole(WarpState &warp, std::size_t &
                       0,    run_.kernel, run_.program.function(run_.kernel).code.data()};
   warp.at.pc = frame_.pc;
   const std::uint8_t stop =
-      parked_count_ == 0 && frame_.budget > 0 ? stops_[frame_.pc] : ends_whole;
+      frame_.parked_count == 0 && frame_.budget > 0 ? stops_[frame_.pc] : ends_whole;
   BlockState &block = *warp.block;
   if (stop == ends_warp) {
     run_.outcome.steps += lane_count(warp.live);
@@ -812,17 +834,29 @@ void WarpMachine::make_fragment(WarpState &warp) {
     std::fill(warp.levels[0].local.begin(), warp.levels[0].local.end(), std::uint8_t{0});
 }
 
+const Activation &WarpMachine::place_of(const TranslatedFrame &frame, std::size_t parked) {
+  Activation &place = parked_room_[parked].place;
+  place.function = static_cast<const WarpContext *>(frame.context)->function;
+  place.pc = frame.parked[parked].place;
+  return place;
+}
+
+void WarpMachine::make_room(TranslatedFrame &frame, std::size_t parked) {
+  ParkedRoom &room = parked_room_[parked];
+  if (room.slots.size() < frame.code->slot_bytes / sizeof(SlotLine))
+    room.slots.resize(frame.code->slot_bytes / sizeof(SlotLine));
+  room.place.iterations.resize(frame.loops);
+  frame.parked[parked].slots = reinterpret_cast<std::uint8_t *>(room.slots.data());
+  frame.parked[parked].iterations = room.place.iterations.data();
+  frame.parked_room = std::max(frame.parked_room, static_cast<std::uint32_t>(parked) + 1);
+}
+
 // Keeps what waiting lanes may read where they meet others; false: not all of it can be kept.
-bool WarpMachine::park(const TranslatedFrame &frame, ParkedLanes &parked, LaneMask lanes) {
-  const Translation &code = *frame.code;
-  const bool is_first = parked.lanes == 0;
-  if (parked.slots.size() < code.slot_bytes / sizeof(SlotLine))
-    parked.slots.resize(code.slot_bytes / sizeof(SlotLine));
-  auto *const kept = reinterpret_cast<std::uint8_t *>(parked.slots.data());
-  return for_changed_slots(code, parked.branch, [&](const RegisterSlot &slot) {
-    if (!is_first)
-      return blend_slot(slot, frame.slots, lanes, kept);
-    std::memcpy(kept + slot.offset, frame.slots + slot.offset, slot_size(slot));
+bool WarpMachine::park(const TranslatedFrame &frame, const ParkedLanes &parked, LaneMask lanes) {
+  return for_changed_slots(*frame.code, parked.branch, [&](const RegisterSlot &slot) {
+    if (parked.lanes != 0)
+      return blend_slot(slot, frame.slots, lanes, parked.slots);
+    std::memcpy(parked.slots + slot.offset, frame.slots + slot.offset, slot_size(slot));
     return true;
   });
 }
@@ -830,33 +864,35 @@ bool WarpMachine::park(const TranslatedFrame &frame, ParkedLanes &parked, LaneMa
 // The lanes of a frame have come to where the last of the others wait; false: slots cannot hold
 // what both have.
 bool WarpMachine::unpark(TranslatedFrame &frame) {
-  const ParkedLanes &parked = parked_[parked_count_ - 1];
-  const auto *const kept = reinterpret_cast<const std::uint8_t *>(parked.slots.data());
+  const ParkedLanes &parked = frame.parked[frame.parked_count - 1];
   if (!for_changed_slots(*frame.code, parked.branch, [&](const RegisterSlot &slot) {
-        return blend_slot(slot, kept, parked.lanes, frame.slots);
+        return blend_slot(slot, parked.slots, parked.lanes, frame.slots);
       }))
     return false;
   frame.lanes |= parked.lanes;
-  if (!parked.took_branch)
-    std::copy(parked.place.iterations.begin(), parked.place.iterations.end(), frame.iterations);
-  --parked_count_;
+  if (parked.took_branch == 0)
+    std::copy(parked.iterations, parked.iterations + frame.loops, frame.iterations);
+  if (const std::uint8_t number = frame.code->partings[parked.branch]; number != 0)
+    frame.parked_meetings &= ~(std::uint64_t{1} << (number - 1));
+  --frame.parked_count;
   return true;
 }
 
-bool WarpMachine::take_jump(ParkedLanes &parked) {
-  if (parked.place.pc == parked.meeting)
+bool WarpMachine::take_jump(TranslatedFrame &frame) {
+  const std::size_t last = frame.parked_count - 1;
+  ParkedLanes &parked = frame.parked[last];
+  if (parked.place == parked.meeting)
     return true;
   const std::uint64_t steps = run_.outcome.steps + lane_count(parked.lanes);
-  const bool is_first =
-      scheduler_.runs_before(parked.place, going_) &&
-      std::all_of(parked_.begin(), parked_.begin() + static_cast<std::ptrdiff_t>(parked_count_) - 1,
-                  [&](const ParkedLanes &other) {
-                    return scheduler_.runs_before(parked.place, other.place);
-                  });
+  const Activation &place = place_of(frame, last);
+  bool is_first = scheduler_.runs_before(place, going_);
+  for (std::size_t i = 0; i < last; ++i)
+    is_first = is_first && scheduler_.runs_before(place, place_of(frame, i));
   if (!is_first || steps > run_.options.step_limit)
     return false;
   run_.outcome.steps = steps;
-  scheduler_.move_to(parked.place, parked.meeting);
+  scheduler_.move_to(parked_room_[last].place, parked.meeting);
+  parked.place = parked.meeting;
   end_run();
   return turn_.left != 0;
 }
@@ -872,12 +908,11 @@ void WarpMachine::go_from(const TranslatedFrame &frame, std::uint32_t pc) {
     going_.iterations[loop] = frame.iterations[loop];
 }
 
-bool WarpMachine::goes_before_parked() const {
-  return std::all_of(parked_.begin(), parked_.begin() + static_cast<std::ptrdiff_t>(parked_count_),
-                     [&](const ParkedLanes &parked) {
-                       return going_.pc != parked.place.pc &&
-                              scheduler_.runs_before(going_, parked.place);
-                     });
+bool WarpMachine::goes_before_parked(const TranslatedFrame &frame) {
+  for (std::size_t i = 0; i < frame.parked_count; ++i)
+    if (going_.pc == frame.parked[i].place || !scheduler_.runs_before(going_, place_of(frame, i)))
+      return false;
+  return true;
 }
 
 const std::optional<IdleSide> &WarpMachine::idle_side(std::uint32_t function, std::uint32_t pc) {
@@ -898,18 +933,21 @@ const std::optional<IdleSide> &WarpMachine::idle_side(std::uint32_t function, st
 std::uint32_t WarpMachine::part_in_code(TranslatedFrame &frame, std::uint32_t pc, LaneMask taken,
                                         std::uint32_t executed) {
   stay_with_warp(frame);
+  hear_code(frame);
   const auto &context = *static_cast<const WarpContext *>(frame.context);
   const WarpFunction &function = run_.program.function(context.function);
   if (run_.options.schedule != WarpSchedule::reconverge ||
-      (frame.by_block != 0 && parked_count_ == 0))
+      (frame.by_block != 0 && frame.parked_count == 0))
     return 0;
   const std::optional<IdleSide> &side = idle_side(context.function, pc);
   go_from(frame, pc);
-  ParkedLanes *others = nullptr;
-  for (std::size_t i = 0; i < parked_count_; ++i)
-    if (parked_[i].meeting == side->meeting)
-      others = &parked_[i];
-  if (others ? others != &parked_[parked_count_ - 1] : parked_count_ == most_parked)
+  const std::size_t count = frame.parked_count;
+  std::size_t number = count;
+  for (std::size_t i = 0; i < count; ++i)
+    if (frame.parked[i].meeting == side->meeting)
+      number = i;
+  const bool others = number != count;
+  if (others ? number != count - 1 : count == most_parked)
     return 0;
   const bool take_and_wait = side->first == function.code[pc].target;
   const LaneMask wait = take_and_wait ? taken : frame.lanes & ~taken;
@@ -926,9 +964,9 @@ std::uint32_t WarpMachine::part_in_code(TranslatedFrame &frame, std::uint32_t pc
   const bool jumps_first = side->first != side->meeting && scheduler_.runs_before(waiting, going_);
   if (jumps_first)
     scheduler_.move_to(waiting, side->meeting);
-  if (!scheduler_.runs_before(going_, waiting) || !goes_before_parked() ||
-      (others && (waiting.pc != side->meeting || others->place.pc != side->meeting ||
-                  !scheduler_.are_level(others->place, waiting))))
+  if (!scheduler_.runs_before(going_, waiting) || !goes_before_parked(frame) ||
+      (others && (waiting.pc != side->meeting || frame.parked[number].place != side->meeting ||
+                  !scheduler_.are_level(place_of(frame, number), waiting))))
     return 0;
   // If the turn ends here, the interpreter has the branch.
   const std::uint64_t run = run_budget_ - static_cast<std::uint64_t>(frame.budget) + executed;
@@ -936,16 +974,22 @@ std::uint32_t WarpMachine::part_in_code(TranslatedFrame &frame, std::uint32_t pc
   if ((run_.outcome.steps + steps - turn_.before) / warp_lanes + 1 + jumps_first >= turn_.left ||
       (jumps_first && run_.outcome.steps + steps + waiting_lanes > run_.options.step_limit))
     return 0;
-  ParkedLanes &parked = others ? *others : parked_[parked_count_];
+  ParkedLanes &parked = frame.parked[number];
   if (!others) {
+    make_room(frame, number);
     parked.lanes = 0;
     parked.branch = pc;
     parked.meeting = side->meeting;
-    parked.took_branch = true;
+    parked.took_branch = 1;
   }
   if (!park(frame, parked, wait))
     return 0;
-  parked_count_ += others ? 0 : 1;
+  frame.parked_count += others ? 0 : 1;
+  const std::uint8_t meeting = frame.code->partings[pc];
+  if (meeting != 0 && frame.code->partings[parked.branch] == meeting)
+    frame.parked_meetings |= std::uint64_t{1} << (meeting - 1);
+  else
+    frame.asks = 1;
   frame.budget -= executed;
   count_run(frame);
   end_run();
@@ -954,18 +998,19 @@ std::uint32_t WarpMachine::part_in_code(TranslatedFrame &frame, std::uint32_t pc
     end_run();
   }
   run_.outcome.parted = true;
-  std::swap(parked.place, waiting);
-  parked.took_branch &= take_and_wait;
+  std::copy(waiting.iterations.begin(), waiting.iterations.end(), parked.iterations);
+  parked.place = waiting.pc;
+  parked.took_branch &= take_and_wait ? 1u : 0u;
   parked.lanes |= wait;
   frame.lanes &= ~wait;
   frame.by_block = 1;
   std::copy(going_.iterations.begin(), going_.iterations.end(), frame.iterations);
-  begin_run(frame, time_slice);
+  begin_run(frame, run_.options.time_slice);
   return take_and_wait ? 1 : 2;
 }
 
 bool WarpMachine::end_block_in_code(TranslatedFrame &frame, std::uint32_t to) {
-  if (parked_count_ == 0)
+  if (frame.parked_count == 0)
     return false; // they have parted from others before they came here
   count_run(frame);
   end_run();
@@ -973,18 +1018,18 @@ bool WarpMachine::end_block_in_code(TranslatedFrame &frame, std::uint32_t to) {
   if (turn_.left == 0)
     return false;
   go_from(frame, to);
-  if (ParkedLanes &last = parked_[parked_count_ - 1]; to == last.meeting) {
-    if (!take_jump(last) || !unpark(frame))
+  if (to == frame.parked[frame.parked_count - 1].meeting) {
+    if (!take_jump(frame) || !unpark(frame))
       return false;
     go_from(frame, to);
   }
   // The next run begins where code does not go on: not here.
-  if (!goes_before_parked() || (parked_count_ != 0 && frame.code->entries[to] == 0))
+  if (!goes_before_parked(frame) || (frame.parked_count != 0 && frame.code->entries[to] == 0))
     return false;
-  if (parked_count_ == 0)
-    frame.by_block = 0;
+  if (frame.parked_count == 0)
+    frame.by_block = frame.asks = 0;
   run_ended_ = false;
-  begin_run(frame, time_slice);
+  begin_run(frame, run_.options.time_slice);
   return true;
 }
 

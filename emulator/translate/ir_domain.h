@@ -21,6 +21,13 @@
 
 namespace ptxasw::emulator {
 
+/// Which vectors of the host's processor code may use.
+enum class HostVectors : std::uint8_t {
+  all,  ///< that it has
+  avx2, ///< none of AVX-512
+  sse2, ///< those that every processor of its kind has
+};
+
 /// What the host's processor computes in vectors.
 struct HostFeatures {
   bool fma = false, f16c = false;

@@ -85,7 +85,7 @@ public:
   Library(void *handle, int version) : handle_(handle), version_(version) {}
 
   /// Returns the name of a function that is not there; null if all are.
-  const char *load() {
+  const char *load(HostVectors vectors) {
     const char *missing = nullptr;
     const auto get = [&](auto &function, const char *name) {
       function =
@@ -136,6 +136,7 @@ public:
     triple_ = taken(f_.GetDefaultTargetTriple());
     processor_ = taken(f_.GetHostCPUName());
     features_ = taken(f_.GetHostCPUFeatures());
+    limit_to(vectors);
     return nullptr;
   }
 
@@ -154,6 +155,20 @@ public:
   const Functions &functions() const { return f_; }
 
 private:
+  // What a processor is known to have is taken away again.
+  void limit_to(HostVectors vectors) {
+    if (vectors == HostVectors::all)
+      return;
+    if (vectors == HostVectors::sse2) {
+      processor_ = "generic";
+      features_.clear();
+      return;
+    }
+    constexpr std::string_view wide = "+avx512";
+    for (std::size_t at = 0; (at = features_.find(wide, at)) != std::string::npos;)
+      features_[at] = '-';
+  }
+
   std::string taken(char *message) const {
     std::string result = message ? message : "";
     if (message)
@@ -247,7 +262,7 @@ Library::compile(const std::string &ir) const {
 
 } // namespace
 
-tl::expected<std::unique_ptr<LlvmLibrary>, std::string> LlvmLibrary::open() {
+tl::expected<std::unique_ptr<LlvmLibrary>, std::string> LlvmLibrary::open(HostVectors vectors) {
   if (std::string_view(PTXASW_LLVM_TARGET).empty())
     return tl::unexpected<std::string>("code is translated for x86-64 and AArch64 only");
   for (const LibraryName &name : library_names) {
@@ -256,7 +271,7 @@ tl::expected<std::unique_ptr<LlvmLibrary>, std::string> LlvmLibrary::open() {
       continue;
     // It is never closed: it has registered itself with the process.
     auto library = std::make_unique<Library>(handle, name.version);
-    if (const char *missing = library->load())
+    if (const char *missing = library->load(vectors))
       return tl::unexpected(fmt::format("{} has no {}", name.file, missing));
     return library;
   }

@@ -23,7 +23,7 @@ public:
 class LlvmLibrary {
 public:
   /// Opens one of the versions that are known to work. Error: why there is none.
-  static tl::expected<std::unique_ptr<LlvmLibrary>, std::string> open();
+  static tl::expected<std::unique_ptr<LlvmLibrary>, std::string> open(HostVectors vectors);
   virtual ~LlvmLibrary() = default;
   virtual int version() const = 0;
   virtual HostFeatures host() const = 0;

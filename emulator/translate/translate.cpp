@@ -18,8 +18,10 @@
 // out of stores. A guard chooses between new and old value, lane by lane. A branch that all lanes
 // take, or none, stays within the code, where it counts instructions (the budget) and iterations as
 // the interpreter does. One at which they part does, too, if one side is where both meet: those
-// lanes wait in the frame, with what others may change before. Any other is left to the
-// interpreter.
+// lanes wait in the frame, with what others may change before. Code does this by itself where it is
+// known of all blocks in between that the others have their turn first, and counts what a run of
+// the interpreter would count; the machine is asked where the turn ends with it, the limit of steps
+// is near, or nothing has been kept in that place yet. Any other branch is left to the interpreter.
 //
 // Loads of a segment from one register and numbers are done together where no store is between
 // them: near each other, the first asks for the bytes of all; pieces of 16 bytes of each lane,
@@ -172,6 +174,9 @@ private:
   void check_gather(const std::string &holds);
   /// Goes on only if none of the lanes that execute it is one of these.
   void check_gather_lanes(const std::string &wrong);
+  /// Goes on only if all lanes that execute it load whole elements within the stretch. If these are
+  /// few, loads `bytes` of each, lane after lane; goes on for many.
+  void gather_few(const Gathering &lanes, unsigned width, std::uint64_t bytes);
   /// The addresses, of lanes that do not execute it those of one that does; all of them are known
   /// to be right.
   void check_each_lane(const Gathering &lanes, std::uint64_t element);
@@ -183,6 +188,32 @@ private:
   std::string lie_in_rows(const IrValue &where, const std::vector<std::string> &begins,
                           std::uint64_t element);
   void branch(std::uint32_t pc, std::uint32_t length);
+  /// Finds branches at which code parts lanes by itself.
+  void find_partings();
+  /// Returns true if lanes that wait at the meeting of a branch have their turn behind the others
+  /// wherever these are on their way there.
+  bool wait_behind_all(std::uint32_t pc, const IdleSide &side) const;
+  /// Blocks that lanes come to from an instruction on, before another one that begins a block.
+  std::vector<BlockId> blocks_before(std::uint32_t first, std::uint32_t meeting) const;
+  /// Parts lanes, or goes to `otherwise`, where the machine is asked.
+  void part_here(std::uint32_t pc, const std::string &taken, std::uint32_t length,
+                 const IdleSide &side, const std::string &otherwise);
+  /// Ends the run of the lanes and begins another one; goes to `otherwise` if the turn ends with
+  /// it, or the limit of steps is near, or something does not hold.
+  void begin_run(std::uint32_t executed, const std::string &holds, const std::string &otherwise);
+  /// Lanes come to where others wait, and go on with them.
+  void meet_here(std::uint8_t number);
+  /// Chooses of what others may have changed the values of some lanes in one place of slots, and
+  /// of the others in another, where they then are.
+  void blend(const std::vector<RegisterId> &changed, const std::string &lanes,
+             const std::string &from, const std::string &to);
+  void count_iteration(const std::string &iterations, std::uint32_t from, std::uint32_t to);
+  std::string parked_field(const std::string &index, std::size_t offset);
+  void set_lanes(const std::string &lanes);
+  /// Lanes of which some wait come to the end of a block; does nothing if the machine is to be
+  /// asked.
+  void end_block_here(std::uint32_t to);
+  void set_by_block(const std::string &by_block);
   /// Registers that may be written behind a branch and are read where its sides meet.
   const std::vector<RegisterId> &written_before(std::uint32_t pc, std::uint32_t meeting);
   void go_to(std::uint32_t from, std::uint32_t to);
@@ -259,6 +290,13 @@ private:
   std::uint32_t number_offset_ = 0; ///< where the next number goes, unless a line begins there
   bool shapes_changed_ = false;
   std::map<std::uint32_t, std::vector<RegisterId>> written_before_; ///< by branch
+  /// Where lanes meet that code parts by itself, and what those that wait there have kept.
+  struct Meeting {
+    std::uint32_t place = 0;
+    std::vector<RegisterId> changed; ///< what is written behind any of the branches
+  };
+  std::vector<Meeting> meetings_;
+  std::map<std::uint32_t, std::uint8_t> partings_; ///< by branch: the number, from 1 on
   /// Loads that together read as many bytes as are loaded at once, each a part of them.
   struct WideLoad {
     std::uint32_t leader = 0;     ///< the first of them
@@ -604,8 +642,18 @@ void FunctionTranslator::leave(std::uint32_t pc, std::uint32_t executed) {
         text_.define("icmp ne i32 {}, 0", field(offsetof(TranslatedFrame, next_warps), "i32"));
     const std::string in_time =
         text_.define("icmp sgt i64 {}, 0", text_.load_from("i64", "%budget"));
-    text_.line("br i1 {}, label %next_warp, label %{}",
-               text_.define("and i1 {}, {}", others, in_time), ends);
+    std::string may = text_.define("and i1 {}, {}", others, in_time);
+    if (!partings_.empty()) {
+      const std::string together =
+          text_.define("icmp eq i32 {}, 0", field(offsetof(TranslatedFrame, parked_count), "i32"));
+      // The run that ends has not been subtracted yet, and nobody asks before the next one's.
+      const std::string left =
+          text_.define("lshr i64 {}, 2", field(offsetof(TranslatedFrame, steps_left), "i64"));
+      const std::string enough = text_.define(
+          "icmp uge i64 {}, {}", left, field(offsetof(TranslatedFrame, enough_steps), "i64"));
+      may = text_.define("and i1 {}, {}", may, text_.define("and i1 {}, {}", together, enough));
+    }
+    text_.line("br i1 {}, label %next_warp, label %{}", may, ends);
     text_.start(ends);
   }
   tell_machine();
@@ -623,11 +671,26 @@ void FunctionTranslator::begin_next_warp() {
   change(offsetof(TranslatedFrame, next_warps), "i32",
          [&](const std::string &left) { return text_.define("sub i32 {}, 1", left); });
   const std::string budget = text_.load_from("i64", "%budget");
-  // And the instruction that ends it.
-  const std::string executed = text_.define("sub i64 {}, {}", time_slice + 1, budget);
-  change(offsetof(TranslatedFrame, ended), "i64",
-         [&](const std::string &all) { return text_.define("add i64 {}, {}", all, executed); });
-  text_.store_to("i64", std::to_string(time_slice), "%budget");
+  const std::string slice = field(offsetof(TranslatedFrame, time_slice), "i64");
+  const auto set = [&](std::size_t offset, const std::string &to) {
+    text_.store("i64", to, field_address(offset), 8);
+  };
+  // Unless lanes part here, the run of each of them begins with a turn. And the instruction that
+  // ends it.
+  const std::string began_with =
+      partings_.empty() ? slice : field(offsetof(TranslatedFrame, run_budget), "i64");
+  const std::string executed =
+      text_.define("add i64 {}, 1", text_.define("sub i64 {}, {}", began_with, budget));
+  change(offsetof(TranslatedFrame, steps_left), "i64", [&](const std::string &left) {
+    return text_.define("sub i64 {}, {}", left, text_.define("shl i64 {}, 5", executed));
+  });
+  if (!partings_.empty()) {
+    set(offsetof(TranslatedFrame, turn_left), slice);
+    set(offsetof(TranslatedFrame, run_budget), slice);
+    set(offsetof(TranslatedFrame, run_steps), "0");
+  }
+  text_.store("i32", "1", field_address(offsetof(TranslatedFrame, has_begun)), 4);
+  text_.store_to("i64", slice, "%budget");
   std::size_t count = 0;
   const std::string next = field(offsetof(TranslatedFrame, next_specials), "i64");
   for (std::size_t i = 0; i < specials_.size(); ++i)
@@ -1068,6 +1131,49 @@ void FunctionTranslator::end_gather(std::string before) {
   functions_text_ += std::exchange(text_.text, std::move(before));
 }
 
+void FunctionTranslator::gather_few(const Gathering &lanes, unsigned width, std::uint64_t bytes) {
+  constexpr unsigned most = 20; ///< from there on all lanes at once are as fast
+  const auto splat = [&](const std::string &value) {
+    return domain_.spread({value, 64, true}).text;
+  };
+  // Whole elements in: what an odd place has in its last bits makes a large number.
+  const unsigned element = width / 8;
+  const int places = std::countr_zero(element);
+  const std::string offset = text_.define("sub {} {}, {}", row_type, lanes.all, splat(lanes.first));
+  const std::string greatest = text_.define("lshr i64 {}, {}", lanes.last, places);
+  check_gather_lanes(text_.define("icmp ugt {} {}, {}", row_type, rotated(offset, places, row_type),
+                                  splat(greatest)));
+  text_.declarations.insert("declare i32 @llvm.ctpop.i32(i32)\n");
+  const std::string before = gathering_, many = text_.new_label(), next_lane = text_.new_label(),
+                    end = text_.new_label();
+  text_.line("br i1 {}, label %{}, label %{}",
+             text_.define("icmp ule i32 {}, {}",
+                          text_.define("call i32 @llvm.ctpop.i32(i32 %mask)"), most),
+             next_lane, many);
+  text_.start(next_lane);
+  const std::string rest =
+      text_.define("phi i32 [ %mask, %{} ], [ %rest, %{} ]", before, next_lane);
+  const std::string lane = text_.define(
+      "zext i32 {} to i64", text_.define("call i32 @llvm.cttz.i32(i32 {}, i1 true)", rest));
+  const std::string place = text_.define("mul i64 {}, 8", lane);
+  const std::string host = text_.define(
+      "add i64 {}, %to_host", text_.load("i64", text_.define("add i64 %from, {}", place), 8));
+  const std::string to =
+      text_.define("add i64 %to, {}", text_.define("mul i64 {}, {}", lane, element));
+  for (unsigned at = 0; at < bytes; at += element)
+    text_.store(
+        IrDomain::type_of(width, true),
+        text_.load(IrDomain::type_of(width, true), text_.define("add i64 {}, {}", host, at), 1),
+        text_.define("add i64 {}, {}", to, at * warp_lanes), element);
+  text_.line("%rest = and i32 {}, {}", rest, text_.define("sub i32 {}, 1", rest));
+  text_.line("br i1 {}, label %{}, label %{}", text_.define("icmp eq i32 %rest, 0"), end,
+             next_lane);
+  text_.start(end);
+  text_.line("ret i1 true");
+  gathering_ = many;
+  text_.start(many);
+}
+
 void FunctionTranslator::check_each_lane(const Gathering &lanes, std::uint64_t element) {
   const auto splat = [&](const std::string &value) {
     return domain_.spread({value, 64, true}).text;
@@ -1116,14 +1222,8 @@ void FunctionTranslator::define_gather(unsigned width) {
     return domain_.spread({value, 64, true}).text;
   };
   const std::string type = IrDomain::type_of(width, false);
+  gather_few(lanes, width, element);
   if (host_.gathers && width >= 32) {
-    // Whole elements in: what an odd place has in its last bits makes a large number.
-    const int places = std::countr_zero(element);
-    const std::string offset =
-        text_.define("sub {} {}, {}", row_type, lanes.all, splat(lanes.first));
-    const std::string number = rotated(offset, places, row_type);
-    const std::string most = text_.define("lshr i64 {}, {}", lanes.last, places);
-    check_gather_lanes(text_.define("icmp ugt {} {}, {}", row_type, number, splat(most)));
     const std::string host = text_.define("add {} {}, {}", row_type, lanes.all, splat("%to_host"));
     const std::string number_type = fmt::format("i{}", width),
                       pointers = fmt::format("<32 x {}>", text_.pointer(number_type));
@@ -1158,7 +1258,9 @@ void FunctionTranslator::define_wide_gather(unsigned width) {
     return;
   std::string before = std::exchange(text_.text, {});
   const std::uint64_t element = width / 8;
-  check_each_lane(begin_gather(name, wide_bytes), element);
+  const Gathering lanes = begin_gather(name, wide_bytes);
+  gather_few(lanes, width, wide_bytes);
+  check_each_lane(lanes, element);
   // Sixteen lanes at a time: a vector has one of each four, or one of each two.
   constexpr unsigned together = 16;
   const auto count = static_cast<unsigned>(wide_bytes / element);
@@ -1790,18 +1892,14 @@ void FunctionTranslator::load_near(std::uint32_t pc, const NearLoads &loads) {
 // The way from one instruction to another that begins a block: counts an iteration of its loop as
 // WarpScheduler::move_to does.
 void FunctionTranslator::go_to(std::uint32_t from, std::uint32_t to) {
-  if (const LoopId loop = function_.header_of[to]; loop != no_index) {
-    const std::string at = text_.define("add i64 %iterations, {}", loop * 4);
-    const bool inside = function_.cfg->contains(loop, function_.cfg->block_of(from));
-    const std::string next =
-        inside ? text_.define("add i32 {}, 1", text_.load("i32", at, 4)) : std::string("0");
-    text_.store("i32", next, at, 4);
-  }
+  count_iteration("%iterations", from, to);
   const std::string stop = text_.new_label(), ends = text_.new_label();
   // Those that wait for them where they leave leave with them.
   const std::string next = lengths_[to] != 0 ? fmt::format("segment{}", to) : stop;
   likely(text_.define("icmp eq i32 {}, 0", text_.load_from("i32", "%by_block")), next, ends);
   text_.start(ends);
+  if (!partings_.empty() && lengths_[to] != 0)
+    end_block_here(to);
   tell_machine();
   const std::string go_on =
       call("i32", offsetof(TranslatedFrame, block_ends), "i64, i32", "i64 %frame, i32 {}", to);
@@ -1811,39 +1909,322 @@ void FunctionTranslator::go_to(std::uint32_t from, std::uint32_t to) {
   leave(to, 0);
 }
 
+// As WarpScheduler::move_to does.
+void FunctionTranslator::count_iteration(const std::string &iterations, std::uint32_t from,
+                                         std::uint32_t to) {
+  const LoopId loop = function_.header_of[to];
+  if (loop == no_index)
+    return;
+  const std::string at = text_.define("add i64 {}, {}", iterations, loop * 4);
+  const bool inside = function_.cfg->contains(loop, function_.cfg->block_of(from));
+  const std::string next =
+      inside ? text_.define("add i32 {}, 1", text_.load("i32", at, 4)) : std::string("0");
+  text_.store("i32", next, at, 4);
+}
+
+std::vector<BlockId> FunctionTranslator::blocks_before(std::uint32_t first,
+                                                       std::uint32_t meeting) const {
+  const ControlFlowGraph &cfg = *function_.cfg;
+  const BlockId end = cfg.block_of(meeting);
+  std::vector<bool> seen(cfg.blocks().size());
+  std::vector<BlockId> found;
+  const auto add = [&](BlockId block) {
+    if (block == end || seen[block])
+      return;
+    seen[block] = true;
+    found.push_back(block);
+  };
+  add(cfg.block_of(first));
+  for (std::size_t i = 0; i < found.size(); ++i)
+    for (const BlockId next : cfg.blocks()[found[i]].successors)
+      add(next);
+  return found;
+}
+
 const std::vector<RegisterId> &FunctionTranslator::written_before(std::uint32_t pc,
                                                                   std::uint32_t meeting) {
   const auto [found, is_new] = written_before_.try_emplace(pc);
   if (!is_new)
     return found->second;
   const ControlFlowGraph &cfg = *function_.cfg;
-  const BlockId end = cfg.block_of(meeting);
-  std::vector<bool> seen(cfg.blocks().size()), written(slots_.size());
-  std::vector<BlockId> ahead{cfg.block_of(pc)};
-  const auto follow = [&](BlockId block) {
-    for (const BlockId next : cfg.blocks()[block].successors)
-      if (next != end && !seen[next]) {
-        seen[next] = true;
-        ahead.push_back(next);
-      }
-  };
-  follow(std::exchange(ahead, {}).front());
-  while (!ahead.empty()) {
-    const BasicBlock &block = cfg.blocks()[ahead.back()];
-    const BlockId number = ahead.back();
-    ahead.pop_back();
-    for (std::uint32_t at = block.first; at < block.end; ++at)
-      for_each_register(module_, function_.function->instructions[at],
-                        [&](RegisterId reg, RegisterUse use) {
-                          if (use != RegisterUse::read)
-                            written[reg] = true;
-                        });
-    follow(number);
-  }
+  std::vector<bool> written(slots_.size());
+  for (const BlockId first : cfg.blocks()[cfg.block_of(pc)].successors)
+    for (const BlockId number : blocks_before(cfg.blocks()[first].first, meeting)) {
+      const BasicBlock &block = cfg.blocks()[number];
+      for (std::uint32_t at = block.first; at < block.end; ++at)
+        for_each_register(module_, function_.function->instructions[at],
+                          [&](RegisterId reg, RegisterUse use) {
+                            if (use != RegisterUse::read)
+                              written[reg] = true;
+                          });
+    }
   for (RegisterId reg = 0; reg < slots_.size(); ++reg)
     if (reg >= carry_ || (written[reg] && (live_[meeting].empty() || live_[meeting][reg])))
       found->second.push_back(reg);
   return found->second;
+}
+
+// The order is WarpScheduler's. Numbers of iterations are the same in both where they part, but for
+// that of a loop that the waiting lanes begin anew where they meet the others: of that they have
+// one more. As long as the others come to no header of a loop that the meeting is in, this stays
+// so, and the rank of blocks decides.
+bool FunctionTranslator::wait_behind_all(std::uint32_t pc, const IdleSide &side) const {
+  const ControlFlowGraph &cfg = *function_.cfg;
+  const BlockId meeting = cfg.block_of(side.meeting);
+  const LoopId begun = function_.header_of[side.meeting];
+  const bool goes_round = begun != no_index && cfg.contains(begun, cfg.block_of(pc));
+  const std::vector<BlockId> blocks = blocks_before(side.other, side.meeting);
+  return std::all_of(blocks.begin(), blocks.end(), [&](BlockId block) {
+    const LoopId loop = function_.header_of[cfg.blocks()[block].first];
+    if (loop != no_index && cfg.contains(loop, meeting))
+      return false;
+    if (begun != no_index && cfg.contains(begun, block))
+      return goes_round;
+    return function_.rank[block] < function_.rank[meeting];
+  });
+}
+
+void FunctionTranslator::find_partings() {
+  constexpr std::size_t most_meetings = 64, most_loops = 8, most_changed = 12;
+  const std::vector<Register> &registers = function_.function->registers;
+  // The carry flag and upper halves of 128 bits are not of the shapes that they would need.
+  if (function_.cfg->loops().size() > most_loops ||
+      std::any_of(function_.code.begin(), function_.code.end(),
+                  [](const WarpInstruction &in) { return in.sets_carry || in.carries; }) ||
+      std::any_of(registers.begin(), registers.end(),
+                  [](const Register &reg) { return bit_width(reg.type) > 64; }))
+    return;
+  for (std::uint32_t pc = 0; pc < function_.code.size(); ++pc) {
+    const auto side = function_.idle_side(pc);
+    if (!side || side->first != side->meeting || side->other == side->meeting ||
+        lengths_[side->meeting] == 0 || lengths_[side->other] == 0 || !wait_behind_all(pc, *side))
+      continue;
+    auto found = std::find_if(meetings_.begin(), meetings_.end(), [&](const Meeting &meeting) {
+      return meeting.place == side->meeting;
+    });
+    if (found == meetings_.end() && meetings_.size() == most_meetings)
+      continue;
+    std::vector<RegisterId> changed =
+        found == meetings_.end() ? std::vector<RegisterId>() : found->changed;
+    for (const RegisterId reg : written_before(pc, side->meeting))
+      if (reg < carry_ && std::find(changed.begin(), changed.end(), reg) == changed.end())
+        changed.push_back(reg);
+    if (changed.size() > most_changed)
+      continue;
+    if (found == meetings_.end())
+      found = meetings_.insert(found, {side->meeting, {}});
+    found->changed = std::move(changed);
+    partings_[pc] = static_cast<std::uint8_t>(found - meetings_.begin() + 1);
+  }
+}
+
+std::string FunctionTranslator::parked_field(const std::string &index, std::size_t offset) {
+  const std::string first = text_.define(
+      "mul i64 {}, {}", text_.define("zext i32 {} to i64", index), sizeof(ParkedLanes));
+  return text_.define(
+      "add i64 {}, {}", first,
+      text_.define("add i64 %frame, {}", offsetof(TranslatedFrame, parked) + offset));
+}
+
+void FunctionTranslator::set_lanes(const std::string &lanes) {
+  text_.store_to("i32", lanes, "%lanes");
+  text_.store("i32", lanes, field_address(offsetof(TranslatedFrame, lanes)), 4);
+}
+
+void FunctionTranslator::set_by_block(const std::string &by_block) {
+  text_.store_to("i32", by_block, "%by_block");
+  text_.store("i32", by_block, field_address(offsetof(TranslatedFrame, by_block)), 4);
+}
+
+void FunctionTranslator::blend(const std::vector<RegisterId> &changed, const std::string &lanes,
+                               const std::string &from, const std::string &to) {
+  const std::string chosen = text_.define("bitcast i32 {} to <32 x i1>", lanes);
+  for (const RegisterId reg : changed) {
+    slot_address(reg);
+    const Slot &slot = slots_[reg];
+    const std::string type = slot.width == 1 ? "i32" : IrDomain::type_of(slot.width, false);
+    const std::string of = text_.define("add i64 {}, {}", from, slot.offset),
+                      at = text_.define("add i64 {}, {}", to, slot.offset);
+    const std::string yes = text_.load(type, of, 8), no = text_.load(type, at, 8);
+    std::string both;
+    if (slot.width == 1) {
+      const std::string differ = text_.define("xor i32 {}, {}", yes, no);
+      both = text_.define("xor i32 {}, {}", no, text_.define("and i32 {}, {}", differ, lanes));
+    } else {
+      both = text_.define("select <32 x i1> {}, {} {}, {} {}", chosen, type, yes, type, no);
+    }
+    text_.store(type, both, at, 8);
+  }
+}
+
+void FunctionTranslator::begin_run(std::uint32_t executed, const std::string &holds,
+                                   const std::string &otherwise) {
+  text_.declarations.insert("declare i32 @llvm.ctpop.i32(i32)\n");
+  const auto number = [&](std::size_t offset) { return field(offset, "i64"); };
+  const std::string lanes = text_.load_from("i32", "%lanes");
+  const std::string count = text_.define("call i32 @llvm.ctpop.i32(i32 {})", lanes);
+  const std::string run =
+      text_.define("add i64 {}, {}",
+                   text_.define("sub i64 {}, {}", number(offsetof(TranslatedFrame, run_budget)),
+                                text_.load_from("i64", "%budget")),
+                   executed);
+  const std::string steps =
+      text_.define("mul i64 {}, {}", run, text_.define("zext i32 {} to i64", count));
+  const std::string all =
+      text_.define("add i64 {}, {}", steps, number(offsetof(TranslatedFrame, run_steps)));
+  const std::string of_turn = text_.define("add i64 {}, 1", text_.define("lshr i64 {}, 5", all));
+  const std::string turn = number(offsetof(TranslatedFrame, turn_left));
+  const std::string steps_left =
+      text_.define("sub i64 {}, {}", number(offsetof(TranslatedFrame, steps_left)), steps);
+  const std::string in_time = text_.define("icmp ult i64 {}, {}", of_turn, turn);
+  const std::string enough = text_.define("icmp uge i64 {}, {}", steps_left,
+                                          number(offsetof(TranslatedFrame, enough_steps)));
+  const std::string here = text_.new_label();
+  likely(text_.define("and i1 {}, {}", holds, text_.define("and i1 {}, {}", in_time, enough)), here,
+         otherwise);
+  text_.start(here);
+  const auto set = [&](std::size_t offset, const std::string &to) {
+    text_.store("i64", to, field_address(offset), 8);
+  };
+  const std::string slice = number(offsetof(TranslatedFrame, time_slice));
+  set(offsetof(TranslatedFrame, steps_left), steps_left);
+  set(offsetof(TranslatedFrame, turn_left), text_.define("sub i64 {}, {}", turn, of_turn));
+  set(offsetof(TranslatedFrame, run_steps), "0");
+  set(offsetof(TranslatedFrame, run_budget), slice);
+  text_.store("i32", "1", field_address(offsetof(TranslatedFrame, has_begun)), 4);
+  text_.store_to("i64", slice, "%budget");
+}
+
+// What part_in_code of the machine does, of lanes of which it is known who goes before whom.
+void FunctionTranslator::part_here(std::uint32_t pc, const std::string &taken, std::uint32_t length,
+                                   const IdleSide &side, const std::string &otherwise) {
+  const std::uint8_t number = partings_.at(pc);
+  const auto word = [&](std::size_t offset) { return field(offset, "i32"); };
+  const std::string bit =
+      std::to_string(static_cast<std::int64_t>(std::uint64_t{1} << (number - 1)));
+  const std::string meetings = field(offsetof(TranslatedFrame, parked_meetings), "i64");
+  const std::string joins =
+      text_.define("icmp ne i64 {}, 0", text_.define("and i64 {}, {}", meetings, bit));
+  const std::string count = word(offsetof(TranslatedFrame, parked_count));
+  const std::string index =
+      text_.define("sub i32 {}, {}", count, text_.define("zext i1 {} to i32", joins));
+  const std::string has_room =
+      text_.define("icmp ult i32 {}, {}", index, word(offsetof(TranslatedFrame, parked_room)));
+  const std::string may =
+      text_.define("icmp ugt i32 {}, {}", word(offsetof(TranslatedFrame, may_part)),
+                   word(offsetof(TranslatedFrame, asks)));
+  const std::string in_room = text_.new_label();
+  likely(text_.define("and i1 {}, {}", has_room, may), in_room, otherwise);
+  text_.start(in_room);
+  const auto parked = [&](std::size_t offset) { return parked_field(index, offset); };
+  const std::string place = parked(offsetof(ParkedLanes, meeting));
+  const std::string is_last =
+      text_.define("icmp eq i32 {}, {}", text_.load("i32", place, 4), side.meeting);
+  begin_run(length, text_.define("or i1 {}, {}", is_last, text_.define("xor i1 {}, true", joins)),
+            otherwise);
+  const bool take_and_wait = side.first == function_.code[pc].target;
+  const std::string wait =
+      take_and_wait ? taken
+                    : text_.define("and i32 {}, {}", mask_, text_.define("xor i32 {}, -1", taken));
+  const auto set = [&](std::size_t offset, const std::string &to) {
+    text_.store("i32", to, parked(offset), 4);
+  };
+  const auto or_if_first = [&](std::size_t offset, const std::string &first) {
+    return text_.define("select i1 {}, i32 {}, i32 {}", joins, text_.load("i32", parked(offset), 4),
+                        first);
+  };
+  set(offsetof(ParkedLanes, lanes),
+      text_.define("or i32 {}, {}", or_if_first(offsetof(ParkedLanes, lanes), "0"), wait));
+  set(offsetof(ParkedLanes, branch),
+      or_if_first(offsetof(ParkedLanes, branch), std::to_string(pc)));
+  set(offsetof(ParkedLanes, took_branch),
+      take_and_wait ? or_if_first(offsetof(ParkedLanes, took_branch), "1") : "0");
+  set(offsetof(ParkedLanes, place), std::to_string(side.meeting));
+  set(offsetof(ParkedLanes, meeting), std::to_string(side.meeting));
+  const std::string iterations = text_.load("i64", parked(offsetof(ParkedLanes, iterations)), 8);
+  for (std::size_t loop = 0; loop < function_.cfg->loops().size(); ++loop)
+    text_.store("i32", text_.load("i32", text_.define("add i64 %iterations, {}", loop * 4), 4),
+                text_.define("add i64 {}, {}", iterations, loop * 4), 4);
+  count_iteration(iterations, pc, side.meeting);
+  count_iteration("%iterations", pc, side.other);
+  blend(meetings_[number - 1u].changed, wait, "%slots",
+        text_.load("i64", parked(offsetof(ParkedLanes, slots)), 8));
+  text_.store("i32", text_.define("add i32 {}, 1", index),
+              field_address(offsetof(TranslatedFrame, parked_count)), 4);
+  text_.store("i64", text_.define("or i64 {}, {}", meetings, bit),
+              field_address(offsetof(TranslatedFrame, parked_meetings)), 8);
+  text_.store("i32", "1", field_address(offsetof(TranslatedFrame, has_parted)), 4);
+  set_lanes(text_.define("and i32 {}, {}", mask_, text_.define("xor i32 {}, -1", wait)));
+  set_by_block("1");
+  text_.line("br label %segment{}", side.other);
+}
+
+// What end_block_in_code of the machine does, likewise.
+void FunctionTranslator::end_block_here(std::uint32_t to) {
+  const std::string asked = text_.new_label();
+  const std::string count = field(offsetof(TranslatedFrame, parked_count), "i32");
+  const std::string some =
+      text_.define("icmp ugt i32 {}, {}", count, field(offsetof(TranslatedFrame, asks), "i32"));
+  const std::string known = text_.new_label();
+  const auto meeting =
+      std::find_if(meetings_.begin(), meetings_.end(),
+                   [&](const Meeting &candidate) { return candidate.place == to; });
+  likely(text_.define(
+             "and i1 {}, {}", some,
+             text_.define("icmp eq i32 {}, 0", field(offsetof(TranslatedFrame, asks), "i32"))),
+         known, asked);
+  text_.start(known);
+  if (meeting == meetings_.end()) {
+    begin_run(0, "true", asked);
+    text_.line("br label %segment{}", to);
+  } else {
+    const auto number = static_cast<std::size_t>(meeting - meetings_.begin());
+    const std::string bit = std::to_string(static_cast<std::int64_t>(std::uint64_t{1} << number));
+    const std::string wait_there =
+        text_.define("icmp ne i64 {}, 0",
+                     text_.define("and i64 {}, {}",
+                                  field(offsetof(TranslatedFrame, parked_meetings), "i64"), bit));
+    const std::string last = text_.define("sub i32 {}, 1", count);
+    const std::string is_last =
+        text_.define("icmp eq i32 {}, {}",
+                     text_.load("i32", parked_field(last, offsetof(ParkedLanes, meeting)), 4), to);
+    begin_run(0, text_.define("or i1 {}, {}", is_last, text_.define("xor i1 {}, true", wait_there)),
+              asked);
+    text_.line("br i1 {}, label %meet{}, label %segment{}", wait_there, number + 1, to);
+  }
+  text_.start(asked);
+}
+
+void FunctionTranslator::meet_here(std::uint8_t number) {
+  const Meeting &meeting = meetings_[number - 1u];
+  text_.start(fmt::format("meet{}", number));
+  const std::string last =
+      text_.define("sub i32 {}, 1", field(offsetof(TranslatedFrame, parked_count), "i32"));
+  const auto parked = [&](std::size_t offset, std::string_view type) {
+    return text_.load(type, parked_field(last, offset), 4);
+  };
+  const std::string waited = parked(offsetof(ParkedLanes, lanes), "i32");
+  blend(meeting.changed, waited, parked(offsetof(ParkedLanes, slots), "i64"), "%slots");
+  const std::string keep =
+      text_.define("icmp ne i32 {}, 0", parked(offsetof(ParkedLanes, took_branch), "i32"));
+  const std::string iterations = parked(offsetof(ParkedLanes, iterations), "i64");
+  for (std::size_t loop = 0; loop < function_.cfg->loops().size(); ++loop) {
+    const std::string at = text_.define("add i64 %iterations, {}", loop * 4);
+    const std::string others =
+        text_.load("i32", text_.define("add i64 {}, {}", iterations, loop * 4), 4);
+    text_.store(
+        "i32", text_.define("select i1 {}, i32 {}, i32 {}", keep, text_.load("i32", at, 4), others),
+        at, 4);
+  }
+  set_lanes(text_.define("or i32 {}, {}", text_.load_from("i32", "%lanes"), waited));
+  text_.store("i32", last, field_address(offsetof(TranslatedFrame, parked_count)), 4);
+  const std::string meetings = field(offsetof(TranslatedFrame, parked_meetings), "i64");
+  text_.store("i64",
+              text_.define("and i64 {}, {}", meetings,
+                           static_cast<std::int64_t>(~(std::uint64_t{1} << (number - 1)))),
+              field_address(offsetof(TranslatedFrame, parked_meetings)), 8);
+  set_by_block(text_.define("zext i1 {} to i32", text_.define("icmp ne i32 {}, 0", last)));
+  text_.line("br label %segment{}", meeting.place);
 }
 
 void FunctionTranslator::branch(std::uint32_t pc, std::uint32_t length) {
@@ -1873,11 +2254,17 @@ void FunctionTranslator::branch(std::uint32_t pc, std::uint32_t length) {
   text_.start(some);
   text_.line("br i1 {}, label %{}, label %{}", all, jump, part);
   text_.start(part);
+  const auto side = function_.idle_side(pc);
+  if (partings_.contains(pc)) {
+    const std::string asked = text_.new_label();
+    part_here(pc, taken, length, *side, asked);
+    text_.start(asked);
+  }
   // The interpreter reads the guard.
   if (const auto found = rows_.find(in.guard); found != rows_.end() && found->second.is_dirty)
     store_slot(in.guard, found->second.value);
   // Where one side has nothing to do, its lanes may wait, and the others go on.
-  if (const auto side = function_.idle_side(pc)) {
+  if (side) {
     // Those that wait have what they had, whatever the others write.
     for (const RegisterId reg : written_before(pc, side->meeting))
       if (reg < carry_) {
@@ -1979,6 +2366,8 @@ void FunctionTranslator::translate_segments() {
     if (lengths_[pc] != 0)
       translate_segment(pc);
   text_.text += std::exchange(stubs_, {});
+  for (std::size_t i = 0; i < meetings_.size(); ++i)
+    meet_here(static_cast<std::uint8_t>(i + 1));
   if (may_go_on_)
     begin_next_warp();
 }
@@ -1987,6 +2376,7 @@ TranslatedText FunctionTranslator::run() {
   find_segments();
   may_go_on_ = may_go_on_ && !lengths_.empty() && lengths_[0] != 0; // a warp begins there
   find_live();
+  find_partings();
   start_shapes();
   do {
     shapes_changed_ = false;
@@ -2023,7 +2413,8 @@ TranslatedText FunctionTranslator::run() {
   text_.text += "!0 = !{!\"branch_weights\", i32 1000, i32 1}\n";
   for (const std::string &declaration : text_.declarations)
     text_.text += declaration;
-  TranslatedText result{text_.text, lengths_, spans_, specials_, {}, slot_bytes_, {}, {}, {}, {}};
+  TranslatedText result{text_.text, lengths_, spans_, specials_, {}, slot_bytes_,
+                        {},         {},       {},     {},        {}};
   for (const Slot &slot : slots_) {
     result.slots.push_back(slot);
     result.slots.back().any_nan = slot.nan == NanBits::any;
@@ -2040,10 +2431,14 @@ TranslatedText FunctionTranslator::run() {
         result.live.push_back(reg);
   }
   result.live_begin.push_back(static_cast<std::uint32_t>(result.live.size()));
+  result.partings.resize(lengths_.size());
+  for (const auto &[pc, number] : partings_)
+    result.partings[pc] = number;
   for (std::uint32_t pc = 0; pc <= lengths_.size(); ++pc) {
     result.changed_begin.push_back(static_cast<std::uint32_t>(result.changed.size()));
     if (const auto side = pc < lengths_.size() ? function_.idle_side(pc) : std::nullopt)
-      for (const RegisterId reg : written_before(pc, side->meeting))
+      for (const RegisterId reg : partings_.contains(pc) ? meetings_[partings_[pc] - 1u].changed
+                                                         : written_before(pc, side->meeting))
         if (slots_[reg].is_used)
           result.changed.push_back(reg);
   }

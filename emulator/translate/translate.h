@@ -15,6 +15,7 @@ struct TranslatedText {
   std::vector<RegisterSlot> slots;
   std::uint32_t slot_bytes = 0;
   std::vector<std::uint32_t> live_begin, live, changed_begin, changed;
+  std::vector<std::uint8_t> partings;
 };
 
 /// `opaque`: pointers have no types, as LLVM has it from 15 on.

@@ -46,7 +46,8 @@ struct LlvmTranslation final : Translation {
 /// Opens LLVM when there is something to translate.
 class LlvmTranslator final : public Translator {
 public:
-  explicit LlvmTranslator(bool at_once) : at_once_(at_once) {}
+  explicit LlvmTranslator(bool at_once, HostVectors vectors = HostVectors::all)
+      : at_once_(at_once), vectors_(vectors) {}
 
   std::uint64_t worth(const WarpFunction &function) const override {
     const std::uint64_t size = function.code.size();
@@ -64,7 +65,7 @@ public:
   bool open() {
     const std::scoped_lock lock(mutex_);
     if (!library_)
-      library_ = LlvmLibrary::open();
+      library_ = LlvmLibrary::open(vectors_);
     return library_->has_value();
   }
   const std::string &why_not() const { return library_->error(); }
@@ -95,12 +96,14 @@ private:
     result->live = std::move(text.live);
     result->changed_begin = std::move(text.changed_begin);
     result->changed = std::move(text.changed);
+    result->partings = std::move(text.partings);
     result->layout = layout;
     result->machine_code = std::move(*code);
     return result;
   }
 
   const bool at_once_;
+  const HostVectors vectors_;
   std::mutex mutex_;
   std::optional<tl::expected<std::unique_ptr<LlvmLibrary>, std::string>> library_;
 };
@@ -117,14 +120,17 @@ std::optional<Engine> engine_called(std::string_view name) {
   return std::nullopt;
 }
 
-tl::expected<void, std::string> choose_engine(Engine engine) {
+tl::expected<void, std::string> choose_engine(Engine engine, HostVectors vectors) {
   set_translator(nullptr);
   if (engine == Engine::interpreter)
     return {};
   // They stay: programs that have been translated are theirs.
-  static LlvmTranslator *const at_once = new LlvmTranslator(true), *const later =
-                                                                       new LlvmTranslator(false);
-  LlvmTranslator *const chosen = engine == Engine::translated ? at_once : later;
+  static LlvmTranslator *const later = new LlvmTranslator(false);
+  static LlvmTranslator *const at_once[] = {new LlvmTranslator(true),
+                                            new LlvmTranslator(true, HostVectors::avx2),
+                                            new LlvmTranslator(true, HostVectors::sse2)};
+  LlvmTranslator *const chosen =
+      engine == Engine::translated ? at_once[static_cast<std::size_t>(vectors)] : later;
   if (engine == Engine::translated && !chosen->open())
     return tl::unexpected(chosen->why_not());
   set_translator(chosen);

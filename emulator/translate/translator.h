@@ -3,6 +3,7 @@
 // Which engine runs kernels: the interpreter, or translated code where there is some.
 
 #include "emulator/machine/warp_engine.h"
+#include "emulator/translate/ir_domain.h"
 
 #include <optional>
 #include <string>
@@ -21,7 +22,9 @@ enum class Engine : std::uint8_t {
 std::optional<Engine> engine_called(std::string_view name);
 
 /// Who runs kernels in this process from now on. Error: why nothing can be translated; then the
-/// interpreter runs them. Not to be called while kernels run.
-tl::expected<void, std::string> choose_engine(Engine engine);
+/// interpreter runs them. Not to be called while kernels run. `vectors`: for tests, of code that
+/// is translated from the first instruction.
+tl::expected<void, std::string> choose_engine(Engine engine,
+                                              HostVectors vectors = HostVectors::all);
 
 } // namespace ptxasw::emulator

@@ -5,10 +5,14 @@
 // engines kept FILE EXPECTED        which warps ran whole, and what code takes for granted of
 //                                   registers, are what a file says
 //
+// With the words `vectors avx2` or `vectors sse2` before these, code uses no others, whatever the
+// processor has.
+//
 // Launches are drawn; each runs by the interpreter and by translated code, under the schedules that
-// both know, on one thread of the host and on two, without limits and with one that ends the run
-// somewhere. Memory, faults, steps and what was printed are equal. Exit code 77: nothing translates
-// here.
+// both know, on one thread of the host and on two, without limits, with one that ends the run
+// somewhere, and with turns of few instructions, which end everywhere. Memory, faults, steps, what
+// was printed and the order of turns, with the step at which each ends, are equal. Exit code 77:
+// nothing translates here.
 
 #include "emulator/machine/launch_model.h"
 #include "emulator/machine/warp_context.h"
@@ -26,12 +30,14 @@ namespace {
 
 struct Run {
   GlobalMemory memory;
+  std::vector<WarpTurn> turns;
   WarpOutcome outcome;
 };
 
 Run run_drawn(const WarpProgram &program, std::uint32_t kernel, const DrawnLaunch &drawn,
-              const WarpOptions &options) {
+              WarpOptions options) {
   Run run;
+  options.turns = &run.turns;
   WarpLaunch launch;
   program.place_variables(run.memory, drawn.seed);
   place_buffers(drawn, run.memory, launch);
@@ -39,7 +45,26 @@ Run run_drawn(const WarpProgram &program, std::uint32_t kernel, const DrawnLaunc
   return run;
 }
 
-/// How two runs differ; empty: they do not.
+std::string text_of(const WarpTurn &turn) {
+  return fmt::format("warp {} of block {} at step {}{}", turn.warp, turn.block, turn.steps,
+                     turn.ended ? ", its last" : "");
+}
+
+/// How the order of turns differs. Of turns in which warps end code need not tell.
+std::string difference(const std::vector<WarpTurn> &interpreted,
+                       const std::vector<WarpTurn> &translated) {
+  auto told = translated.begin();
+  for (const WarpTurn &turn : interpreted)
+    if (told != translated.end() && *told == turn)
+      ++told;
+    else if (!turn.ended)
+      return fmt::format("a turn ends: {}; in code: {}", text_of(turn),
+                         told == translated.end() ? "none" : text_of(*told));
+  return told == translated.end() ? std::string()
+                                  : fmt::format("a turn ends in code only: {}", text_of(*told));
+}
+
+/// How two runs differ; empty: they do not. The second one is by code.
 std::string difference(Run &a, Run &b) {
   const auto fault = [](const Run &run) {
     return run.outcome.fault ? format(*run.outcome.fault) : std::string("no fault");
@@ -51,6 +76,8 @@ std::string difference(Run &a, Run &b) {
   if (a.outcome.output != b.outcome.output ||
       a.outcome.findings.size() != b.outcome.findings.size())
     return "what was said";
+  if (std::string turns = difference(a.turns, b.turns); !turns.empty())
+    return turns;
   const MemoryDifference memory = compare(a.memory, b.memory);
   return memory.differs
              ? fmt::format("{:#x}: {:#x} and {:#x}", memory.address, memory.first, memory.second)
@@ -173,16 +200,18 @@ public:
             draw_candidate(function, slots, {.small = i % 2 == 0}, random);
         const DrawnLaunch drawn = finish_launch(function, slots, candidate,
                                                 interpreted.has_dynamic_shared(), false, random);
-        for (unsigned how = 0; how < 4; ++how) {
+        for (unsigned how = 0; how < 7; ++how) {
           WarpOptions options;
-          options.step_limit = how == 2 ? 1 + random.below(5'000) : 2'000'000;
+          if (how >= 4)
+            options.time_slice = 1 + random.below(how == 4 ? 12 : how == 5 ? 100 : 40);
+          options.step_limit = how == 2 || how == 6 ? 1 + random.below(5'000) : 2'000'000;
           options.memory_limit = std::uint64_t{1} << 30;
           options.schedule = how == 1 ? WarpSchedule::apart : WarpSchedule::reconverge;
           options.threads = how == 3 ? 2 : 1;
           options.go_on = how == 0 && i % 3 == 2;
           static_cast<void>(choose_engine(Engine::interpreter));
           Run first = run_drawn(interpreted, *kernel, drawn, options);
-          static_cast<void>(choose_engine(Engine::translated));
+          static_cast<void>(choose_engine(Engine::translated, vectors));
           if (broken) {
             translator_.right = ptxasw::emulator::translator();
             set_translator(&translator_);
@@ -215,7 +244,7 @@ public:
     const WarpFunction &function = program.function(number);
     if (broken || function.code.size() > 300)
       return;
-    static_cast<void>(choose_engine(Engine::translated));
+    static_cast<void>(choose_engine(Engine::translated, vectors));
     for (const LaneLayout layout :
          {LaneLayout::consecutive, LaneLayout::rows_of_16, LaneLayout::any, LaneLayout::unshaped})
       if (!program.translations().of(program, number, layout, 0)) {
@@ -224,6 +253,7 @@ public:
       }
   }
 
+  HostVectors vectors = HostVectors::all;
   bool broken = false; ///< the code has a fault on purpose
   std::size_t runs = 0, ended = 0, differing = 0,
               kernels = 0; ///< kernels: those that are not large
@@ -236,13 +266,19 @@ private:
 } // namespace
 
 int main(int argc, char **argv) {
-  const std::vector<std::string> words(argv + 1, argv + argc);
+  std::vector<std::string> words(argv + 1, argv + argc);
+  HostVectors vectors = HostVectors::all;
+  if (words.size() > 2 && words[0] == "vectors") {
+    vectors = words[1] == "avx2"   ? HostVectors::avx2
+              : words[1] == "sse2" ? HostVectors::sse2
+                                   : HostVectors::all;
+    words.erase(words.begin(), words.begin() + 2);
+  }
   if (words.size() < 2 || (words[0] != "files" && words[0] != "random" && words[0] != "broken" &&
                            (words[0] != "kept" || words.size() != 3))) {
-    fmt::print(
-        stderr,
-        "usage: engines files LAUNCHES FILE... | engines random COUNT [SEED] | engines broken "
-        "COUNT | engines kept FILE EXPECTED\n");
+    fmt::print(stderr, "usage: engines [vectors avx2|sse2] files LAUNCHES FILE... | engines random "
+                       "COUNT [SEED] | engines broken "
+                       "COUNT | engines kept FILE EXPECTED\n");
     return 2;
   }
   if (const auto chosen = choose_engine(Engine::translated); !chosen) {
@@ -261,6 +297,7 @@ int main(int argc, char **argv) {
     return found == contents(words[2]) ? 0 : 1;
   }
   Engines engines;
+  engines.vectors = vectors;
   const auto number = static_cast<unsigned>(std::stoul(words[1]));
   engines.broken = words[0] == "broken";
   if (words[0] != "files") {
