@@ -24,6 +24,8 @@ std::string coarsen_variant(const CoarsenShape &shape) {
     word += fmt::format("{}{}", "xyz"[form.axis], form.copies);
   if (form.copies > 1 && form.kind != FormKind::apart)
     word += fmt::format("-{}", name_of(form.kind));
+  if (form.skewed)
+    word += "-skewed";
   if (form.once)
     word += "-once";
   if (shape.registers != 0)
@@ -68,6 +70,12 @@ const std::vector<CoarsenShape> &coarsen_shapes() {
     for (const int axis : {1, 2})
       for (const FormKind kind : {FormKind::rows, FormKind::neighbours})
         add_wide(kind, axis, 4, 1, {0, 128});
+    for (const FormKind kind : {FormKind::rows, FormKind::neighbours})
+      for (const int axis : {1, 2})
+        for (const auto &[copies, along_x] :
+             {std::pair(4u, 4u), std::pair(4u, 2u), std::pair(8u, 2u)})
+          for (const unsigned limit : {0u, 64u})
+            list.push_back({{kind, axis, copies, along_x, 0, true, false, true}, limit});
     // Straight code needs few registers, and some limit makes the assembler move loads together.
     const auto add_once = [&](FormKind kind, int axis, unsigned copies, unsigned along_x,
                               unsigned limit) {
@@ -110,6 +118,7 @@ tl::expected<CoarsenForm, std::string> coarsen_form(const Sibling &sibling) {
   bool found = false;
   const bool wide = sibling.kind.starts_with("wide");
   const bool once = sibling.kind.ends_with("-once");
+  const bool skewed = sibling.kind.find("-skewed") != std::string::npos;
   const unsigned along_x = wide ? sibling.block[0] : 1;
   for (const bool within_block : {false, true})
     for (int axis = 0; axis < 3; ++axis) {
@@ -126,6 +135,7 @@ tl::expected<CoarsenForm, std::string> coarsen_form(const Sibling &sibling) {
     return tl::unexpected(std::string("no axis is divided"));
   form.wide = wide;
   form.once = once;
+  form.skewed = skewed;
   form.along_x = along_x;
   if (form.copies > max_coarsen_factor || along_x > max_along_x || form.total() > max_copies)
     return tl::unexpected(std::string("too many copies"));

@@ -124,16 +124,24 @@ const WideStore *WidePlan::store(const Instance &first) const {
 
 WidePlanner::WidePlanner(const KernelContext &context, const CoarsenForm &form)
     : OfKernel(context), form_(form), sharing_(context, form), views_(module_, kernel_, form) {
-  if (views_.complete())
-    find_groups();
+  find_groups();
 }
 
+// Of loads that are in different stretches, none is done for others.
 void WidePlanner::find_groups() {
+  skew_.emplace(context_, form_, parted_);
+  keys_.clear();
+  groups_.clear();
+  if (!views_.complete())
+    return;
   BlockId around = no_index;
   std::uint32_t segment = 0;
+  const SkewedStretch *stretch = nullptr;
   for (const MemoryAccess &access : views_.emulation().trace()) {
-    if (access.block != around || access.effect != Effect::load) {
+    const SkewedStretch *const here = skew_->around(access.instruction);
+    if (access.block != around || access.effect != Effect::load || here != stretch) {
       around = access.block;
+      stretch = here;
       ++segment;
     }
     if (is_candidate(access))
@@ -170,10 +178,13 @@ void WidePlanner::add(const MemoryAccess &access, std::uint32_t segment) {
   find_arguments(address);
   const bool is_load = access.effect == Effect::load;
   const RegisterId value = wide_value(module_, kernel_, access.instruction);
+  const auto stepped = skew_->is_stepped(access.instruction)
+                           ? stepped_address(views_, form_, address)
+                           : std::nullopt;
   for (unsigned k = 0; k < form_.total(); ++k) {
     if (is_load && sharing_.keeper(instruction(access.instruction), k) != k)
       continue;
-    const auto parts = take_apart(views_.emulation().pool(), views_.of(address, k));
+    const auto parts = take_apart(views_.emulation().pool(), stepped ? stepped->of[k] : views_.of(address, k));
     if (!parts)
       continue;
     const Key key{is_load ? segment : ~access.instruction, parts->base->id,
@@ -227,7 +238,36 @@ WidePlan WidePlanner::plan(const SiblingNeeds &needs) {
         return {0, static_cast<unsigned>(std::countr_zero(one.divisor))};
     return {};
   });
+  if (!parted_.empty()) {
+    parted_.clear();
+    find_groups();
+  }
+  do
+    look_for_all(known);
+  while (part_at_tests());
+  return std::move(plan_);
+}
+
+// All copies come to a test together. Returns true if one is inside a stretch, which is parted
+// there.
+bool WidePlanner::part_at_tests() {
+  const std::size_t before = parted_.size();
+  for (const WideTest &test : plan_.tests)
+    if (const SkewedStretch *const stretch = skew_->around(test.instruction);
+        stretch && stretch->first != test.instruction &&
+        std::find(parted_.begin(), parted_.end(), test.instruction) == parted_.end())
+      parted_.push_back(test.instruction);
+  if (parted_.size() == before)
+    return false;
+  std::sort(parted_.begin(), parted_.end());
+  find_groups();
+  return true;
+}
+
+void WidePlanner::look_for_all(facts::LowBitsOf &known) {
   plan_ = {};
+  plan_.parted = parted_;
+  plan_.tests = skew_->tests();
   for (const Group &group : groups_)
     plan(group, known);
   std::sort(plan_.loads.begin(), plan_.loads.end(), [](const WideLoad &a, const WideLoad &b) {
@@ -238,14 +278,16 @@ WidePlan WidePlanner::plan(const SiblingNeeds &needs) {
   std::sort(plan_.tests.begin(), plan_.tests.end(), [](const WideTest &a, const WideTest &b) {
     return std::tuple(a.instruction, a.low, a.high) < std::tuple(b.instruction, b.low, b.high);
   });
-  return std::move(plan_);
 }
 
 void WidePlanner::plan(Group group, facts::LowBitsOf &known) {
   std::optional<WideTest> test;
   if (!admit(group, known, test))
     return;
-  const bool wide = group.is_load ? plan_loads(group, known) : plan_stores(group, known);
+  bool wide = !group.is_load && plan_stores(group, known);
+  if (group.is_load)
+    for (const std::vector<Place> &places : near_ones(group))
+      wide |= plan_loads(group, places, known);
   if (wide && test)
     plan_.tests.push_back(*test);
 }
@@ -281,9 +323,29 @@ bool WidePlanner::admit(Group &group, facts::LowBitsOf &known,
   return true;
 }
 
-bool WidePlanner::plan_loads(const Group &group, facts::LowBitsOf &known) {
+/// Those of a group that may be one load: all, or, of a stretch whose lines are in another order,
+/// those that come in one row's time.
+std::vector<std::vector<WidePlanner::Place>> WidePlanner::near_ones(const Group &group) const {
+  const Instance first = group.places.front().at;
+  if (!skew_->around(first.instruction))
+    return {group.places};
+  std::vector<Place> places = group.places;
+  std::stable_sort(places.begin(), places.end(), [&](const Place &a, const Place &b) {
+    return skew_->time(a.at) < skew_->time(b.at);
+  });
+  std::vector<std::vector<Place>> near;
+  for (const Place &place : places) {
+    if (near.empty() || skew_->is_far(near.back().front().at, place.at))
+      near.emplace_back();
+    near.back().push_back(place);
+  }
+  return near;
+}
+
+bool WidePlanner::plan_loads(const Group &group, const std::vector<Place> &places,
+                             facts::LowBitsOf &known) {
   std::map<std::int64_t, std::vector<Place>> by_offset;
-  for (const Place &place : group.places)
+  for (const Place &place : places)
     by_offset[place.offset].push_back(place);
   const std::int64_t step = group.bytes;
   bool found = false;
@@ -291,7 +353,7 @@ bool WidePlanner::plan_loads(const Group &group, facts::LowBitsOf &known) {
     Place first = by_offset.at(offset).front();
     for (unsigned e = 0; e < elements; ++e)
       for (const Place &place : by_offset.at(offset + e * step))
-        if (place.at < first.at)
+        if (skew_->rank(place.at) < skew_->rank(first.at))
           first = place;
     const std::int64_t displacement = offset - first.offset;
     const std::int64_t bytes =
@@ -333,11 +395,14 @@ bool WidePlanner::plan_stores(const Group &group, facts::LowBitsOf &known) {
   bool found = false;
   for (std::size_t i = 0; i < group.places.size();) {
     const Place *const first = &group.places[i];
+    const auto is_with = [&](const Place &one, const Place &other) { // where rows wait for others
+      return !form_.skewed || form_.row_of(one.at.copy) == form_.row_of(other.at.copy);
+    };
     const auto is_good = [&](unsigned elements) {
       bool good = i + elements <= group.places.size() &&
                   is_aligned(known(group.base), first->offset, elements * group.bytes);
       for (unsigned e = 1; good && e < elements; ++e)
-        good = first[e].at.copy == first->at.copy + e &&
+        good = first[e].at.copy == first->at.copy + e && is_with(*first, first[e]) &&
                first[e].offset == first->offset + e * std::int64_t{group.bytes};
       return good;
     };
