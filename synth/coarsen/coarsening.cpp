@@ -68,8 +68,9 @@ Coarsening::Lines Coarsening::lines_of(std::uint32_t instruction, unsigned k) co
     std::vector<std::string> values;
     for (unsigned e = 0; e < wide.elements; ++e)
       values.push_back(CoarsenNames::wide(load, e));
-    lines.text.push_back(access(wide.at, wide.displacement, values));
+    lines.text.push_back(access({instruction, wide.addressed_by}, wide.displacement, values));
     lines.filled.push_back(load);
+    lines.addressed_by.push_back(wide.addressed_by);
   }
   const auto take = [&](const std::string &from) {
     const RegisterId reg = wide_value(module_, kernel_, instruction);
@@ -82,8 +83,9 @@ Coarsening::Lines Coarsening::lines_of(std::uint32_t instruction, unsigned k) co
     std::vector<std::string> values;
     for (unsigned e = 0; e < store->elements; ++e)
       values.push_back(name_of(wide_value(module_, kernel_, instruction), k + e));
-    lines.text.push_back(access(store->first, 0, values));
+    lines.text.push_back(access({instruction, store->addressed_by}, store->displacement, values));
     lines.copies = store->elements;
+    lines.addressed_by.push_back(store->addressed_by);
   } else if (const auto part = plan_.part({instruction, k})) {
     take(CoarsenNames::wide(part->first, part->second));
     lines.part = part->first;

@@ -94,6 +94,7 @@ protected:
     unsigned copies = 1;
     std::vector<std::size_t> filled; ///< wide loads that are done there
     std::optional<std::size_t> part; ///< the wide load that it is a mov from
+    std::vector<unsigned> addressed_by; ///< copies whose addresses of this instruction are used
   };
   Lines lines_of(std::uint32_t instruction, unsigned k) const;
   /// What stands for all instructions of a call for a copy, which has these names.

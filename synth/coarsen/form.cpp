@@ -75,7 +75,8 @@ const std::vector<CoarsenShape> &coarsen_shapes() {
         for (const auto &[copies, along_x] :
              {std::pair(4u, 4u), std::pair(4u, 2u), std::pair(8u, 2u)})
           for (const unsigned limit : {0u, 64u})
-            list.push_back({{kind, axis, copies, along_x, 0, true, false, true}, limit});
+            for (const bool once : {false, true})
+              list.push_back({{kind, axis, copies, along_x, 0, true, once, true}, limit});
     // Straight code needs few registers, and some limit makes the assembler move loads together.
     const auto add_once = [&](FormKind kind, int axis, unsigned copies, unsigned along_x,
                               unsigned limit) {

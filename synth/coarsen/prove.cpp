@@ -261,6 +261,11 @@ private:
         continue;
       }
       const Lines lines = lines_of(theirs, k);
+      // Who stands before the instruction or behind it has the same address, if it writes nothing.
+      require(std::all_of(lines.addressed_by.begin(), lines.addressed_by.end(),
+                          [&](unsigned by) { return by == k; }) ||
+                  written_registers(module_, own).empty(),
+              mine, "an address is not that of another copy");
       for (const std::string &line : lines.text)
         require_text(mine++, line, "not what the kernel does there");
       k += lines.copies;

@@ -17,6 +17,10 @@
 // copies do all. Both is looked at here, line by line. Nothing else writes such a register, and each
 // copy does the load that fills it once. Loads that are a mov from another copy's own register,
 // which goes on changing, are none in a stretch (coarsening.cpp).
+//
+// What an access of one copy addresses may be said by another copy's register and how many bytes
+// lie between (wide.cpp): by what that copy has before the same instruction of its own. So between
+// where it stands and there nothing may write the register.
 
 #include "synth/coarsen/prove_stretch.h"
 
@@ -58,6 +62,17 @@ bool CoarsenStretches::is_here(Position mine, const Walk &walk, unsigned k) cons
                      [&](unsigned other) { return walk.next[other] == walk.next[k]; });
 }
 
+/// A copy's register for the address of an access holds what it does where the copy stands before
+/// that.
+void CoarsenStretches::require_address(Position mine, const Walk &walk, unsigned k,
+                                       Position at) const {
+  const RegisterId base = wide_address(module_, kernel_, at).base;
+  const auto [first, end] = std::minmax(walk.next[k], at);
+  for (Position i = first; i < end; ++i)
+    for (const RegisterId reg : written_registers(module_, kernel_.instructions[i]))
+      require(reg != base, mine, "an address is not that of another copy");
+}
+
 /// What they do.
 void CoarsenStretches::pass(Position mine, Walk &walk, unsigned k) const {
   const Position at = walk.next[k];
@@ -66,6 +81,8 @@ void CoarsenStretches::pass(Position mine, Walk &walk, unsigned k) const {
   const Lines &lines = *walk.lines[k];
   const std::vector<unsigned> all = sharers(walk, k);
   require(own.well_formed, mine, "an instruction of the kernel is not understood");
+  for (const unsigned by : lines.addressed_by)
+    require_address(mine, walk, by, at);
   walk.filled.insert(lines.filled.begin(), lines.filled.end());
   if (lines.part)
     for (const unsigned other : all)

@@ -31,6 +31,7 @@ private:
   void arrive(Walk &walk, unsigned k, Position at, Position end) const;
   std::vector<unsigned> sharers(const Walk &walk, unsigned k) const;
   bool is_here(Position mine, const Walk &walk, unsigned k) const;
+  void require_address(Position mine, const Walk &walk, unsigned k, Position at) const;
   void pass(Position mine, Walk &walk, unsigned k) const;
 };
 

@@ -7,6 +7,9 @@
 // wraps around in 64 bits and e(R - 1) = e(0) + (R - 1) * s holds in whole numbers, e(r) being the
 // extension in row r and s that of the step. Each e(0) + r * s lies between these two, so it is in
 // the range of what is extended, and congruent to e(r): it is e(r).
+//
+// That is so for each column of which the test is made; of one column alone, if in each row the
+// others are known to lie beside it (wide.cpp).
 
 #include "synth/coarsen/row_steps.h"
 
@@ -79,6 +82,7 @@ std::optional<SteppedAddress> stepped_address(CopyViews &views, const CoarsenFor
     found.by.coefficient = own->coefficient;
     found.by.is_signed = is_signed;
     found.by.numbers.push_back(number->id);
+    found.numbers.push_back(number);
     const auto extended = [&](Expr value) {
       return is_signed ? pool.sext(value, 64) : pool.zext(value, 64);
     };
@@ -94,6 +98,7 @@ std::optional<SteppedAddress> stepped_address(CopyViews &views, const CoarsenFor
     }
   }
   found.by.step = step->id;
+  found.step = step;
   return found;
 }
 

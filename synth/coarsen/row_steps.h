@@ -23,6 +23,8 @@ struct RowStep {
 /// What row_steps.cpp takes an address for, by copy, and what makes that right.
 struct SteppedAddress {
   RowStep by;
+  std::vector<Expr> numbers; ///< what is extended in the first row, by column
+  Expr step = nullptr;       ///< from a row to the next one, 32 bits
   Expr bytes = nullptr; ///< from a row to the next one, 64 bits
   std::vector<Expr> of; ///< by copy
 };

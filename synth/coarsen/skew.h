@@ -69,8 +69,8 @@ public:
   const SkewedStretch *around(std::uint32_t instruction) const;
   /// All that is done in a stretch.
   std::vector<SkewedStep> steps(const SkewedStretch &stretch) const;
-  /// What must hold for addresses to be a step apart from row to row; at the beginning of a stretch,
-  /// or before it in the same straight code.
+  /// What must hold for addresses to be a step apart from row to row, for each column; at the
+  /// beginning of a stretch, or before it in the same straight code.
   const std::vector<WideTest> &tests() const { return tests_; }
   /// Returns true for a load in a stretch whose addresses are then stepped_address().
   bool is_stepped(std::uint32_t load) const;

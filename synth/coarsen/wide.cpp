@@ -95,7 +95,9 @@ bool is_aligned(const facts::LowBits &base, std::int64_t offset, unsigned bytes)
 } // namespace
 
 bool WidePlan::is_wide() const {
-  return !stores.empty() || std::any_of(loads.begin(), loads.end(),
+  return std::any_of(stores.begin(), stores.end(),
+                     [](const WideStore &store) { return store.elements > 1; }) ||
+         std::any_of(loads.begin(), loads.end(),
                                         [](const WideLoad &load) { return load.elements > 1; });
 }
 
@@ -267,7 +269,7 @@ bool WidePlanner::part_at_tests() {
 void WidePlanner::look_for_all(facts::LowBitsOf &known) {
   plan_ = {};
   plan_.parted = parted_;
-  plan_.tests = skew_->tests();
+  add_row_tests(known);
   for (const Group &group : groups_)
     plan(group, known);
   std::sort(plan_.loads.begin(), plan_.loads.end(), [](const WideLoad &a, const WideLoad &b) {
@@ -278,6 +280,40 @@ void WidePlanner::look_for_all(facts::LowBitsOf &known) {
   std::sort(plan_.tests.begin(), plan_.tests.end(), [](const WideTest &a, const WideTest &b) {
     return std::tuple(a.instruction, a.low, a.high) < std::tuple(b.instruction, b.low, b.high);
   });
+}
+
+// Of a row's columns only the first is tested if the others are known to lie beside it in each row.
+void WidePlanner::add_row_tests(facts::LowBitsOf &known) {
+  ExprPool &pool = views_.emulation().pool();
+  const auto lie_beside = [&](const SteppedAddress &address) {
+    std::int64_t least = 0, most = 0;
+    for (const Expr number : address.numbers) {
+      const Expr beside = pool.sub(number, address.numbers[0]);
+      if (beside->kind != ExprKind::constant)
+        return false;
+      const std::int64_t by = as_signed(beside->value.low, beside->width);
+      least = std::min(least, by);
+      most = std::max(most, by);
+    }
+    for (unsigned row = 0; row < form_.copies; ++row) {
+      const facts::LowBits low =
+          known(pool.add(address.numbers[0], pool.mul(pool.constant(32, row), address.step)));
+      const auto value = static_cast<std::int64_t>(low.value);
+      if (low.count >= 32 ||
+          block_of(value + least, low.count) != block_of(value + most, low.count))
+        return false;
+    }
+    return true;
+  };
+  for (const WideTest &test : skew_->tests()) {
+    const auto access = std::find_if(
+        views_.emulation().trace().begin(), views_.emulation().trace().end(),
+        [&](const MemoryAccess &one) { return one.instruction == test.instruction; });
+    const auto stepped =
+        stepped_address(views_, form_, views_.common_address(*access));
+    if (test.low == 0 || !stepped || !lie_beside(*stepped))
+      plan_.tests.push_back(test);
+  }
 }
 
 void WidePlanner::plan(Group group, facts::LowBitsOf &known) {
@@ -355,13 +391,12 @@ bool WidePlanner::plan_loads(const Group &group, const std::vector<Place> &place
       for (const Place &place : by_offset.at(offset + e * step))
         if (skew_->rank(place.at) < skew_->rank(first.at))
           first = place;
-    const std::int64_t displacement = offset - first.offset;
-    const std::int64_t bytes =
-        wide_address(module_, kernel_, first.at.instruction).bytes + displacement;
-    if (bytes > std::numeric_limits<std::int32_t>::max() ||
-        bytes < std::numeric_limits<std::int32_t>::min())
+    const Place &base = base_of(places, first);
+    const std::int64_t displacement = offset - base.offset;
+    if (!is_in_range(first.at.instruction, displacement))
       return;
-    WideLoad &load = plan_.loads.emplace_back(WideLoad{first.at, displacement, elements, {}});
+    WideLoad &load = plan_.loads.emplace_back(
+        WideLoad{first.at, base.at.copy, displacement, elements, {}});
     for (unsigned e = 0; e < elements; ++e) {
       for (const Place &place : by_offset.at(offset + e * step))
         load.parts.emplace_back(place.at, e);
@@ -391,6 +426,25 @@ bool WidePlanner::plan_loads(const Group &group, const std::vector<Place> &place
   return found;
 }
 
+/// The place of a group by which another one is addressed: where rows of copies are apart, the first
+/// of its row, so that few addresses are kept.
+const WidePlanner::Place &WidePlanner::base_of(const std::vector<Place> &places,
+                                               const Place &place) const {
+  const bool is_store = opcode(place.at.instruction).op == Op::st;
+  if (is_store ? form_.skewed : skew_->around(place.at.instruction) != nullptr)
+    for (const Place &other : places)
+      if (other.at.instruction == place.at.instruction && other.at.copy < place.at.copy &&
+          form_.row_of(other.at.copy) == form_.row_of(place.at.copy))
+        return other;
+  return place;
+}
+
+bool WidePlanner::is_in_range(std::uint32_t access, std::int64_t displacement) const {
+  const std::int64_t bytes = wide_address(module_, kernel_, access).bytes + displacement;
+  return bytes <= std::numeric_limits<std::int32_t>::max() &&
+         bytes >= std::numeric_limits<std::int32_t>::min();
+}
+
 bool WidePlanner::plan_stores(const Group &group, facts::LowBitsOf &known) {
   bool found = false;
   for (std::size_t i = 0; i < group.places.size();) {
@@ -409,9 +463,12 @@ bool WidePlanner::plan_stores(const Group &group, facts::LowBitsOf &known) {
     unsigned elements = std::min(widest_elements, widest_bytes / group.bytes);
     while (elements > 1 && !is_good(elements))
       elements /= 2;
-    if (elements > 1) {
-      plan_.stores.push_back({first->at, elements});
-      found = true;
+    const Place &base = base_of(group.places, *first);
+    const std::int64_t displacement = first->offset - base.offset;
+    if ((elements > 1 || base.at != first->at) &&
+        is_in_range(first->at.instruction, displacement)) {
+      plan_.stores.push_back({first->at, base.at.copy, displacement, elements});
+      found |= elements > 1;
     }
     i += elements;
   }

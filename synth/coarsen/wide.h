@@ -20,7 +20,8 @@ namespace ptxasw::synth {
 /// One load in place of several, into registers of its own, just before an instance of one of them.
 struct WideLoad {
   Instance at;
-  std::int64_t displacement = 0; ///< bytes from what `at` addresses
+  unsigned addressed_by = 0;     ///< the copy whose address of the same instruction is used
+  std::int64_t displacement = 0; ///< bytes from that
   unsigned elements = 1;         ///< of the type that `at` loads: 1, 2 or 4
   /// Loads that are a mov from one of these registers, and the element that it has.
   std::vector<std::pair<Instance, unsigned>> parts;
@@ -30,7 +31,9 @@ struct WideLoad {
 /// Stores of this copy and of those after it, by one.
 struct WideStore {
   Instance first;
-  unsigned elements = 2;
+  unsigned addressed_by = 0;     ///< the copy whose address of the same instruction is used
+  std::int64_t displacement = 0; ///< bytes from that
+  unsigned elements = 2;         ///< 1, too, where it is addressed by another copy
   bool operator==(const WideStore &) const = default;
 };
 
@@ -89,6 +92,9 @@ private:
   bool admit(Group &group, facts::LowBitsOf &known, std::optional<WideTest> &test) const;
   std::vector<std::vector<Place>> near_ones(const Group &group) const;
   bool plan_loads(const Group &group, const std::vector<Place> &places, facts::LowBitsOf &known);
+  const Place &base_of(const std::vector<Place> &places, const Place &place) const;
+  void add_row_tests(facts::LowBitsOf &known);
+  bool is_in_range(std::uint32_t access, std::int64_t displacement) const;
   bool plan_stores(const Group &group, facts::LowBitsOf &known);
 
   const CoarsenForm form_;
