@@ -60,9 +60,9 @@ protected:
       : OfKernel(context), form_(form), copies_(form.total()), sharing_(context, form),
         shared_(sharing_.by_all()), first_(done_first(context, shared_)),
         recomputation_(context, sharing_.by_some()), plan_(std::move(plan)),
-        skew_(context, form, plan_.parted), merged_(merged_loads(context, form)), rooms_(rooms_of(module_, kernel_)),
-        dynamic_(dynamic_rooms_of(module_, kernel_)), calls_(calls_of(context)),
-        passing_(passing_variables(module_, kernel_)), names_(kernel_),
+        skew_(context, form, plan_.parted), merged_(merged_loads(context, form)),
+        rooms_(rooms_of(module_, kernel_)), dynamic_(dynamic_rooms_of(module_, kernel_)),
+        calls_(calls_of(context)), passing_(passing_variables(module_, kernel_)), names_(kernel_),
         alone_at_once_(can_be_alone_at_once()), instead_(kernel_.instructions.size()),
         has_own_(kernel_.registers.size(), false) {
     if (form.once)
@@ -92,8 +92,8 @@ protected:
   struct Lines {
     std::vector<std::string> text; ///< without semicolons
     unsigned copies = 1;
-    std::vector<std::size_t> filled; ///< wide loads that are done there
-    std::optional<std::size_t> part; ///< the wide load that it is a mov from
+    std::vector<std::size_t> filled;    ///< wide loads that are done there
+    std::optional<std::size_t> part;    ///< the wide load that it is a mov from
     std::vector<unsigned> addressed_by; ///< copies whose addresses of this instruction are used
   };
   Lines lines_of(std::uint32_t instruction, unsigned k) const;

@@ -70,13 +70,6 @@ const std::vector<CoarsenShape> &coarsen_shapes() {
     for (const int axis : {1, 2})
       for (const FormKind kind : {FormKind::rows, FormKind::neighbours})
         add_wide(kind, axis, 4, 1, {0, 128});
-    for (const FormKind kind : {FormKind::rows, FormKind::neighbours})
-      for (const int axis : {1, 2})
-        for (const auto &[copies, along_x] :
-             {std::pair(4u, 4u), std::pair(4u, 2u), std::pair(8u, 2u)})
-          for (const unsigned limit : {0u, 64u})
-            for (const bool once : {false, true})
-              list.push_back({{kind, axis, copies, along_x, 0, true, once, true}, limit});
     // Straight code needs few registers, and some limit makes the assembler move loads together.
     const auto add_once = [&](FormKind kind, int axis, unsigned copies, unsigned along_x,
                               unsigned limit) {
@@ -92,6 +85,12 @@ const std::vector<CoarsenShape> &coarsen_shapes() {
         add_once(kind, axis, 4, 1, 64);
       }
     }
+    // Rows one behind the other need few registers, in straight code above all.
+    for (const bool once : {true, false})
+      for (const FormKind kind : {FormKind::rows, FormKind::neighbours})
+        for (const int axis : {1, 2})
+          for (const auto &[copies, along_x] : {std::pair(4U, 4U), {8U, 2U}, {4U, 2U}})
+            list.push_back({{kind, axis, copies, along_x, 0, true, once, true}, 0});
     return list;
   }();
   return all;

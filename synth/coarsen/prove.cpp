@@ -25,6 +25,9 @@
 // entry is such a place, too: for each number of blocks that lie inside the grid, exactly these
 // must run.
 //
+// In versions `skewed` copies are at different instructions in stretches of straight code, and
+// together again behind them (prove_stretch.cpp).
+//
 // In versions `once` of loops over the grid, the branches to another round lead on to where the
 // loop ends (rounds.cpp): the kernel is the one with such branches, whose threads do the same in a
 // launch that the table allows.

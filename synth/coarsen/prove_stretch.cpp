@@ -11,12 +11,12 @@
 // blocks, or threads of one that do not see each other, so every interleaving is one that the
 // kernel could have had. Nothing is asked of the order that the writer had in mind.
 //
-// A load may be a mov from a register of a wide load, of the same address (copies.cpp): for its copy
-// it was done at that time. That may be so if the copy has not stored since, and it has not stored
-// in this stretch before the load; and if the register was filled in this stretch, of which all
-// copies do all. Both is looked at here, line by line. Nothing else writes such a register, and each
-// copy does the load that fills it once. Loads that are a mov from another copy's own register,
-// which goes on changing, are none in a stretch (coarsening.cpp).
+// A load may be a mov from a register of a wide load, of the same address (copies.cpp): for its
+// copy it was done at that time. That may be so if the copy has not stored since, and it has not
+// stored in this stretch before the load; and if the register was filled in this stretch, of which
+// all copies do all. Both is looked at here, line by line. Nothing else writes such a register, and
+// each copy does the load that fills it once. Loads that are a mov from another copy's own
+// register, which goes on changing, are none in a stretch (coarsening.cpp).
 //
 // What an access of one copy addresses may be said by another copy's register and how many bytes
 // lie between (wide.cpp): by what that copy has before the same instruction of its own. So between

@@ -75,8 +75,8 @@ std::optional<SteppedAddress> stepped_address(CopyViews &views, const CoarsenFor
     const Expr number = own->extension->children[0];
     const Expr by = pool.sub(others->extension->children[0], number);
     const bool is_signed = own->extension->kind == ExprKind::sext;
-    if (step && (by != step || own->coefficient != found.by.coefficient ||
-                 is_signed != found.by.is_signed))
+    if (step &&
+        (by != step || own->coefficient != found.by.coefficient || is_signed != found.by.is_signed))
       return std::nullopt;
     step = by;
     found.by.coefficient = own->coefficient;

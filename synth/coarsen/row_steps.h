@@ -14,9 +14,9 @@ namespace ptxasw::synth {
 /// the extension of another number that is larger by `step`.
 struct RowStep {
   std::uint64_t coefficient = 1;
-  bool is_signed = false;             ///< the extension
-  std::uint32_t step = 0;             ///< ExprNode::id, 32 bits
-  std::vector<std::uint32_t> numbers; ///< in the first row, by column: ExprNode::id
+  bool is_signed = false;                            ///< the extension
+  std::uint32_t step = 0;                            ///< ExprNode::id, 32 bits
+  std::vector<std::uint32_t> numbers;                ///< in the first row, by column: ExprNode::id
   auto operator<=>(const RowStep &) const = default; // NOLINT(modernize-use-nullptr)
 };
 
@@ -25,8 +25,8 @@ struct SteppedAddress {
   RowStep by;
   std::vector<Expr> numbers; ///< what is extended in the first row, by column
   Expr step = nullptr;       ///< from a row to the next one, 32 bits
-  Expr bytes = nullptr; ///< from a row to the next one, 64 bits
-  std::vector<Expr> of; ///< by copy
+  Expr bytes = nullptr;      ///< from a row to the next one, 64 bits
+  std::vector<Expr> of;      ///< by copy
 };
 
 /// Nothing if rows of copies do not differ in that way alone; `address` as CopyViews has it.

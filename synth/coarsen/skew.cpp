@@ -16,6 +16,8 @@
 namespace ptxasw::synth {
 namespace {
 
+constexpr std::uint64_t largest_step = 0x7fffffff;
+
 /// Returns true if two loads have one address in neighbouring rows of copies.
 bool is_next_row(const std::vector<std::uint32_t> &one, const std::vector<std::uint32_t> &other,
                  unsigned along_x) {
@@ -52,6 +54,11 @@ Skew::Loads Skew::find_loads(const KernelContext &context, const CoarsenForm &fo
         if (const Expr held = views.emulation().probed(i);
             held && views.emulation().expand(held) == stepped->bytes)
           load.step = probes[i].reg;
+      if (load.step != no_register)
+        load.bytes = 1;
+      else if (stepped->bytes->kind == ExprKind::constant &&
+               stepped->bytes->value.low <= largest_step)
+        load.bytes = stepped->bytes->value.low;
     }
     found[access.instruction] = std::move(load);
   }
@@ -138,7 +145,7 @@ void Skew::look_at_run(std::uint32_t begin, std::uint32_t end) {
   for (const auto &[by, before] : steps_)
     for (unsigned column = 0; any && column < form_.along_x; ++column)
       tests_.push_back({before, column, (form_.copies - 1) * form_.along_x + column,
-                        form_.copies - 1, loads().at(before).step});
+                        (form_.copies - 1) * loads().at(before).bytes, loads().at(before).step});
 }
 
 // Steps from row to row by which loads of a run would be the same, and are not without.
@@ -146,7 +153,7 @@ void Skew::find_steps(std::uint32_t begin, std::uint32_t end) {
   steps_.clear();
   const auto first = loads().lower_bound(begin), last = loads().lower_bound(end);
   for (auto one = first; one != last; ++one)
-    for (auto other = first; one->second.step != no_register && other != last; ++other)
+    for (auto other = first; one->second.bytes != 0 && other != last; ++other)
       if (other->first != one->first && other->second.by == one->second.by &&
           is_next_row(one->second.stepped, other->second.stepped, form_.along_x) &&
           !is_next_row(one->second.plain, other->second.plain, form_.along_x))
@@ -241,15 +248,15 @@ std::vector<SkewedStep> Skew::steps(const SkewedStretch &stretch) const {
   while (true) {
     std::optional<unsigned> next;
     for (unsigned row = 0; row < form_.copies; ++row)
-      if (is_ready(row) && (!next || at[row] + stretch.delay * row <
-                                         at[*next] + stretch.delay * *next))
+      if (is_ready(row) &&
+          (!next || at[row] + stretch.delay * row < at[*next] + stretch.delay * *next))
         next = row;
     if (!next)
       return steps;
     const std::uint32_t i = at[*next];
     const bool all = is_for_rows(i);
-    steps.push_back({i, all ? 0 : *next * form_.along_x,
-                     all ? form_.total() : (*next + 1) * form_.along_x});
+    steps.push_back(
+        {i, all ? 0 : *next * form_.along_x, all ? form_.total() : (*next + 1) * form_.along_x});
     for (unsigned row = 0; row < form_.copies; ++row)
       if (all || row == *next) {
         ++at[row];

@@ -89,6 +89,7 @@ private:
     std::vector<std::uint32_t> plain, stepped; ///< by copy: ExprNode::id; `stepped` may be empty
     RowStep by;
     RegisterId step = no_register; ///< holds bytes from row to row, for all copies
+    std::uint64_t bytes = 0;       ///< or so many they are; 0: neither is known
   };
   using Loads = std::map<std::uint32_t, Load>; ///< by instruction
   static Loads find_loads(const KernelContext &context, const CoarsenForm &form,
@@ -109,7 +110,7 @@ private:
   std::map<RowStep, std::uint32_t> steps_; ///< of one run: those that are tested, before which load
   std::vector<SkewedStretch> stretches_;
   std::vector<WideTest> tests_;
-  std::vector<bool> is_stepped_; ///< by instruction
+  std::vector<bool> is_stepped_;     ///< by instruction
   std::vector<std::uint64_t> ranks_; ///< by instruction, then by copy; empty without stretches
 };
 

@@ -98,7 +98,7 @@ bool WidePlan::is_wide() const {
   return std::any_of(stores.begin(), stores.end(),
                      [](const WideStore &store) { return store.elements > 1; }) ||
          std::any_of(loads.begin(), loads.end(),
-                                        [](const WideLoad &load) { return load.elements > 1; });
+                     [](const WideLoad &load) { return load.elements > 1; });
 }
 
 unsigned WidePlan::saved() const {
@@ -186,7 +186,8 @@ void WidePlanner::add(const MemoryAccess &access, std::uint32_t segment) {
   for (unsigned k = 0; k < form_.total(); ++k) {
     if (is_load && sharing_.keeper(instruction(access.instruction), k) != k)
       continue;
-    const auto parts = take_apart(views_.emulation().pool(), stepped ? stepped->of[k] : views_.of(address, k));
+    const auto parts =
+        take_apart(views_.emulation().pool(), stepped ? stepped->of[k] : views_.of(address, k));
     if (!parts)
       continue;
     const Key key{is_load ? segment : ~access.instruction, parts->base->id,
@@ -306,11 +307,10 @@ void WidePlanner::add_row_tests(facts::LowBitsOf &known) {
     return true;
   };
   for (const WideTest &test : skew_->tests()) {
-    const auto access = std::find_if(
-        views_.emulation().trace().begin(), views_.emulation().trace().end(),
-        [&](const MemoryAccess &one) { return one.instruction == test.instruction; });
-    const auto stepped =
-        stepped_address(views_, form_, views_.common_address(*access));
+    const auto access =
+        std::find_if(views_.emulation().trace().begin(), views_.emulation().trace().end(),
+                     [&](const MemoryAccess &one) { return one.instruction == test.instruction; });
+    const auto stepped = stepped_address(views_, form_, views_.common_address(*access));
     if (test.low == 0 || !stepped || !lie_beside(*stepped))
       plan_.tests.push_back(test);
   }
@@ -395,8 +395,8 @@ bool WidePlanner::plan_loads(const Group &group, const std::vector<Place> &place
     const std::int64_t displacement = offset - base.offset;
     if (!is_in_range(first.at.instruction, displacement))
       return;
-    WideLoad &load = plan_.loads.emplace_back(
-        WideLoad{first.at, base.at.copy, displacement, elements, {}});
+    WideLoad &load =
+        plan_.loads.emplace_back(WideLoad{first.at, base.at.copy, displacement, elements, {}});
     for (unsigned e = 0; e < elements; ++e) {
       for (const Place &place : by_offset.at(offset + e * step))
         load.parts.emplace_back(place.at, e);
@@ -426,14 +426,17 @@ bool WidePlanner::plan_loads(const Group &group, const std::vector<Place> &place
   return found;
 }
 
-/// The place of a group by which another one is addressed: where rows of copies are apart, the first
-/// of its row, so that few addresses are kept.
+/// The place of a group by which another one is addressed: where rows of copies are apart, the
+/// first of its row, so that few addresses are kept.
 const WidePlanner::Place &WidePlanner::base_of(const std::vector<Place> &places,
                                                const Place &place) const {
-  const bool is_store = opcode(place.at.instruction).op == Op::st;
-  if (is_store ? form_.skewed : skew_->around(place.at.instruction) != nullptr)
+  const std::uint32_t i = place.at.instruction;
+  const auto written = written_registers(module_, instruction(i));
+  const bool keeps = std::find(written.begin(), written.end(),
+                               wide_address(module_, kernel_, i).base) == written.end();
+  if (keeps && (opcode(i).op == Op::st ? form_.skewed : skew_->around(i) != nullptr))
     for (const Place &other : places)
-      if (other.at.instruction == place.at.instruction && other.at.copy < place.at.copy &&
+      if (other.at.instruction == i && other.at.copy < place.at.copy &&
           form_.row_of(other.at.copy) == form_.row_of(place.at.copy))
         return other;
   return place;

@@ -268,6 +268,9 @@ Mutants mutants_of(const std::string &line) {
     add("\\btwice", "thrice");
     add("\\bthrice", "twice");
     add("\\], 7", "], 8");
+    add("%stride", "%distance");
+    add("%c6_", "%c0_");
+    add("%c4_", "%c2_");
     return list;
   }();
   Mutants result{"", line + "\n" + line};
@@ -396,6 +399,22 @@ TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
   CHECK(more_than(all.refused, 3000));
   // Mostly added code whose order is free, or that is there twice.
   CHECK(all.harmless * 5 < all.refused);
+}
+
+TEST_CASE("the proof refuses what is changed where rows are skewed, unless it changes nothing") {
+  Count all;
+  const auto run = [&](const char *file, const char *kernel, const char *variant) {
+    const std::filesystem::path tests = SOURCE_DIR "/tests/synth";
+    const Count count = try_all(write_one(file_text(tests / file), kernel, variant));
+    MESSAGE(fmt::format("{} {}: {} mutants, {} refused, {} no PTX, {} harmless", file, variant,
+                        count.tried, count.refused, count.no_ptx, count.harmless));
+    all.refused += count.refused;
+    all.harmless += count.harmless;
+  };
+  run("versions/vectorise/skewed.ptx", "k", "wide-x2y4-rows-skewed");
+  run("wide/skewed.ptx", "column", "wide-x2y4-neighbours-skewed");
+  CHECK(more_than(all.refused, 1000));
+  // Lines of copies that do not share anything may come in any order.
 }
 
 TEST_CASE(
