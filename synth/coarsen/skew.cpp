@@ -76,7 +76,6 @@ Skew::Skew(const KernelContext &context, const CoarsenForm &form,
       first_(done_first(context, sharing_.by_all())), calls_(calls_of(context)) {
   if (!form.skewed)
     return;
-  is_stepped_.resize(count(), false);
   const std::vector<bool> border = borders(parted);
   std::uint32_t from = 0;
   bool has_stored = false;
@@ -206,11 +205,15 @@ bool Skew::find_delay(SkewedStretch stretch) {
     return false;
   stretches_.push_back(stretch);
   for (auto load = first; load != last; ++load)
-    is_stepped_[load->first] = &addresses_of(*load) == &load->second.stepped;
+    if (&addresses_of(*load) == &load->second.stepped)
+      tested_before_[load->first] = steps_.at(load->second.by);
   return true;
 }
 
-bool Skew::is_stepped(std::uint32_t load) const { return form_.skewed && is_stepped_[load]; }
+std::optional<std::uint32_t> Skew::tested_before(std::uint32_t load) const {
+  const auto found = tested_before_.find(load);
+  return found == tested_before_.end() ? std::nullopt : std::optional(found->second);
+}
 
 const SkewedStretch *Skew::around(std::uint32_t instruction) const {
   const auto after = std::upper_bound(

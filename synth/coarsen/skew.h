@@ -72,8 +72,9 @@ public:
   /// What must hold for addresses to be a step apart from row to row, for each column; at the
   /// beginning of a stretch, or before it in the same straight code.
   const std::vector<WideTest> &tests() const { return tests_; }
-  /// Returns true for a load in a stretch whose addresses are then stepped_address().
-  bool is_stepped(std::uint32_t load) const;
+  /// Of a load in a stretch whose addresses are then stepped_address(), the load before which that
+  /// is tested; nothing for others.
+  std::optional<std::uint32_t> tested_before(std::uint32_t load) const;
   /// When an instance's line comes: of two in one stretch, or outside of them, the one with the
   /// lower number.
   std::uint64_t rank(const Instance &one) const;
@@ -110,7 +111,7 @@ private:
   std::map<RowStep, std::uint32_t> steps_; ///< of one run: those that are tested, before which load
   std::vector<SkewedStretch> stretches_;
   std::vector<WideTest> tests_;
-  std::vector<bool> is_stepped_;     ///< by instruction
+  std::map<std::uint32_t, std::uint32_t> tested_before_; ///< by load
   std::vector<std::uint64_t> ranks_; ///< by instruction, then by copy; empty without stretches
 };
 

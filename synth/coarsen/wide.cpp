@@ -180,7 +180,7 @@ void WidePlanner::add(const MemoryAccess &access, std::uint32_t segment) {
   find_arguments(address);
   const bool is_load = access.effect == Effect::load;
   const RegisterId value = wide_value(module_, kernel_, access.instruction);
-  const auto stepped = skew_->is_stepped(access.instruction)
+  const auto stepped = skew_->tested_before(access.instruction)
                            ? stepped_address(views_, form_, address)
                            : std::nullopt;
   for (unsigned k = 0; k < form_.total(); ++k) {
@@ -324,8 +324,24 @@ void WidePlanner::plan(Group group, facts::LowBitsOf &known) {
   if (group.is_load)
     for (const std::vector<Place> &places : near_ones(group))
       wide |= plan_loads(group, places, known);
-  if (wide && test)
+  if (!wide || !test)
+    return;
+  *test = before_rows(*test, group);
+  if (std::find(plan_.tests.begin(), plan_.tests.end(), *test) == plan_.tests.end())
     plan_.tests.push_back(*test);
+}
+
+// Loads of different rows that are addressed by one number, which is tested before the first of
+// them: what holds for columns of that number can be tested there, too, for all of them, so that
+// rows need not wait for each other at each load.
+WideTest WidePlanner::before_rows(const WideTest &test, const Group &group) const {
+  const auto before = skew_->tested_before(test.instruction);
+  const bool all = std::all_of(group.places.begin(), group.places.end(), [&](const Place &place) {
+    return skew_->tested_before(place.at.instruction) == before;
+  });
+  if (!before || !all || form_.row_of(test.low) != form_.row_of(test.high))
+    return test;
+  return {*before, form_.column_of(test.low), form_.column_of(test.high), test.distance};
 }
 
 // Leaves those in the group whose offsets are what they seem to be, given the test.
