@@ -85,12 +85,10 @@ const std::vector<CoarsenShape> &coarsen_shapes() {
         add_once(kind, axis, 4, 1, 64);
       }
     }
-    // Rows one behind the other need few registers, in straight code above all.
-    for (const bool once : {true, false})
-      for (const FormKind kind : {FormKind::rows, FormKind::neighbours})
-        for (const int axis : {1, 2})
-          for (const auto &[copies, along_x] : {std::pair(4U, 4U), {8U, 2U}, {4U, 2U}})
-            list.push_back({{kind, axis, copies, along_x, 0, true, once, true}, 0});
+    // Rows one behind the other gain in straight code alone (docs/internals/siblings.md).
+    for (const FormKind kind : {FormKind::rows, FormKind::neighbours})
+      for (const auto &[copies, along_x] : {std::pair(8U, 2U), {4U, 4U}, {4U, 2U}})
+        list.push_back({{kind, 1, copies, along_x, 0, true, true, true}, 64});
     return list;
   }();
   return all;
@@ -141,6 +139,8 @@ tl::expected<CoarsenForm, std::string> coarsen_form(const Sibling &sibling) {
     return tl::unexpected(std::string("too many copies"));
   if (along_x > 1 && (along_x & (along_x - 1) || (found && form.axis == 0)))
     return tl::unexpected(std::string("the points along x are not understood"));
+  if (skewed && (!wide || form.copies == 1))
+    return tl::unexpected(std::string("there are no rows to be one behind the other"));
   // Rows are rows only where every block that may be launched is one thread thick.
   SiblingNeeds needs = sibling.needs;
   // What a launch must have of it is asked by the proof.

@@ -92,6 +92,15 @@ bool is_aligned(const facts::LowBits &base, std::int64_t offset, unsigned bytes)
          (base.value + static_cast<std::uint64_t>(offset)) % bytes == 0;
 }
 
+/// The bytes between two addresses that tell that a number which is extended does not wrap around
+/// on its way to one that is larger by `inner`; nothing if none would.
+std::optional<std::uint64_t> distance_of(std::int64_t inner, std::int64_t distance) {
+  if (inner <= 0 || inner > largest_scale || distance <= 0 || distance % inner != 0 ||
+      distance / inner > largest_scale)
+    return std::nullopt;
+  return static_cast<std::uint64_t>(distance);
+}
+
 } // namespace
 
 bool WidePlan::is_wide() const {
@@ -331,17 +340,34 @@ void WidePlanner::plan(Group group, facts::LowBitsOf &known) {
     plan_.tests.push_back(*test);
 }
 
-// Loads of different rows that are addressed by one number, which is tested before the first of
-// them: what holds for columns of that number can be tested there, too, for all of them, so that
-// rows need not wait for each other at each load.
-WideTest WidePlanner::before_rows(const WideTest &test, const Group &group) const {
+// Loads of different rows whose steps are tested before the first of them: what holds for columns
+// of the group's number can be tested there, too, for all rows, so that these need not wait for
+// each other at each load. That load may have another number in its columns; then it tells nothing.
+WideTest WidePlanner::before_rows(const WideTest &test, const Group &group) {
   const auto before = skew_->tested_before(test.instruction);
-  const bool all = std::all_of(group.places.begin(), group.places.end(), [&](const Place &place) {
-    return skew_->tested_before(place.at.instruction) == before;
-  });
-  if (!before || !all || form_.row_of(test.low) != form_.row_of(test.high))
+  if (!before)
     return test;
-  return {*before, form_.column_of(test.low), form_.column_of(test.high), test.distance};
+  const auto &trace = views_.emulation().trace();
+  const auto load = std::find_if(trace.begin(), trace.end(), [&](const MemoryAccess &access) {
+    return access.instruction == *before;
+  });
+  const Expr address = views_.common_address(*load);
+  const unsigned low = form_.column_of(test.low), high = form_.column_of(test.high);
+  ExprPool &pool = views_.emulation().pool();
+  const auto from = take_apart(pool, views_.of(address, low)),
+             to = take_apart(pool, views_.of(address, high));
+  const auto is_of_group = [&](const Parts &parts) {
+    return !parts.extended ||
+           (parts.extended == group.extended && parts.is_signed == group.is_signed);
+  };
+  if (!from || !to || from->base != to->base || !is_of_group(*from) || !is_of_group(*to))
+    return test;
+  const bool covers =
+      std::all_of(group.places.begin(), group.places.end(), [&](const Place &place) {
+        return from->inner <= place.inner && place.inner <= to->inner;
+      });
+  const auto distance = distance_of(to->inner - from->inner, to->offset - from->offset);
+  return covers && distance ? WideTest{*before, low, high, *distance} : test;
 }
 
 // Leaves those in the group whose offsets are what they seem to be, given the test.
@@ -358,16 +384,18 @@ bool WidePlanner::admit(Group &group, facts::LowBitsOf &known,
       block_of(value + least->inner, low.count) == block_of(value + most->inner, low.count))
     return true;
   const std::uint32_t first = group.places[0].at.instruction;
-  const auto end = std::find_if(group.places.begin(), group.places.end(),
-                                [&](const Place &place) { return place.at.instruction != first; });
+  const bool is_stepped = skew_->tested_before(first).has_value(); // one row, so that only columns
+  const unsigned row = form_.row_of(group.places[0].at.copy);      // are between
+  const auto end = std::find_if(group.places.begin(), group.places.end(), [&](const Place &place) {
+    return place.at.instruction != first || (is_stepped && form_.row_of(place.at.copy) != row);
+  });
   const auto [from, to] = std::minmax_element(group.places.begin(), end, by_inner);
-  const std::int64_t inner = to->inner - from->inner, distance = to->offset - from->offset;
   const Place lowest = *from, highest = *to;
-  if (inner != 0) {
-    if (distance <= 0 || distance % inner != 0 || distance / inner > largest_scale ||
-        inner > largest_scale)
+  if (const std::int64_t inner = highest.inner - lowest.inner; inner != 0) {
+    const auto distance = distance_of(inner, highest.offset - lowest.offset);
+    if (!distance)
       return false;
-    test = WideTest{first, lowest.at.copy, highest.at.copy, static_cast<std::uint64_t>(distance)};
+    test = WideTest{first, lowest.at.copy, highest.at.copy, *distance};
   }
   std::erase_if(group.places, [&](const Place &place) {
     return place.inner < lowest.inner || place.inner > highest.inner;

@@ -93,7 +93,7 @@ private:
   std::vector<std::vector<Place>> near_ones(const Group &group) const;
   bool plan_loads(const Group &group, const std::vector<Place> &places, facts::LowBitsOf &known);
   const Place &base_of(const std::vector<Place> &places, const Place &place) const;
-  WideTest before_rows(const WideTest &test, const Group &group) const;
+  WideTest before_rows(const WideTest &test, const Group &group);
   void add_row_tests(facts::LowBitsOf &known);
   bool is_in_range(std::uint32_t access, std::int64_t displacement) const;
   bool plan_stores(const Group &group, facts::LowBitsOf &known);
