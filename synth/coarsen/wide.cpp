@@ -39,6 +39,7 @@ struct Parts {
   Expr base = nullptr;
   std::int64_t offset = 0;
   Expr extended = nullptr;
+  std::uint64_t factor = 1; ///< of what is extended
   bool is_signed = false;
   std::int64_t inner = 0;
 };
@@ -46,7 +47,7 @@ struct Parts {
 /// Takes constants out of an address and out of the number that is extended in it; nothing if more
 /// than one such number has a constant.
 std::optional<Parts> take_apart(ExprPool &pool, Expr address) {
-  Parts parts{address, 0, nullptr, false, 0};
+  Parts parts{address, 0, nullptr, 1, false, 0};
   Expr extension = nullptr;
   std::uint64_t coefficient = 1;
   const auto look_at = [&](Expr child, std::uint64_t factor) {
@@ -74,7 +75,8 @@ std::optional<Parts> take_apart(ExprPool &pool, Expr address) {
     const Expr factor = pool.constant(64, coefficient);
     parts.base =
         pool.add(pool.sub(address, pool.mul(factor, extension)), pool.mul(factor, without));
-    parts.offset = static_cast<std::int64_t>(coefficient) * parts.inner;
+    parts.factor = coefficient;
+    parts.offset = static_cast<std::int64_t>(coefficient * static_cast<std::uint64_t>(parts.inner));
   }
   if (parts.base->kind == ExprKind::sum) {
     const Bits constant = parts.base->value;
@@ -203,15 +205,16 @@ void WidePlanner::add(const MemoryAccess &access, std::uint32_t segment) {
                   opcode(access.instruction).text, kernel_.registers[value].type};
     const auto [found, is_new] = keys_.try_emplace(key, groups_.size());
     if (is_new)
-      groups_.push_back({is_load, access.bytes, parts->base, nullptr, false, {}});
+      groups_.push_back({is_load, access.bytes, parts->base, nullptr, 1, false, {}});
     Group &group = groups_[found->second];
     if (parts->extended && !group.extended) {
       group.extended = parts->extended;
+      group.factor = parts->factor;
       group.is_signed = parts->is_signed;
     }
-    // One whose own number is the base's, or that has the group's number and a constant.
-    if (!parts->extended ||
-        (parts->extended == group.extended && parts->is_signed == group.is_signed))
+    // One whose own number is the base's, or that has the group's number, as often, and a constant.
+    if (!parts->extended || (parts->extended == group.extended && parts->factor == group.factor &&
+                             parts->is_signed == group.is_signed))
       group.places.push_back({{access.instruction, k}, parts->offset, parts->inner});
   }
 }

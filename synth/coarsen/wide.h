@@ -74,10 +74,11 @@ private:
   /// between, or one store's.
   struct Group {
     bool is_load = true;
-    unsigned bytes = 0;      ///< of an element
-    Expr base = nullptr;     ///< the address without constants
-    Expr extended = nullptr; ///< the number in it that is extended and has one; null: none has
-    bool is_signed = false;  ///< the extension
+    unsigned bytes = 0;       ///< of an element
+    Expr base = nullptr;      ///< the address without constants
+    Expr extended = nullptr;  ///< the number in it that is extended and has one; null: none has
+    std::uint64_t factor = 1; ///< by which all of them multiply that
+    bool is_signed = false;   ///< the extension
     std::vector<Place> places;
   };
   using Key = std::tuple<std::uint32_t, std::uint32_t, std::string_view, ScalarType>;
