@@ -95,10 +95,11 @@ bool is_aligned(const facts::LowBits &base, std::int64_t offset, unsigned bytes)
 }
 
 /// The bytes between two addresses that tell that a number which is extended does not wrap around
-/// on its way to one that is larger by `inner`; nothing if none would.
-std::optional<std::uint64_t> distance_of(std::int64_t inner, std::int64_t distance) {
-  if (inner <= 0 || inner > largest_scale || distance <= 0 || distance % inner != 0 ||
-      distance / inner > largest_scale)
+/// on its way to one that is larger by `inner`; nothing if none would: a factor may hide it.
+std::optional<std::uint64_t> distance_of(std::int64_t inner, std::int64_t distance,
+                                         std::uint64_t factor) {
+  if (factor > std::uint64_t{largest_scale} || inner <= 0 || inner > largest_scale ||
+      distance <= 0 || distance % inner != 0 || distance / inner > largest_scale)
     return std::nullopt;
   return static_cast<std::uint64_t>(distance);
 }
@@ -360,8 +361,8 @@ WideTest WidePlanner::before_rows(const WideTest &test, const Group &group) {
   const auto from = take_apart(pool, views_.of(address, low)),
              to = take_apart(pool, views_.of(address, high));
   const auto is_of_group = [&](const Parts &parts) {
-    return !parts.extended ||
-           (parts.extended == group.extended && parts.is_signed == group.is_signed);
+    return !parts.extended || (parts.extended == group.extended && parts.factor == group.factor &&
+                               parts.is_signed == group.is_signed);
   };
   if (!from || !to || from->base != to->base || !is_of_group(*from) || !is_of_group(*to))
     return test;
@@ -369,7 +370,8 @@ WideTest WidePlanner::before_rows(const WideTest &test, const Group &group) {
       std::all_of(group.places.begin(), group.places.end(), [&](const Place &place) {
         return from->inner <= place.inner && place.inner <= to->inner;
       });
-  const auto distance = distance_of(to->inner - from->inner, to->offset - from->offset);
+  const auto distance =
+      distance_of(to->inner - from->inner, to->offset - from->offset, group.factor);
   return covers && distance ? WideTest{*before, low, high, *distance} : test;
 }
 
@@ -395,7 +397,7 @@ bool WidePlanner::admit(Group &group, facts::LowBitsOf &known,
   const auto [from, to] = std::minmax_element(group.places.begin(), end, by_inner);
   const Place lowest = *from, highest = *to;
   if (const std::int64_t inner = highest.inner - lowest.inner; inner != 0) {
-    const auto distance = distance_of(inner, highest.offset - lowest.offset);
+    const auto distance = distance_of(inner, highest.offset - lowest.offset, group.factor);
     if (!distance)
       return false;
     test = WideTest{first, lowest.at.copy, highest.at.copy, *distance};
