@@ -99,6 +99,21 @@ FILTERS = ("box", "conv2d_5", "conv2d_7")
 
 
 @table
+def skewed_versions(path):
+    """The best skewed version of each filter that has one, and the best of all others."""
+    gains = defaultdict(dict)
+    for row in jsonl(path):
+        if row["block"][1] == 1:
+            gains[row["case"], tuple(row["block"])][row["variant"]] = row["gain"]
+    for (case, block), of in gains.items():
+        kept = {name: gain for name, gain in of.items() if name.endswith("-skewed-once-r64")}
+        if kept:
+            rest = {name: gain for name, gain in of.items() if "-skewed" not in name}
+            yield [f"{case}, {shape(block)}", *(version_cell((best[name], name)) for best in (kept, rest)
+                                                for name in [max(best, key=best.get)])]
+
+
+@table
 def stream_versions(*paths):
     """Best versions of streaming kernels by number of elements and block, a row a kernel and GPU."""
     of = {path.parent.name.upper(): best_versions(path, lambda case: "^" in case) for path in paths}

@@ -79,6 +79,8 @@ constexpr std::string_view preferred[] = {"x8",
                                           "x2",
                                           "wide-x2y4-rows",
                                           "y4-neighbours",
+                                          "wide-x2y8-rows-skewed-once-r64",
+                                          "wide-x4y4-rows-skewed-once-r64",
                                           "wide-x2y4-rows-once-r64",
                                           "wide-x4-once",
                                           "wide-x2y4-neighbours-once-r64"};

@@ -8,6 +8,7 @@
 #include "emulator/facts/global_index.h"
 #include "emulator/semantics/one_value.h"
 #include "synth/coarsen/rooms.h"
+#include "synth/coarsen/skew.h"
 #include "synth/coarsen/wide.h"
 #include "synth/same_launch.h"
 #include "synth/spread.h"
@@ -29,7 +30,7 @@ constexpr Refusal nothing{"nothing-adjacent",
 /// Instructions that one sibling of so many copies may have. Of those of eight and more, none that
 /// is larger has won where versions were timed (docs/results), and ptxas takes seconds for each.
 std::size_t size_budget(const CoarsenForm &form) {
-  return form.total() >= 8 ? 10'000 : form.wide ? 30'000 : 100'000;
+  return form.skewed ? 12'000 : form.total() >= 8 ? 10'000 : form.wide ? 30'000 : 100'000;
 }
 
 Proposal proposal_for(const KernelContext &context, const CoarsenShape &shape) {
@@ -44,6 +45,8 @@ Proposal proposal_for(const KernelContext &context, const CoarsenShape &shape) {
   sibling.kind = form.wide ? "wide" : name_of(form.kind);
   if (form.wide && form.copies > 1)
     sibling.kind += fmt::format("-{}", name_of(form.kind));
+  if (form.skewed)
+    sibling.kind += "-skewed";
   if (form.once)
     sibling.kind += "-once";
   std::string word = proposal.variant;
@@ -189,7 +192,8 @@ FamilyAnswer propose_vectorise(const KernelContext &context) {
     }
     form.shift = wide_shift(context, form.along_x);
     const BestPlan &best = best_plan(context, form);
-    if (!best.plan.is_wide())
+    if (form.skewed ? Skew(context, form, best.plan.parted).stretches().empty()
+                    : !best.plan.is_wide())
       continue;
     Proposal proposal = proposal_for(context, shape);
     proposal.sibling.needs.aligned = best.needs.aligned;

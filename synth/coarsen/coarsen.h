@@ -51,6 +51,7 @@ struct CoarsenForm {
   unsigned shift = 0;   ///< by which these begin before a multiple of `along_x`
   bool wide = false;    ///< consecutive accesses are one
   bool once = false;    ///< loops over the grid have one round
+  bool skewed = false;  ///< rows go one behind the other (skew.h)
 
   /// Copy k is that of row k / along_x and of point k % along_x.
   unsigned total() const { return copies * along_x; }
@@ -207,7 +208,7 @@ public:
   static constexpr const char *next = "%next";
   /// Which copy goes on alone, where one code is there for all: in place of index() and point().
   static constexpr const char *lone_index = "%lone_index", *lone_point = "%lone_point";
-  static constexpr const char *distance = "%distance";
+  static constexpr const char *distance = "%distance", *stride = "%stride";
   /// Element of a wide load.
   static std::string wide(std::size_t load, unsigned element) {
     return fmt::format("%w{}_{}", load, element);

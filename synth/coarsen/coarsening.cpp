@@ -68,7 +68,9 @@ Coarsening::Lines Coarsening::lines_of(std::uint32_t instruction, unsigned k) co
     std::vector<std::string> values;
     for (unsigned e = 0; e < wide.elements; ++e)
       values.push_back(CoarsenNames::wide(load, e));
-    lines.text.push_back(access(wide.at, wide.displacement, values));
+    lines.text.push_back(access({instruction, wide.addressed_by}, wide.displacement, values));
+    lines.filled.push_back(load);
+    lines.addressed_by.push_back(wide.addressed_by);
   }
   const auto take = [&](const std::string &from) {
     const RegisterId reg = wide_value(module_, kernel_, instruction);
@@ -81,11 +83,14 @@ Coarsening::Lines Coarsening::lines_of(std::uint32_t instruction, unsigned k) co
     std::vector<std::string> values;
     for (unsigned e = 0; e < store->elements; ++e)
       values.push_back(name_of(wide_value(module_, kernel_, instruction), k + e));
-    lines.text.push_back(access(store->first, 0, values));
+    lines.text.push_back(access({instruction, store->addressed_by}, store->displacement, values));
     lines.copies = store->elements;
+    lines.addressed_by.push_back(store->addressed_by);
   } else if (const auto part = plan_.part({instruction, k})) {
     take(CoarsenNames::wide(part->first, part->second));
-  } else if (merged != merged_.end() && !sharing_.is_shared(own)) {
+    lines.part = part->first;
+  } else if (merged != merged_.end() && !sharing_.is_shared(own) && !skew_.around(instruction) &&
+             !skew_.around(merged->from)) {
     take(name_of(wide_value(module_, kernel_, merged->from), merged->from_copy));
   } else {
     lines.text.push_back(renamed(module_, own, together_[k]));
@@ -133,6 +138,17 @@ std::string Coarsening::access(const Instance &instance, std::int64_t displaceme
   const bool is_store = opcode.op == Op::st;
   return fmt::format("{} {}, {}", wide_opcode(opcode, static_cast<unsigned>(values.size())),
                      is_store ? address : list, is_store ? list : address);
+}
+
+std::vector<std::string> Coarsening::before_test(const WideTest &test) const {
+  if (test.step == no_register)
+    return {};
+  return {fmt::format("mul.lo.s64 {}, {}, {}", CoarsenNames::stride, name_of(test.step, 0),
+                      test.distance)};
+}
+
+std::string Coarsening::expected(const WideTest &test) const {
+  return test.step == no_register ? fmt::format("{}", test.distance) : CoarsenNames::stride;
 }
 
 std::string Coarsening::difference(const WideTest &test) const {

@@ -59,10 +59,10 @@ protected:
   Coarsening(const KernelContext &context, const CoarsenForm &form, WidePlan plan)
       : OfKernel(context), form_(form), copies_(form.total()), sharing_(context, form),
         shared_(sharing_.by_all()), first_(done_first(context, shared_)),
-        recomputation_(context, sharing_.by_some()), merged_(merged_loads(context, form)),
-        plan_(std::move(plan)), rooms_(rooms_of(module_, kernel_)),
-        dynamic_(dynamic_rooms_of(module_, kernel_)), calls_(calls_of(context)),
-        passing_(passing_variables(module_, kernel_)), names_(kernel_),
+        recomputation_(context, sharing_.by_some()), plan_(std::move(plan)),
+        skew_(context, form, plan_.parted), merged_(merged_loads(context, form)),
+        rooms_(rooms_of(module_, kernel_)), dynamic_(dynamic_rooms_of(module_, kernel_)),
+        calls_(calls_of(context)), passing_(passing_variables(module_, kernel_)), names_(kernel_),
         alone_at_once_(can_be_alone_at_once()), instead_(kernel_.instructions.size()),
         has_own_(kernel_.registers.size(), false) {
     if (form.once)
@@ -92,6 +92,9 @@ protected:
   struct Lines {
     std::vector<std::string> text; ///< without semicolons
     unsigned copies = 1;
+    std::vector<std::size_t> filled;    ///< wide loads that are done there
+    std::optional<std::size_t> part;    ///< the wide load that it is a mov from
+    std::vector<unsigned> addressed_by; ///< copies whose addresses of this instruction are used
   };
   Lines lines_of(std::uint32_t instruction, unsigned k) const;
   /// What stands for all instructions of a call for a copy, which has these names.
@@ -109,6 +112,9 @@ protected:
   }
   /// How far apart two copies' addresses are.
   std::string difference(const WideTest &test) const;
+  /// The lines before that, and how far they are to be.
+  std::vector<std::string> before_test(const WideTest &test) const;
+  std::string expected(const WideTest &test) const;
 
   const CoarsenForm form_;
   const unsigned copies_;
@@ -116,8 +122,9 @@ protected:
   const std::vector<bool> &shared_; ///< by all copies
   const std::vector<bool> first_;   ///< by instruction of the kernel
   const Recomputation recomputation_;
-  const std::vector<MergedLoad> &merged_;
   const WidePlan plan_;
+  const Skew skew_;
+  const std::vector<MergedLoad> &merged_;
   const std::vector<Room> rooms_;
   const std::vector<Symbol> dynamic_; ///< names of memory whose size the launch says
   const Calls &calls_;

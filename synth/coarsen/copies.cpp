@@ -17,8 +17,9 @@ constexpr std::uint64_t largest_grid_x = 0x7fffffff, largest_grid = 0xffff, larg
 
 } // namespace
 
-CopyViews::CopyViews(const Module &module, const Function &kernel, const CoarsenForm &form)
-    : emulation_(module, kernel, launch_facts(kernel)) {
+CopyViews::CopyViews(const Module &module, const Function &kernel, const CoarsenForm &form,
+                     std::span<const Probe> probes)
+    : emulation_(module, kernel, launch_facts(kernel), probes) {
   if (!emulation_.complete())
     return;
   ExprPool &pool = emulation_.pool();

@@ -7,6 +7,7 @@
 
 #include "emulator/symbolic/emulate.h"
 
+#include <span>
 #include <unordered_set>
 #include <vector>
 
@@ -16,7 +17,9 @@ namespace ptxasw::synth {
 /// expressions of the symbolic emulation.
 class CopyViews {
 public:
-  CopyViews(const Module &module, const Function &kernel, const CoarsenForm &form);
+  /// `probes`: questions that emulation() answers.
+  CopyViews(const Module &module, const Function &kernel, const CoarsenForm &form,
+            std::span<const Probe> probes = {});
 
   /// False if the kernel is not understood well enough; nothing else may then be asked.
   bool complete() const { return emulation_.complete(); }

@@ -24,6 +24,8 @@ std::string coarsen_variant(const CoarsenShape &shape) {
     word += fmt::format("{}{}", "xyz"[form.axis], form.copies);
   if (form.copies > 1 && form.kind != FormKind::apart)
     word += fmt::format("-{}", name_of(form.kind));
+  if (form.skewed)
+    word += "-skewed";
   if (form.once)
     word += "-once";
   if (shape.registers != 0)
@@ -83,6 +85,10 @@ const std::vector<CoarsenShape> &coarsen_shapes() {
         add_once(kind, axis, 4, 1, 64);
       }
     }
+    // Rows one behind the other gain in straight code alone (docs/internals/siblings.md).
+    for (const FormKind kind : {FormKind::rows, FormKind::neighbours})
+      for (const auto &[copies, along_x] : {std::pair(8U, 2U), {4U, 4U}, {4U, 2U}})
+        list.push_back({{kind, 1, copies, along_x, 0, true, true, true}, 64});
     return list;
   }();
   return all;
@@ -110,6 +116,7 @@ tl::expected<CoarsenForm, std::string> coarsen_form(const Sibling &sibling) {
   bool found = false;
   const bool wide = sibling.kind.starts_with("wide");
   const bool once = sibling.kind.ends_with("-once");
+  const bool skewed = sibling.kind.find("-skewed") != std::string::npos;
   const unsigned along_x = wide ? sibling.block[0] : 1;
   for (const bool within_block : {false, true})
     for (int axis = 0; axis < 3; ++axis) {
@@ -126,11 +133,14 @@ tl::expected<CoarsenForm, std::string> coarsen_form(const Sibling &sibling) {
     return tl::unexpected(std::string("no axis is divided"));
   form.wide = wide;
   form.once = once;
+  form.skewed = skewed;
   form.along_x = along_x;
   if (form.copies > max_coarsen_factor || along_x > max_along_x || form.total() > max_copies)
     return tl::unexpected(std::string("too many copies"));
   if (along_x > 1 && (along_x & (along_x - 1) || (found && form.axis == 0)))
     return tl::unexpected(std::string("the points along x are not understood"));
+  if (skewed && (!wide || form.copies == 1))
+    return tl::unexpected(std::string("there are no rows to be one behind the other"));
   // Rows are rows only where every block that may be launched is one thread thick.
   SiblingNeeds needs = sibling.needs;
   // What a launch must have of it is asked by the proof.

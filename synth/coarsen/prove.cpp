@@ -25,6 +25,9 @@
 // entry is such a place, too: for each number of blocks that lie inside the grid, exactly these
 // must run.
 //
+// In versions `skewed` copies are at different instructions in stretches of straight code, and
+// together again behind them (prove_stretch.cpp).
+//
 // In versions `once` of loops over the grid, the branches to another round lead on to where the
 // loop ends (rounds.cpp): the kernel is the one with such branches, whose threads do the same in a
 // launch that the table allows.
@@ -73,7 +76,7 @@
 
 #include "emulator/facts/global_index.h"
 #include "grammar/roles.h"
-#include "synth/coarsen/prove_texts.h"
+#include "synth/coarsen/prove_stretch.h"
 
 #include <algorithm>
 #include <array>
@@ -84,9 +87,9 @@ namespace ptxasw::synth {
 namespace {
 
 /// The proof of one sibling from its text. Throws proof::NotProved where it stops.
-class CoarsenProof : CoarsenTexts {
+class CoarsenProof : CoarsenStretches {
 public:
-  using CoarsenTexts::CoarsenTexts;
+  using CoarsenStretches::CoarsenStretches;
 
   void run() {
     if (sharing_.meetings().torn(sharing_.detours()))
@@ -242,6 +245,11 @@ private:
       go_on_together(mine, group->end);
       return;
     }
+    if (const SkewedStretch *const stretch = skew_.around(theirs)) {
+      mine = require_tests(mine, theirs);
+      go_on_together(in_any_order(mine, theirs, *stretch), stretch->end);
+      return;
+    }
     go_on_together(by_each(mine, theirs), theirs + 1);
   }
 
@@ -249,15 +257,18 @@ private:
   Position by_each(Position mine, Position theirs) {
     const Instruction &own = kernel_.instructions[theirs];
     require(own.well_formed, mine, "an instruction of the kernel is not understood");
-    for (const WideTest &test : plan_.tests)
-      if (test.instruction == theirs)
-        mine = require_test(mine, test);
+    mine = require_tests(mine, theirs);
     for (unsigned k = 0; k < copies_;) {
       if (sharing_.keeper(own, k) != k) {
         ++k;
         continue;
       }
       const Lines lines = lines_of(theirs, k);
+      // Who stands before the instruction or behind it has the same address, if it writes nothing.
+      require(std::all_of(lines.addressed_by.begin(), lines.addressed_by.end(),
+                          [&](unsigned by) { return by == k; }) ||
+                  written_registers(module_, own).empty(),
+              mine, "an address is not that of another copy");
       for (const std::string &line : lines.text)
         require_text(mine++, line, "not what the kernel does there");
       k += lines.copies;
@@ -271,8 +282,21 @@ private:
            sibling_.registers[reg].type == type && !known_.contains(reg);
   }
 
+  /// All tests that stand before an instruction.
+  Position require_tests(Position mine, Position theirs) {
+    for (const WideTest &test : plan_.tests)
+      if (test.instruction == theirs)
+        mine = require_test(mine, test);
+    return mine;
+  }
+
   /// Lockstep is left unless two copies' addresses are as far apart as the plan says.
   Position require_test(Position mine, const WideTest &test) {
+    for (const std::string &line : before_test(test)) {
+      require(is_control(named(CoarsenNames::stride), ScalarType::b64), mine,
+              "the distance of rows is not the test's own");
+      require_text(mine++, line, "not the distance of rows");
+    }
     require(mine + 2 < sibling_.instructions.size(), mine, "an instruction is missing");
     const Instruction &branch = sibling_.instructions[mine + 2];
     const auto target = branch_target(module_, sibling_, branch);
@@ -282,7 +306,7 @@ private:
     require_text(mine, difference(test), "not the distance of two copies' addresses");
     require_text(mine + 1,
                  fmt::format("setp.ne.s64 {}, {}, {}", sibling_.registers[branch.guard].name,
-                             CoarsenNames::distance, test.distance),
+                             CoarsenNames::distance, expected(test)),
                  "not the test of a distance");
     ReplayState state = known_;
     const ReplayEnd end = replay(*target, state, nothing_);

@@ -134,9 +134,14 @@ void CoarsenTexts::assign_roles() {
 
 void CoarsenTexts::require_text(Position mine, std::string_view text, std::string_view why) const {
   require(mine < sibling_.instructions.size(), mine, "an instruction is missing");
+  require(has_text(mine, text), mine, why);
+}
+
+bool CoarsenTexts::has_text(Position mine, std::string_view text) const {
+  if (mine >= sibling_.instructions.size())
+    return false;
   const Instruction &own = sibling_.instructions[mine];
-  require(own.well_formed && proof::plain_text(module_.text(own.span)) == proof::plain_text(text),
-          mine, why);
+  return own.well_formed && proof::plain_text(module_.text(own.span)) == proof::plain_text(text);
 }
 
 void CoarsenTexts::require_clone(Position theirs, Position mine, const Renaming &names) const {

@@ -81,6 +81,7 @@ protected:
   }
 
   // What stands in the version, under a copy's names.
+  bool has_text(Position mine, std::string_view text) const;
   void require_text(Position mine, std::string_view text, std::string_view why) const;
   void require_clone(Position theirs, Position mine, const Renaming &names) const;
   /// A branch by a copy's own predicate; where it leads.

@@ -94,11 +94,23 @@ bool is_aligned(const facts::LowBits &base, std::int64_t offset, unsigned bytes)
          (base.value + static_cast<std::uint64_t>(offset)) % bytes == 0;
 }
 
+/// The bytes between two addresses that tell that a number which is extended does not wrap around
+/// on its way to one that is larger by `inner`; nothing if none would: a factor may hide it.
+std::optional<std::uint64_t> distance_of(std::int64_t inner, std::int64_t distance,
+                                         std::uint64_t factor) {
+  if (factor > std::uint64_t{largest_scale} || inner <= 0 || inner > largest_scale ||
+      distance <= 0 || distance % inner != 0 || distance / inner > largest_scale)
+    return std::nullopt;
+  return static_cast<std::uint64_t>(distance);
+}
+
 } // namespace
 
 bool WidePlan::is_wide() const {
-  return !stores.empty() || std::any_of(loads.begin(), loads.end(),
-                                        [](const WideLoad &load) { return load.elements > 1; });
+  return std::any_of(stores.begin(), stores.end(),
+                     [](const WideStore &store) { return store.elements > 1; }) ||
+         std::any_of(loads.begin(), loads.end(),
+                     [](const WideLoad &load) { return load.elements > 1; });
 }
 
 unsigned WidePlan::saved() const {
@@ -126,16 +138,24 @@ const WideStore *WidePlan::store(const Instance &first) const {
 
 WidePlanner::WidePlanner(const KernelContext &context, const CoarsenForm &form)
     : OfKernel(context), form_(form), sharing_(context, form), views_(module_, kernel_, form) {
-  if (views_.complete())
-    find_groups();
+  find_groups();
 }
 
+// Of loads that are in different stretches, none is done for others.
 void WidePlanner::find_groups() {
+  skew_.emplace(context_, form_, parted_);
+  keys_.clear();
+  groups_.clear();
+  if (!views_.complete())
+    return;
   BlockId around = no_index;
   std::uint32_t segment = 0;
+  const SkewedStretch *stretch = nullptr;
   for (const MemoryAccess &access : views_.emulation().trace()) {
-    if (access.block != around || access.effect != Effect::load) {
+    const SkewedStretch *const here = skew_->around(access.instruction);
+    if (access.block != around || access.effect != Effect::load || here != stretch) {
       around = access.block;
+      stretch = here;
       ++segment;
     }
     if (is_candidate(access))
@@ -172,10 +192,14 @@ void WidePlanner::add(const MemoryAccess &access, std::uint32_t segment) {
   find_arguments(address);
   const bool is_load = access.effect == Effect::load;
   const RegisterId value = wide_value(module_, kernel_, access.instruction);
+  const auto stepped = skew_->tested_before(access.instruction)
+                           ? stepped_address(views_, form_, address)
+                           : std::nullopt;
   for (unsigned k = 0; k < form_.total(); ++k) {
     if (is_load && sharing_.keeper(instruction(access.instruction), k) != k)
       continue;
-    const auto parts = take_apart(views_.emulation().pool(), views_.of(address, k));
+    const auto parts =
+        take_apart(views_.emulation().pool(), stepped ? stepped->of[k] : views_.of(address, k));
     if (!parts)
       continue;
     const Key key{is_load ? segment : ~access.instruction, parts->base->id,
@@ -230,7 +254,36 @@ WidePlan WidePlanner::plan(const SiblingNeeds &needs) {
         return {0, static_cast<unsigned>(std::countr_zero(one.divisor))};
     return {};
   });
+  if (!parted_.empty()) {
+    parted_.clear();
+    find_groups();
+  }
+  do
+    look_for_all(known);
+  while (part_at_tests());
+  return std::move(plan_);
+}
+
+// All copies come to a test together. Returns true if one is inside a stretch, which is parted
+// there.
+bool WidePlanner::part_at_tests() {
+  const std::size_t before = parted_.size();
+  for (const WideTest &test : plan_.tests)
+    if (const SkewedStretch *const stretch = skew_->around(test.instruction);
+        stretch && stretch->first != test.instruction &&
+        std::find(parted_.begin(), parted_.end(), test.instruction) == parted_.end())
+      parted_.push_back(test.instruction);
+  if (parted_.size() == before)
+    return false;
+  std::sort(parted_.begin(), parted_.end());
+  find_groups();
+  return true;
+}
+
+void WidePlanner::look_for_all(facts::LowBitsOf &known) {
   plan_ = {};
+  plan_.parted = parted_;
+  add_row_tests(known);
   for (const Group &group : groups_)
     plan(group, known);
   std::sort(plan_.loads.begin(), plan_.loads.end(), [](const WideLoad &a, const WideLoad &b) {
@@ -241,16 +294,85 @@ WidePlan WidePlanner::plan(const SiblingNeeds &needs) {
   std::sort(plan_.tests.begin(), plan_.tests.end(), [](const WideTest &a, const WideTest &b) {
     return std::tuple(a.instruction, a.low, a.high) < std::tuple(b.instruction, b.low, b.high);
   });
-  return std::move(plan_);
+}
+
+// Of a row's columns only the first is tested if the others are known to lie beside it in each row.
+void WidePlanner::add_row_tests(facts::LowBitsOf &known) {
+  ExprPool &pool = views_.emulation().pool();
+  const auto lie_beside = [&](const SteppedAddress &address) {
+    std::int64_t least = 0, most = 0;
+    for (const Expr number : address.numbers) {
+      const Expr beside = pool.sub(number, address.numbers[0]);
+      if (beside->kind != ExprKind::constant)
+        return false;
+      const std::int64_t by = as_signed(beside->value.low, beside->width);
+      least = std::min(least, by);
+      most = std::max(most, by);
+    }
+    for (unsigned row = 0; row < form_.copies; ++row) {
+      const facts::LowBits low =
+          known(pool.add(address.numbers[0], pool.mul(pool.constant(32, row), address.step)));
+      const auto value = static_cast<std::int64_t>(low.value);
+      if (low.count >= 32 ||
+          block_of(value + least, low.count) != block_of(value + most, low.count))
+        return false;
+    }
+    return true;
+  };
+  for (const WideTest &test : skew_->tests()) {
+    const auto access =
+        std::find_if(views_.emulation().trace().begin(), views_.emulation().trace().end(),
+                     [&](const MemoryAccess &one) { return one.instruction == test.instruction; });
+    const auto stepped = stepped_address(views_, form_, views_.common_address(*access));
+    if (test.low == 0 || !stepped || !lie_beside(*stepped))
+      plan_.tests.push_back(test);
+  }
 }
 
 void WidePlanner::plan(Group group, facts::LowBitsOf &known) {
   std::optional<WideTest> test;
   if (!admit(group, known, test))
     return;
-  const bool wide = group.is_load ? plan_loads(group, known) : plan_stores(group, known);
-  if (wide && test)
+  bool wide = !group.is_load && plan_stores(group, known);
+  if (group.is_load)
+    for (const std::vector<Place> &places : near_ones(group))
+      wide |= plan_loads(group, places, known);
+  if (!wide || !test)
+    return;
+  *test = before_rows(*test, group);
+  if (std::find(plan_.tests.begin(), plan_.tests.end(), *test) == plan_.tests.end())
     plan_.tests.push_back(*test);
+}
+
+// Loads of different rows whose steps are tested before the first of them: what holds for columns
+// of the group's number can be tested there, too, for all rows, so that these need not wait for
+// each other at each load. That load may have another number in its columns; then it tells nothing.
+WideTest WidePlanner::before_rows(const WideTest &test, const Group &group) {
+  const auto before = skew_->tested_before(test.instruction);
+  if (!before)
+    return test;
+  const auto &trace = views_.emulation().trace();
+  const auto load = std::find_if(trace.begin(), trace.end(), [&](const MemoryAccess &access) {
+    return access.instruction == *before;
+  });
+  const Expr address = views_.common_address(*load);
+  const unsigned low = form_.column_of(test.low), high = form_.column_of(test.high);
+  ExprPool &pool = views_.emulation().pool();
+  const auto from = take_apart(pool, views_.of(address, low)),
+             to = take_apart(pool, views_.of(address, high));
+  const auto is_of_group = [&](const Parts &parts) {
+    return !parts.extended || (parts.extended == group.extended && parts.factor == group.factor &&
+                               parts.is_signed == group.is_signed);
+  };
+  if (!from || !to || from->base != to->base || !is_of_group(*from) || !is_of_group(*to))
+    return test;
+  const bool covers =
+      std::all_of(group.places.begin(), group.places.end(), [&](const Place &place) {
+        return from->inner <= place.inner && place.inner <= to->inner;
+      });
+  const auto distance =
+      distance_of(to->inner - from->inner, to->offset - from->offset, group.factor);
+  return covers && distance ? WideTest{*before, low, high, *distance} : test;
 }
 
 // Leaves those in the group whose offsets are what they seem to be, given the test.
@@ -267,16 +389,18 @@ bool WidePlanner::admit(Group &group, facts::LowBitsOf &known,
       block_of(value + least->inner, low.count) == block_of(value + most->inner, low.count))
     return true;
   const std::uint32_t first = group.places[0].at.instruction;
-  const auto end = std::find_if(group.places.begin(), group.places.end(),
-                                [&](const Place &place) { return place.at.instruction != first; });
+  const bool is_stepped = skew_->tested_before(first).has_value(); // one row, so that only columns
+  const unsigned row = form_.row_of(group.places[0].at.copy);      // are between
+  const auto end = std::find_if(group.places.begin(), group.places.end(), [&](const Place &place) {
+    return place.at.instruction != first || (is_stepped && form_.row_of(place.at.copy) != row);
+  });
   const auto [from, to] = std::minmax_element(group.places.begin(), end, by_inner);
-  const std::int64_t inner = to->inner - from->inner, distance = to->offset - from->offset;
   const Place lowest = *from, highest = *to;
-  if (inner != 0) {
-    if (distance <= 0 || distance % inner != 0 || distance / inner > largest_scale ||
-        inner > largest_scale)
+  if (const std::int64_t inner = highest.inner - lowest.inner; inner != 0) {
+    const auto distance = distance_of(inner, highest.offset - lowest.offset, group.factor);
+    if (!distance)
       return false;
-    test = WideTest{first, lowest.at.copy, highest.at.copy, static_cast<std::uint64_t>(distance)};
+    test = WideTest{first, lowest.at.copy, highest.at.copy, *distance};
   }
   std::erase_if(group.places, [&](const Place &place) {
     return place.inner < lowest.inner || place.inner > highest.inner;
@@ -284,9 +408,29 @@ bool WidePlanner::admit(Group &group, facts::LowBitsOf &known,
   return true;
 }
 
-bool WidePlanner::plan_loads(const Group &group, facts::LowBitsOf &known) {
+/// Those of a group that may be one load: all, or, of a stretch whose lines are in another order,
+/// those that come in one row's time.
+std::vector<std::vector<WidePlanner::Place>> WidePlanner::near_ones(const Group &group) const {
+  const Instance first = group.places.front().at;
+  if (!skew_->around(first.instruction))
+    return {group.places};
+  std::vector<Place> places = group.places;
+  std::stable_sort(places.begin(), places.end(), [&](const Place &a, const Place &b) {
+    return skew_->time(a.at) < skew_->time(b.at);
+  });
+  std::vector<std::vector<Place>> near;
+  for (const Place &place : places) {
+    if (near.empty() || skew_->is_far(near.back().front().at, place.at))
+      near.emplace_back();
+    near.back().push_back(place);
+  }
+  return near;
+}
+
+bool WidePlanner::plan_loads(const Group &group, const std::vector<Place> &places,
+                             facts::LowBitsOf &known) {
   std::map<std::int64_t, std::vector<Place>> by_offset;
-  for (const Place &place : group.places)
+  for (const Place &place : places)
     by_offset[place.offset].push_back(place);
   const std::int64_t step = group.bytes;
   bool found = false;
@@ -294,15 +438,14 @@ bool WidePlanner::plan_loads(const Group &group, facts::LowBitsOf &known) {
     Place first = by_offset.at(offset).front();
     for (unsigned e = 0; e < elements; ++e)
       for (const Place &place : by_offset.at(offset + e * step))
-        if (place.at < first.at)
+        if (skew_->rank(place.at) < skew_->rank(first.at))
           first = place;
-    const std::int64_t displacement = offset - first.offset;
-    const std::int64_t bytes =
-        wide_address(module_, kernel_, first.at.instruction).bytes + displacement;
-    if (bytes > std::numeric_limits<std::int32_t>::max() ||
-        bytes < std::numeric_limits<std::int32_t>::min())
+    const Place &base = base_of(places, first);
+    const std::int64_t displacement = offset - base.offset;
+    if (!is_in_range(first.at.instruction, displacement))
       return;
-    WideLoad &load = plan_.loads.emplace_back(WideLoad{first.at, displacement, elements, {}});
+    WideLoad &load =
+        plan_.loads.emplace_back(WideLoad{first.at, base.at.copy, displacement, elements, {}});
     for (unsigned e = 0; e < elements; ++e) {
       for (const Place &place : by_offset.at(offset + e * step))
         load.parts.emplace_back(place.at, e);
@@ -332,27 +475,58 @@ bool WidePlanner::plan_loads(const Group &group, facts::LowBitsOf &known) {
   return found;
 }
 
+/// The place of a group by which another one is addressed: where rows of copies are apart, the
+/// first of its row, so that few addresses are kept.
+const WidePlanner::Place &WidePlanner::base_of(const std::vector<Place> &places,
+                                               const Place &place) const {
+  const std::uint32_t i = place.at.instruction;
+  const auto written = written_registers(module_, instruction(i));
+  const bool keeps = std::find(written.begin(), written.end(),
+                               wide_address(module_, kernel_, i).base) == written.end();
+  if (keeps && (opcode(i).op == Op::st ? form_.skewed : skew_->around(i) != nullptr))
+    for (const Place &other : places)
+      if (other.at.instruction == i && other.at.copy < place.at.copy &&
+          form_.row_of(other.at.copy) == form_.row_of(place.at.copy))
+        return other;
+  return place;
+}
+
+bool WidePlanner::is_in_range(std::uint32_t access, std::int64_t displacement) const {
+  const std::int64_t bytes = wide_address(module_, kernel_, access).bytes + displacement;
+  return bytes <= std::numeric_limits<std::int32_t>::max() &&
+         bytes >= std::numeric_limits<std::int32_t>::min();
+}
+
 bool WidePlanner::plan_stores(const Group &group, facts::LowBitsOf &known) {
+  const std::size_t before = plan_.stores.size();
   bool found = false;
   for (std::size_t i = 0; i < group.places.size();) {
     const Place *const first = &group.places[i];
+    const auto is_with = [&](const Place &one, const Place &other) { // where rows wait for others
+      return !form_.skewed || form_.row_of(one.at.copy) == form_.row_of(other.at.copy);
+    };
     const auto is_good = [&](unsigned elements) {
       bool good = i + elements <= group.places.size() &&
                   is_aligned(known(group.base), first->offset, elements * group.bytes);
       for (unsigned e = 1; good && e < elements; ++e)
-        good = first[e].at.copy == first->at.copy + e &&
+        good = first[e].at.copy == first->at.copy + e && is_with(*first, first[e]) &&
                first[e].offset == first->offset + e * std::int64_t{group.bytes};
       return good;
     };
     unsigned elements = std::min(widest_elements, widest_bytes / group.bytes);
     while (elements > 1 && !is_good(elements))
       elements /= 2;
-    if (elements > 1) {
-      plan_.stores.push_back({first->at, elements});
-      found = true;
+    const Place &base = base_of(group.places, *first);
+    const std::int64_t displacement = first->offset - base.offset;
+    if ((elements > 1 || base.at != first->at) &&
+        is_in_range(first->at.instruction, displacement)) {
+      plan_.stores.push_back({first->at, base.at.copy, displacement, elements});
+      found |= elements > 1;
     }
     i += elements;
   }
+  if (!found) // then nobody tests that places are where they seem to be
+    plan_.stores.resize(before);
   return found;
 }
 

@@ -6,8 +6,8 @@
 
 #include "emulator/facts/low_bits.h"
 #include "synth/coarsen/copies.h"
+#include "synth/coarsen/skew.h"
 
-#include <compare>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,17 +17,11 @@
 
 namespace ptxasw::synth {
 
-/// An instruction of the kernel as one copy has it.
-struct Instance {
-  std::uint32_t instruction = 0; ///< index in Function::instructions
-  unsigned copy = 0;
-  auto operator<=>(const Instance &) const = default; // NOLINT(modernize-use-nullptr)
-};
-
 /// One load in place of several, into registers of its own, just before an instance of one of them.
 struct WideLoad {
   Instance at;
-  std::int64_t displacement = 0; ///< bytes from what `at` addresses
+  unsigned addressed_by = 0;     ///< the copy whose address of the same instruction is used
+  std::int64_t displacement = 0; ///< bytes from that
   unsigned elements = 1;         ///< of the type that `at` loads: 1, 2 or 4
   /// Loads that are a mov from one of these registers, and the element that it has.
   std::vector<std::pair<Instance, unsigned>> parts;
@@ -37,17 +31,10 @@ struct WideLoad {
 /// Stores of this copy and of those after it, by one.
 struct WideStore {
   Instance first;
-  unsigned elements = 2;
+  unsigned addressed_by = 0;     ///< the copy whose address of the same instruction is used
+  std::int64_t displacement = 0; ///< bytes from that
+  unsigned elements = 2;         ///< 1, too, where it is addressed by another copy
   bool operator==(const WideStore &) const = default;
-};
-
-/// Before all copies of an instruction: lockstep is left unless what copy `high` addresses lies
-/// `distance` bytes behind what copy `low` addresses.
-struct WideTest {
-  std::uint32_t instruction = 0;
-  unsigned low = 0, high = 0;
-  std::uint64_t distance = 0;
-  bool operator==(const WideTest &) const = default;
 };
 
 /// What is wide where the copies of a form go in lockstep. All in the order of the code.
@@ -55,6 +42,7 @@ struct WidePlan {
   std::vector<WideLoad> loads;
   std::vector<WideStore> stores;
   std::vector<WideTest> tests;
+  std::vector<std::uint32_t> parted; ///< where tests part what is skewed: Skew's, ascending
   bool operator==(const WidePlan &) const = default;
 
   /// Returns true if an access is done for several.
@@ -96,17 +84,26 @@ private:
   using Key = std::tuple<std::uint32_t, std::uint32_t, std::string_view, ScalarType>;
 
   void find_groups();
+  void look_for_all(facts::LowBitsOf &known);
+  bool part_at_tests();
   void add(const MemoryAccess &access, std::uint32_t segment);
   bool is_candidate(const MemoryAccess &access) const;
   void find_arguments(Expr address);
   void plan(Group group, facts::LowBitsOf &known);
   bool admit(Group &group, facts::LowBitsOf &known, std::optional<WideTest> &test) const;
-  bool plan_loads(const Group &group, facts::LowBitsOf &known);
+  std::vector<std::vector<Place>> near_ones(const Group &group) const;
+  bool plan_loads(const Group &group, const std::vector<Place> &places, facts::LowBitsOf &known);
+  const Place &base_of(const std::vector<Place> &places, const Place &place) const;
+  WideTest before_rows(const WideTest &test, const Group &group);
+  void add_row_tests(facts::LowBitsOf &known);
+  bool is_in_range(std::uint32_t access, std::int64_t displacement) const;
   bool plan_stores(const Group &group, facts::LowBitsOf &known);
 
   const CoarsenForm form_;
   const Sharing sharing_;
   CopyViews views_;
+  std::vector<std::uint32_t> parted_;
+  std::optional<Skew> skew_; ///< for these
   std::map<Key, std::size_t> keys_;
   std::vector<Group> groups_;
   std::vector<ArgumentDivisor> arguments_;

@@ -96,6 +96,9 @@ protected:
     }
     if (!plan_.tests.empty())
       out_.declare(CoarsenNames::distance, ScalarType::b64);
+    if (std::any_of(plan_.tests.begin(), plan_.tests.end(),
+                    [](const WideTest &test) { return test.step != no_register; }))
+      out_.declare(CoarsenNames::stride, ScalarType::b64);
     out_.declare(CoarsenNames::next, ScalarType::b32);
     if (alone_at_once() && form_.copies > 1)
       out_.declare(CoarsenNames::lone_index, ScalarType::b32);
@@ -333,8 +336,13 @@ private:
       for (const WideTest &test : plan_.tests)
         if (test.instruction == i)
           leave_unless_apart(test);
-      for (unsigned k = 0; k < copies_;)
-        k += sharing_.keeper(instruction(i), k) == k ? by_copy(i, k) : 1;
+      if (const SkewedStretch *const stretch = skew_.around(i)) {
+        for (const SkewedStep &step : skew_.steps(*stretch))
+          by_copies(step.instruction, step.first, step.end);
+        i = stretch->end - 1;
+        continue;
+      }
+      by_copies(i, 0, copies_);
     }
     if (is_target[count()])
       out_.place(at(count()));
@@ -342,6 +350,12 @@ private:
                                 instruction(count() - 1).guard == no_register;
     if (is_target[count()] || !returns_always)
       out_.write("ret");
+  }
+
+  /// An instruction for copies `begin` to `end` - 1.
+  void by_copies(std::uint32_t i, unsigned begin, unsigned end) {
+    for (unsigned k = begin; k < end;)
+      k += sharing_.keeper(instruction(i), k) == k ? by_copy(i, k) : 1;
   }
 
   /// An instruction for a copy, and those after it if it is done for them as well: how many.
@@ -361,9 +375,11 @@ private:
   }
 
   void leave_unless_apart(const WideTest &test) {
+    for (const std::string &line : before_test(test))
+      out_.write("{}", line);
     out_.write("{}", difference(test));
     const std::string differs = predicate();
-    out_.write("setp.ne.s64 {}, {}, {}", differs, CoarsenNames::distance, test.distance);
+    out_.write("setp.ne.s64 {}, {}, {}", differs, CoarsenNames::distance, expected(test));
     out_.write("@{} bra {}", differs, leaving_point(test.instruction, false));
   }
 

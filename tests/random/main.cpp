@@ -540,6 +540,12 @@ Checked check_wide(const std::string &text, unsigned runs, std::uint64_t seed, b
   const bool may_be_once = !of_once.empty() && (once || random.one_in(2));
   if (may_be_once || variants.empty())
     variants = of_once;
+  // Those whose rows are one behind the other are few.
+  if (std::vector<std::string> skewed = variants;
+      std::erase_if(
+          skewed, [](const std::string &one) { return one.find("-skewed") == std::string::npos; }),
+      !skewed.empty() && random.one_in(2))
+    variants = skewed;
   if (variants.empty())
     return nothing;
   SiblingOptions options;

@@ -36,7 +36,8 @@ struct Array {
 class WideGenerator {
 public:
   WideGenerator(std::uint64_t seed, bool with_loops)
-      : random_(seed ^ 0x776964656b65726e), with_loops_(with_loops) {}
+      : random_(seed ^ 0x776964656b65726e), of_columns_(seed ^ 0x636f6c756d6e),
+        with_loops_(with_loops) {}
 
   RandomKernel kernel() {
     RandomKernel kernel;
@@ -145,7 +146,58 @@ private:
     const auto count = 1 + below(3);
     for (std::uint64_t i = 0; i < count; ++i)
       statement(to, 0);
+    if (rows_ && of_columns_.one_in(2))
+      column(add(to));
     store(fixed(to), true);
+  }
+
+  /// Some rows of a column or two, the next one by a step of the pointer or of the index.
+  void column(Piece &piece) {
+    const Array &array = arrays_[of_columns_.below(2)];
+    const unsigned bytes = array.element.bytes;
+    const bool by_pointer = of_columns_.one_in(2), shares = of_columns_.one_in(3);
+    const std::string step = fresh(by_pointer ? 'd' : 'r'), index = fresh('r');
+    std::string base;
+    if (!by_pointer)
+      line(piece, fmt::format("mul.lo.s32 {}, {}, {};", step, pitch_, own_));
+    else if (pitch_ == "%n")
+      line(piece, fmt::format("mul.wide.s32 {}, %n, {};", step, bytes * own_));
+    else
+      line(piece, fmt::format("mov.b64 {}, {};", step, std::stoul(pitch_) * bytes * own_));
+    line(piece, fmt::format("mov.u32 {}, %x;", index));
+    if (shares)
+      line(piece, "mov.u32 %r4, 3;");
+    for (std::uint64_t row = 0, rows = 3 + of_columns_.below(3); row < rows; ++row) {
+      const std::string next = fresh('d');
+      if (row > 0 && by_pointer) {
+        line(piece, fmt::format("add.s64 {}, {}, {};", next, base, step));
+      } else {
+        if (row > 0)
+          line(piece, fmt::format("add.s32 {0}, {0}, {1};", index, step));
+        line(piece, fmt::format("mul.wide.s32 {}, {}, {};", next, index, bytes));
+        line(piece, fmt::format("add.s64 {0}, {1}, {0};", next, array.name));
+      }
+      base = next;
+      std::vector<std::string> values;
+      for (std::uint64_t i = 0, beside = 1 + of_columns_.below(3); i < beside; ++i) {
+        values.push_back(fresh(array.element.letter));
+        line(piece, fmt::format("ld.global.{} {}, [{}+{}];", array.element.type, values.back(),
+                                base, i * bytes));
+        if (!of_columns_.one_in(3)) {
+          use(piece, array.element, values.back());
+          values.pop_back();
+        }
+      }
+      for (const std::string &value : values)
+        use(piece, array.element, value);
+      if (shares) { // registers that all copies share, or those of a column
+        line(piece,
+             fmt::format("mad.lo.s32 %r4, %r4, 3, {};", of_columns_.one_in(2) ? "%w" : "%i"));
+        line(piece, "xor.b32 %acc, %acc, %r4;");
+      }
+      if (of_columns_.one_in(12))
+        store(piece, false);
+    }
   }
 
   /// Loops over all elements, or all of some rows, or of rows in planes.
@@ -317,10 +369,9 @@ private:
     if (planes_)
       line(to, fmt::format("mad.lo.s32 {}, %z, %w, %y;", row));
     if (rows_)
-      line(to, fmt::format("mad.lo.s32 %x, {}, {}, %i;", row,
-                           one_in(with_loops_ ? 8 : 3) ? "64"
-                           : !with_loops_ && one_in(4) ? "30"
-                                                       : "%n"));
+      pitch_ = one_in(with_loops_ ? 8 : 3) ? "64" : !with_loops_ && one_in(4) ? "30" : "%n";
+    if (rows_)
+      line(to, fmt::format("mad.lo.s32 %x, {}, {}, %i;", row, pitch_));
     else
       line(to, "mov.u32 %x, %i;");
     if (one_in(5)) {
@@ -573,11 +624,12 @@ private:
     }
   }
 
-  WarpRandom random_;
+  WarpRandom random_, of_columns_;
   const bool with_loops_;
   std::vector<Array> arrays_;
   bool rows_ = false, planes_ = false, loops_along_y_ = false, loops_along_z_ = false;
   char row_axis_ = 'y';
+  std::string pitch_;              ///< elements of a row
   unsigned first_[3] = {};         ///< where loops begin along each axis
   std::string wide_index_;         ///< of a loop along x by 64 bits
   std::vector<std::string> place_; ///< what gives a thread its elements

@@ -268,6 +268,9 @@ Mutants mutants_of(const std::string &line) {
     add("\\btwice", "thrice");
     add("\\bthrice", "twice");
     add("\\], 7", "], 8");
+    add("%stride", "%distance");
+    add("%c6_", "%c0_");
+    add("%c4_", "%c2_");
     return list;
   }();
   Mutants result{"", line + "\n" + line};
@@ -355,6 +358,32 @@ Count try_all(const Written &one) {
   return count;
 }
 
+/// Lines moved by a few, behind or before others of their copy where copies take turns.
+Count try_moves(const Written &one) {
+  Count count;
+  std::vector<std::string> lines;
+  std::istringstream stream(one.sibling);
+  for (std::string line; std::getline(stream, line);)
+    lines.push_back(line);
+  const auto first = std::find(lines.begin(), lines.end(), "") - lines.begin() + 1;
+  for (const int by : {2, 3, 5, 8, -2, -3, -4, -6})
+    for (auto i = first + 8; i + 9 < std::ssize(lines); ++i) {
+      if (lines[static_cast<std::size_t>(i)].find("%c") == std::string::npos)
+        continue;
+      std::vector<std::string> moved = lines;
+      const auto place = moved.begin() + i;
+      if (by > 0)
+        std::rotate(place, place + 1, place + by + 1);
+      else
+        std::rotate(place + by, place, place + 1);
+      std::string text;
+      for (const std::string &line : moved)
+        text += line + "\n";
+      try_mutant(one, text, fmt::format("{} moved by {}", *(lines.begin() + i), by), count);
+    }
+  return count;
+}
+
 } // namespace
 
 TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
@@ -396,6 +425,50 @@ TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
   CHECK(more_than(all.refused, 3000));
   // Mostly added code whose order is free, or that is there twice.
   CHECK(all.harmless * 5 < all.refused);
+}
+
+TEST_CASE("where rows are skewed, what is read is there") {
+  const Written one = write_one(file_text(SOURCE_DIR "/tests/synth/wide/skewed.ptx"), "column",
+                                "wide-x2y4-neighbours-skewed-once-r64");
+  // The first line behind `from` that begins so goes to before that.
+  const auto fault = [&](const std::string &from, const std::string &line) {
+    std::string text = one.sibling;
+    const std::size_t to = text.find("\t" + from), at = text.find("\t" + line, to);
+    REQUIRE(to != std::string::npos);
+    REQUIRE(at != std::string::npos);
+    const std::string moved = text.substr(at, text.find('\n', at) + 1 - at);
+    text.erase(at, moved.size()).insert(to, moved);
+    const auto module = parsed(one.before + text + one.after);
+    return prove_coarsen({*module, function(*module, one.kernel)},
+                         function(*module, one.proposal.sibling.name), one.proposal);
+  };
+  const auto has = [](const std::string &text, const char *words) {
+    CAPTURE(text);
+    return text.find(words) != std::string::npos;
+  };
+  CHECK(has(fault("ld.global.v2.u32 {%w1_0", "mov.b32 %c2_v1, %w1_0"),
+            "a wide load is not done yet"));
+  CHECK(has(fault("ld.global.u32 %w2_0, [%c0_p1+8]", "add.s64 %c0_p1"),
+            "an address is not that of another copy"));
+}
+
+TEST_CASE("the proof refuses what is changed where rows are skewed, unless it changes nothing") {
+  Count all;
+  const auto run = [&](const char *file, const char *kernel, const char *variant) {
+    const std::filesystem::path tests = SOURCE_DIR "/tests/synth";
+    const Written one = write_one(file_text(tests / file), kernel, variant);
+    for (const Count &count : {try_all(one), try_moves(one)}) {
+      MESSAGE(fmt::format("{} {}: {} mutants, {} refused, {} no PTX, {} harmless", file, variant,
+                          count.tried, count.refused, count.no_ptx, count.harmless));
+      all.refused += count.refused;
+      all.harmless += count.harmless;
+    }
+  };
+  run("versions/vectorise/skewed.ptx", "k", "wide-x2y4-rows-skewed-once-r64");
+  run("wide/skewed.ptx", "column", "wide-x2y4-neighbours-skewed-once-r64");
+  CHECK(more_than(all.refused, 2000));
+  // Lines of different copies may come in any order.
+  CHECK(more_than(all.harmless, 100));
 }
 
 TEST_CASE(
