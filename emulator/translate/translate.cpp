@@ -2257,6 +2257,11 @@ void FunctionTranslator::branch(std::uint32_t pc, std::uint32_t length) {
   const auto side = function_.idle_side(pc);
   if (partings_.contains(pc)) {
     const std::string asked = text_.new_label();
+    // What another branch to this meeting has its lanes wait with counts here, too.
+    for (const RegisterId reg : meetings_[partings_.at(pc) - 1u].changed) {
+      shapes_changed_ |= slots_[reg].shape != RegisterSlot::Shape::lanes;
+      slots_[reg].shape = RegisterSlot::Shape::lanes;
+    }
     part_here(pc, taken, length, *side, asked);
     text_.start(asked);
   }
