@@ -86,6 +86,8 @@ constexpr double by_most = 0.18, by_half = 0.09, by_quarter = -0.10, by_spills =
 constexpr double not_counted = -0.18, another_shape = -0.10, more_multiprocessors = 0.5;
 /// Blocks of few threads begin too slowly: of a stream of bytes, 16 a thread, blocks of 128 threads
 /// reach the rate of a copy on an H200, those of 64 reach 0.80 of it, and those of 32 reach 0.40.
+/// In a grid of several axes other blocks may have warps of another shape, which matters more: of a
+/// transpose, four columns of eight rows are better than one row of 32.
 constexpr std::uint64_t enough_threads = 128, fewest_threads = 64;
 constexpr double few_in_a_block = 0.05, fewest_in_a_block = 0.3;
 
@@ -146,7 +148,7 @@ Prior prior_of(const Launch &launch, const Sibling &sibling, const SiblingLimits
                                                               : left <= 0.5  ? by_half
                                                                              : by_most)};
   if (const std::uint64_t threads = threads_of_block(launch, sibling);
-      threads < std::min(block, enough_threads))
+      has_one_axis && threads < std::min(block, enough_threads))
     prior.slow_blocks = threads < fewest_threads ? fewest_in_a_block : few_in_a_block;
   if (sibling.own_code && blocks < multiprocessors && blocks_of(launch, sibling) > blocks)
     prior.promise = more_multiprocessors;
