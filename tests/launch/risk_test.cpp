@@ -173,15 +173,17 @@ TEST_CASE("of one code the one in blocks of enough threads comes first") {
   order_blocks(priors, {0, 1, 1});
   CHECK(priors[1].after == 2);
   CHECK(priors[2].after == 0);
-  // In several axes nobody knows which shape is better, and the program's comes first.
+  // In several axes nobody knows which warps are better, and one of each is tried at once.
   const Launch field = of({64, 1024, 1}, {32, 8, 1});
   reshaped.extent = {512, 8, 0};
+  Sibling again = reshaped; // as good as that
   priors.resize(1);
-  for (const Sibling &one : {own, reshaped})
+  for (const Sibling &one : {own, reshaped, again})
     priors.push_back(prior_of(field, one, takes(32), takes(32), 132));
-  order_blocks(priors, {0, 1, 1});
+  order_blocks(priors, {0, 1, 1, 1});
   CHECK(priors[1].after == 0);
-  CHECK(priors[2].after == 1);
+  CHECK(priors[2].after == 0);
+  CHECK(priors[3].after == 1);
   // Where the kernel's own blocks are as small, nothing is gained by others.
   priors = {{}, prior_of(of({65536, 1, 1}, {16, 1, 1}), joined(1, 1), takes(32), takes(32), 132)};
   CHECK(priors[1].slow_blocks == 0);

@@ -50,8 +50,9 @@ struct Prior {
   /// It joins the race only when a version has won and this one is not much slower: it is the same
   /// code in other blocks. 0: at once.
   std::size_t after = 0;
-  double work = 1;        ///< how many times as long it takes by what it computes
-  double slow_blocks = 0; ///< what to take from `promise` beside the same code in other blocks
+  double work = 1;           ///< how many times as long it takes by what it computes
+  double slow_blocks = 0;    ///< what to take from `promise` beside the same code in other blocks
+  bool warps_matter = false; ///< in other blocks warps may have another shape, for better or worse
 };
 
 /// A race that has not ended: what a later process needs to go on with it.

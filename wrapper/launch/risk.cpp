@@ -148,8 +148,9 @@ Prior prior_of(const Launch &launch, const Sibling &sibling, const SiblingLimits
                                                               : left <= 0.5  ? by_half
                                                                              : by_most)};
   if (const std::uint64_t threads = threads_of_block(launch, sibling);
-      has_one_axis && threads < std::min(block, enough_threads))
+      threads < std::min(block, enough_threads))
     prior.slow_blocks = threads < fewest_threads ? fewest_in_a_block : few_in_a_block;
+  prior.warps_matter = !has_one_axis;
   if (sibling.own_code && blocks < multiprocessors && blocks_of(launch, sibling) > blocks)
     prior.promise = more_multiprocessors;
   if (sibling.grid[0] > 1)
@@ -172,7 +173,8 @@ Prior prior_of(const Launch &launch, const Sibling &sibling, const SiblingLimits
 void order_blocks(std::vector<Prior> &priors, const std::vector<std::size_t> &in_own_blocks) {
   std::vector<std::size_t> first(priors.size()); // of each code, by the version in own blocks
   const auto promise = [&](std::size_t version) {
-    return priors[version].promise - priors[version].slow_blocks;
+    const Prior &prior = priors[version];
+    return prior.promise - (prior.warps_matter ? 0 : prior.slow_blocks);
   };
   for (std::size_t version = 1; version < priors.size(); ++version) {
     std::size_t &one = first[in_own_blocks[version]];
@@ -183,6 +185,17 @@ void order_blocks(std::vector<Prior> &priors, const std::vector<std::size_t> &in
   for (std::size_t version = 1; version < priors.size(); ++version)
     priors[version].after =
         first[in_own_blocks[version]] == version ? 0 : first[in_own_blocks[version]];
+  // Nobody knows if few threads or other warps are worse: one of each is tried at once.
+  std::vector<std::size_t> other(priors.size());
+  for (std::size_t version = 1; version < priors.size(); ++version) {
+    std::size_t &one = other[in_own_blocks[version]];
+    if (priors[first[in_own_blocks[version]]].slow_blocks > 0 && priors[version].slow_blocks == 0 &&
+        (one == 0 || promise(version) > promise(one)))
+      one = version;
+  }
+  for (const std::size_t version : other)
+    if (version != 0)
+      priors[version].after = 0;
 }
 
 } // namespace ptxasw::wrapper::launch
