@@ -25,8 +25,8 @@
 // nothing, as it takes each kind for one that gained nothing in ten cases more.
 //
 // What skewed versions promise is set, too, so that they are tried first of all. Those of rows made
-// their kernels 2.7 to 3.9 times as fast where they were measured (skewed.jsonl), and are proposed
-// only where three rows share loads.
+// their kernels 2.2 to 3.9 times as fast where they were measured (skewed.jsonl), and are proposed
+// only where three rows share loads. Those of neighbours were not measured.
 
 #include "wrapper/launch/risk.h"
 
@@ -86,8 +86,8 @@ constexpr double by_most = 0.18, by_half = 0.09, by_quarter = -0.10, by_spills =
 constexpr double not_counted = -0.18, another_shape = -0.10, more_multiprocessors = 0.5;
 /// Blocks of few threads begin too slowly: of a stream of bytes, 16 a thread, blocks of 128 threads
 /// reach the rate of a copy on an H200, those of 64 reach 0.80 of it, and those of 32 reach 0.40.
-/// In a grid of several axes other blocks may have warps of another shape, which matters more: of a
-/// transpose, four columns of eight rows are better than one row of 32.
+/// In a grid of several axes other blocks may have warps of another shape, which may matter more: of
+/// a transpose, four columns of eight rows are better than one row of 32.
 constexpr std::uint64_t enough_threads = 128, fewest_threads = 64;
 constexpr double few_in_a_block = 0.05, fewest_in_a_block = 0.3;
 
