@@ -13,8 +13,9 @@
 // order. An instruction that is done for several rows of copies is done when all are there.
 //
 // The writer follows this order, and what is wide or merged is planned by it: a load that stands
-// for others is the first of them. Of the order the proof believes nothing (prove_stretch.cpp). That
-// addresses are a step apart it takes from row_steps.cpp, as it takes all it knows of addresses.
+// for others is the first of them. Of the order the proof believes nothing (prove_stretch.cpp).
+// That addresses are a step apart it takes from row_steps.cpp, as it takes all it knows of
+// addresses.
 
 #include "synth/calls.h"
 #include "synth/coarsen/row_steps.h"

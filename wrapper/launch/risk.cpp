@@ -86,8 +86,8 @@ constexpr double by_most = 0.18, by_half = 0.09, by_quarter = -0.10, by_spills =
 constexpr double not_counted = -0.18, another_shape = -0.10, more_multiprocessors = 0.5;
 /// Blocks of few threads begin too slowly: of a stream of bytes, 16 a thread, blocks of 128 threads
 /// reach the rate of a copy on an H200, those of 64 reach 0.80 of it, and those of 32 reach 0.40.
-/// In a grid of several axes other blocks may have warps of another shape, which may matter more: of
-/// a transpose, four columns of eight rows are better than one row of 32.
+/// In a grid of several axes other blocks may have warps of another shape, which may matter more:
+/// of a transpose, four columns of eight rows are better than one row of 32.
 constexpr std::uint64_t enough_threads = 128, fewest_threads = 64;
 constexpr double few_in_a_block = 0.05, fewest_in_a_block = 0.3;
 
