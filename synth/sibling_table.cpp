@@ -46,6 +46,10 @@ Json sibling_json(const Sibling &sibling) {
     json["block"] = sibling.block;
   if (sibling.extent != std::array<std::uint32_t, 3>{})
     json["extent"] = sibling.extent;
+  if (sibling.tall)
+    json["tall"] = true;
+  if (sibling.rows != 1)
+    json["rows"] = sibling.rows;
   if (sibling.own_code)
     json["code"] = code_of_kernel;
   else if (!sibling.code_of.empty())
@@ -211,6 +215,12 @@ Sibling read_sibling(const Json &json, const SiblingTable &table,
        {"grid", [&](const Json &value) { sibling.grid = numbers<3>(value, 1); }},
        {"block", [&](const Json &value) { sibling.block = numbers<3>(value, 1); }},
        {"extent", [&](const Json &value) { sibling.extent = numbers<3>(value, 0); }},
+       {"tall",
+        [&](const Json &value) {
+          show(value.is_boolean(), "neither true nor false");
+          sibling.tall = value.get<bool>();
+        }},
+       {"rows", [&](const Json &value) { sibling.rows = number(value, 1); }},
        {"code",
         [&](const Json &value) {
           sibling.own_code = text(value) == code_of_kernel;
@@ -240,6 +250,8 @@ Sibling read_sibling(const Json &json, const SiblingTable &table,
        "the kernel's code would get other threads or parameters than the kernel");
   show(sibling.code_of.empty() || spares_no_thread(sibling),
        "a sibling's code would get other threads than the kernel");
+  show(sibling.rows == 1 || (sibling.tall && !sibling.code_of.empty() && sibling.extent[1] == 1),
+       "rows for a sibling that has no use for them");
   return sibling;
 }
 

@@ -98,6 +98,10 @@ struct Sibling {
   /// many blocks along the axis as it takes for all threads, the last one with threads to spare;
   /// `grid` and `block` are 1 there.
   std::array<std::uint32_t, 3> extent = {0, 0, 0};
+  /// Its blocks may have any number of rows of threads (`extent` along y) where the kernel's have
+  /// one, and the grid as many blocks along y as that takes; rows to spare do nothing.
+  bool tall = false;
+  std::uint32_t rows = 1; ///< of its blocks, where the kernel's have one
   /// What is launched is the kernel itself, in blocks of `extent`, and none of its threads to
   /// spare; `name` is no entry then.
   bool own_code = false;

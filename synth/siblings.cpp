@@ -270,11 +270,14 @@ StandIn stand_in(const Sibling &sibling) {
   result.block_divisor = {sibling.block[0], sibling.block[1], sibling.block[2]};
   result.whole_x = result.block_x != 0;
   result.multiple_x = sibling.needs.extent_multiple[0];
-  for (const char axis : sibling.appended) {
+  result.rows = sibling.rows;
+  result.tall = sibling.tall && sibling.code_of.empty();
+  for (const char axis : sibling.appended)
     result.appended_grids.push_back(axis - 'x');
-    if (!sibling.needs.blocks.empty() && sibling.kind.find("rows") != std::string::npos)
-      result.thin_axis = axis - 'x'; // and all else of the shape is the same to it
-  }
+  for (int axis = 0; axis < 3; ++axis)
+    if (sibling.grid[static_cast<std::size_t>(axis)] > 1 && !sibling.needs.blocks.empty() &&
+        sibling.kind.find("rows") != std::string::npos)
+      result.thin_axis = axis; // and all else of the shape is the same to it
   if (!result.thin_axis)
     for (const std::array<std::uint32_t, 3> &shape : sibling.needs.blocks)
       result.blocks.push_back({shape[0], shape[1], shape[2]});

@@ -28,14 +28,17 @@
 #include "synth/spread.h"
 
 #include "analysis/independence.h"
+#include "emulator/facts/global_index.h"
 #include "emulator/facts/unread.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
 #include "grammar/code_writer.h"
 #include "grammar/next.h"
 #include "synth/calls.h"
+#include "synth/same_launch.h"
 
 #include <algorithm>
+#include <fmt/core.h>
 #include <span>
 
 namespace ptxasw::synth {
@@ -46,6 +49,12 @@ constexpr std::size_t most_instructions = 20'000;
 constexpr std::uint64_t parameter_bytes = 4352;
 
 namespace refusal {
+constexpr Refusal block_fixed{"block-fixed", "the kernel says which shape its blocks have"};
+constexpr Refusal lanes_agree{"lanes-agree",
+                              "lanes of a warp must agree on a branch, and warps become others"};
+constexpr Refusal threads_meet{"blocks-depend", "threads of a block may depend on each other"};
+constexpr Refusal not_used{"axis-unused",
+                           "the kernel does not ask where its threads are along this axis"};
 constexpr Refusal version{"version", "PTX before 3.0, in which functions may share registers"};
 constexpr Refusal control_flow{"control-flow", "the target of a branch is unknown"};
 constexpr Refusal cluster{"cluster", "the kernel is made for clusters of blocks"};
@@ -318,6 +327,24 @@ bool may_be_spread(const KernelContext &context) {
   return !context.kernel.directive("reqntid") &&
          context.once("spread", [&] { return independence(context.module, context.kernel); })
              .threads_independent;
+}
+
+std::optional<Refusal> extent_obstacle(const KernelContext &context, char axis) {
+  const auto &[module, kernel] = std::tie(context.module, context.kernel);
+  if (const auto obstacle = spread_obstacle(context))
+    return obstacle;
+  if (kernel.directive("reqntid"))
+    return refusal::block_fixed;
+  if (const auto obstacle = context.same_launch_obstacle())
+    return obstacle;
+  if (!mentions_special(module, kernel, fmt::format("%tid.{}", axis)))
+    return refusal::not_used;
+  if (const auto line = facts::block_shape_shows(module, kernel, axis))
+    return refusals::local_index.at(*line);
+  for (const Instruction &instruction : kernel.instructions)
+    if (instruction.guard != no_register && wants_agreement(module.opcode(instruction)))
+      return refusal::lanes_agree.at(instruction.line);
+  return may_be_spread(context) ? std::nullopt : std::optional(refusal::threads_meet);
 }
 
 const facts::Meetings &meetings_of(const KernelContext &context) {

@@ -30,6 +30,11 @@ std::optional<Refusal> spread_obstacle(const KernelContext &context,
 /// Returns true if threads of a block of such a kernel may be spread differently.
 bool may_be_spread(const KernelContext &context);
 
+/// Why a kernel's blocks must not have another extent along an axis (`x`, `y` or `z`), where the
+/// threads along it stay as many as they are; nothing if they may. Besides, the launch must have
+/// max_points along it at most.
+std::optional<Refusal> extent_obstacle(const KernelContext &context, char axis);
+
 /// Where threads wait for each other, and what they may do one after the other between; found once.
 /// Of blocks alone whose rows are whole warps, if lanes come alike to what they do together in such
 /// blocks and maybe not in others, and `.reqntid` does not ask for others.

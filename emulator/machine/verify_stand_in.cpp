@@ -38,12 +38,26 @@ Extents divided(const Extents &by, Extents extents, bool up) {
   return extents;
 }
 
+/// The rows of the stand-in's blocks for each of the kernel's, in a launch of that: where they may
+/// be any number, one that hangs on the launch alone.
+std::uint32_t rows_of(const StandIn &how, const Function &function, const Extents &grid,
+                      const Extents &block) {
+  if (!how.tall)
+    return how.rows;
+  constexpr std::uint32_t most = 5;
+  const std::uint64_t may_be = most_threads(function) / std::max<std::uint64_t>(block.count(), 1);
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(1 + (std::uint64_t{grid.x} + grid.y + block.x) % most, 1,
+                                std::max<std::uint64_t>(may_be, 1)));
+}
+
 } // namespace
 
 // Of a part of a grid, the blocks that one block of the stand-in does, all of them or none.
 void Verifier::complete_groups(WarpLaunch &launch) const {
   const Extents grid = launch.grid;
   Extents by = options_.stand_in->divisor;
+  by.y *= rows_of(*options_.stand_in, other_, grid, launch.block);
   if (options_.stand_in->whole_x)
     by.x = grid.x;
   std::vector<std::uint64_t> all;
@@ -103,6 +117,9 @@ void Verifier::stand_in(const Extents &grid, WarpLaunch &launch) const {
   launch.dynamic_shared *= how.dynamic_shared;
   launch.grid = divided(how.divisor, grid, true);
   launch.block = divided(how.block_divisor, launch.block, false);
+  const std::uint32_t rows = rows_of(how, other_, grid, own_block);
+  launch.grid.y = (launch.grid.y + rows - 1) / rows;
+  launch.block.y *= rows;
   if (how.block_x != 0) {
     launch.grid.x = (grid.x * own_block.x + how.block_x - 1) / how.block_x;
     launch.block.x = how.block_x;
@@ -110,6 +127,7 @@ void Verifier::stand_in(const Extents &grid, WarpLaunch &launch) const {
   std::vector<std::uint64_t> blocks;
   for (const std::uint64_t block : launch.blocks) {
     Extents at = divided(how.divisor, coordinates(block, grid), false);
+    at.y /= rows;
     const std::uint32_t count = how.block_x != 0 ? launch.grid.x : 1; // any may have its threads
     for (std::uint32_t i = 0; i < count; ++i) {
       at.x = how.block_x != 0 ? i : at.x;

@@ -24,6 +24,8 @@ struct StandIn {
   /// each axis; 0: as many as the kernel's blocks have. All else is said of that launch.
   Extents cut{0, 0, 0};
   Extents divisor;                 ///< of the grid, rounded up
+  std::uint32_t rows = 1;          ///< of its blocks, along y, for each of the kernel's there
+  bool tall = false;               ///< `rows` may be any number
   Extents block_divisor;           ///< of the block, whose extents must be multiples
   std::vector<int> appended_grids; ///< 32-bit parameters behind the kernel's own: the extents of
                                    ///< the first kernel's grid along these axes

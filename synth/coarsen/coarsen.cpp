@@ -35,7 +35,9 @@ std::size_t size_budget(const CoarsenForm &form) {
 
 Proposal proposal_for(const KernelContext &context, const CoarsenShape &shape) {
   const Function &kernel = context.kernel;
-  const CoarsenForm &form = shape.form;
+  CoarsenForm form = shape.form;
+  // Straight code is what has been measured in blocks of several rows.
+  form.tall = form.once && !form.within_block() && may_be_tall(context);
   const char axis = "xyz"[form.axis];
   const auto along = static_cast<std::size_t>(form.axis);
   Proposal proposal =
@@ -67,9 +69,11 @@ Proposal proposal_for(const KernelContext &context, const CoarsenShape &shape) {
   }
   if (form.within_block())
     sibling.block[along] = form.copies;
+  sibling.tall = form.tall;
+  sibling.appended = form.appended_grids();
+  sibling.appended_blocks = form.appended_blocks();
   if (form.divides_grid()) {
     sibling.grid[along] = form.copies;
-    sibling.appended = {axis};
     if (form.kind == CoarsenForm::Kind::rows)
       sibling.needs.blocks = row_blocks(form.axis);
   }
@@ -220,6 +224,11 @@ template <bool wide> const std::vector<std::string> &variants() {
 }
 
 } // namespace
+
+bool may_be_tall(const KernelContext &context) {
+  return mentions_special(context.module, context.kernel, "%ctaid.y") &&
+         !extent_obstacle(context, 'y');
+}
 
 std::vector<Refusal> coarsen_obstacles(const KernelContext &context, Blocks blocks) {
   std::vector<Refusal> all = spread_obstacles(context, blocks);

@@ -22,6 +22,9 @@
 //
 // Once: loops over the grid have one round, in the launches that the table asks for (rounds.cpp).
 //
+// Tall: such a version may have blocks of several rows. Only for kernels in which nothing but the
+// global index along y matters: each thread's row is then a block of the kernel's, of one row.
+//
 // Which kernels: synth/spread.h, rooms.h. What is proposed: coarsen.cpp. How it is written:
 // write.cpp. Why it is right: prove.cpp.
 
@@ -52,6 +55,7 @@ struct CoarsenForm {
   bool wide = false;    ///< consecutive accesses are one
   bool once = false;    ///< loops over the grid have one round
   bool skewed = false;  ///< rows go one behind the other (skew.h)
+  bool tall = false;    ///< blocks may have any number of rows; what is outside the grid ends
 
   /// Copy k is that of row k / along_x and of point k % along_x.
   unsigned total() const { return copies * along_x; }
@@ -59,6 +63,12 @@ struct CoarsenForm {
   unsigned column_of(unsigned k) const { return k % along_x; }
   bool divides_grid() const { return copies > 1 && kind != Kind::neighbours; }
   bool within_block() const { return copies > 1 && kind == Kind::neighbours; }
+  bool divides_rows() const { return divides_grid() && axis == 1; }
+  /// In blocks of any number of rows: the kernel's rows are to be counted for themselves.
+  bool counts_rows() const { return tall && !divides_rows(); }
+  /// What the launch appends to the kernel's parameters: extents of its grid, and of its blocks.
+  std::vector<char> appended_grids() const;
+  std::vector<char> appended_blocks() const;
   bool merges() const { return along_x > 1 || (copies > 1 && kind != Kind::apart); }
   /// The special registers that tell copies apart.
   std::vector<std::string> indices() const;
@@ -108,6 +118,9 @@ std::vector<ArgumentCover> needs_of_rounds(const std::vector<GridRound> &rounds)
 /// By how many points the first thread's begin before the first one, so that most accesses are
 /// aligned; 0 to along_x - 1.
 unsigned wide_shift(const KernelContext &context, unsigned along_x);
+
+/// Returns true if versions of a kernel may be `tall`.
+bool may_be_tall(const KernelContext &context);
 
 /// All that keeps a kernel from being re-tiled, each kind of obstacle once; where blocks stay
 /// whole, its shared memory, too.
@@ -196,6 +209,8 @@ public:
   /// Its index along x.
   static std::string point(unsigned column) { return fmt::format("%point{}", column); }
   static constexpr const char *points = "%points", *one = "%one", *zero = "%zero";
+  /// The row of a version `tall`, and how many the kernel's launch has.
+  static constexpr const char *row = "%row", *rows = "%rows";
   /// Where a copy's part begins of memory whose size the launch says.
   static std::string begin(std::size_t room, unsigned k) {
     return fmt::format("%begin{}_{}", room, k);

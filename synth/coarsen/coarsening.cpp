@@ -45,6 +45,12 @@ Renaming Coarsening::renaming(unsigned k, bool alone) const {
          {"%ntid.x", CoarsenNames::one},
          {"%tid.x", CoarsenNames::zero},
          {"%nctaid.x", CoarsenNames::points}});
+  if (form_.tall) // a row is a block of one row
+    result.specials.insert(result.specials.end(),
+                           {{"%ntid.y", CoarsenNames::one}, {"%tid.y", CoarsenNames::zero}});
+  if (form_.counts_rows())
+    result.specials.insert(result.specials.end(),
+                           {{"%ctaid.y", CoarsenNames::row}, {"%nctaid.y", CoarsenNames::rows}});
   for (std::size_t room = 0; room < rooms_.size(); ++room)
     result.symbols.emplace_back(rooms_[room].symbol, room_name(room, k));
   for (std::size_t room = 0; k > 0 && room < dynamic_.size(); ++room)

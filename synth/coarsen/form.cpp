@@ -81,7 +81,7 @@ const std::vector<CoarsenShape> &coarsen_shapes() {
       for (const int axis : {1, 2}) {
         add_once(kind, axis, 4, 2, 64);
         add_once(kind, axis, 2, 2, 64);
-        add_once(kind, axis, 4, 4, 128);
+        add_once(kind, axis, 4, 4, 80);
         add_once(kind, axis, 4, 1, 64);
       }
     }
@@ -111,6 +111,19 @@ std::vector<std::string> CoarsenForm::indices() const {
   if (along_x > 1)
     result.emplace_back("%ctaid.x");
   return result;
+}
+
+std::vector<char> CoarsenForm::appended_grids() const {
+  std::vector<char> result;
+  if (divides_grid())
+    result.push_back("xyz"[axis]);
+  if (counts_rows())
+    result.push_back('y');
+  return result;
+}
+
+std::vector<char> CoarsenForm::appended_blocks() const {
+  return counts_rows() ? std::vector<char>{'y'} : std::vector<char>{};
 }
 
 tl::expected<CoarsenForm, std::string> coarsen_form(const Sibling &sibling) {
@@ -172,11 +185,13 @@ tl::expected<CoarsenForm, std::string> coarsen_form(const Sibling &sibling) {
     form.kind = CoarsenForm::Kind::rows;
     needs.blocks.clear();
   }
-  if (sibling.extent != Sibling{}.extent || !sibling.appended_blocks.empty())
+  form.tall = sibling.tall;
+  if (form.tall && (form.within_block() || (form.divides_grid() && form.kind != FormKind::rows)))
+    return tl::unexpected(std::string("rows of a block are not rows of the grid"));
+  if (sibling.extent != Sibling{}.extent || sibling.rows != 1)
     return tl::unexpected(std::string("a block's extent is given"));
-  const std::vector<char> appended =
-      form.divides_grid() ? std::vector<char>{"xyz"[form.axis]} : std::vector<char>{};
-  if (sibling.appended != appended || needs != SiblingNeeds{})
+  if (sibling.appended != form.appended_grids() ||
+      sibling.appended_blocks != form.appended_blocks() || needs != SiblingNeeds{})
     return tl::unexpected(std::string("the table does not say what is proved"));
   return form;
 }

@@ -28,6 +28,12 @@
 // In versions `skewed` copies are at different instructions in stretches of straight code, and
 // together again behind them (prove_stretch.cpp).
 //
+// Versions `tall` are launched in blocks of any number of rows. A kernel of which nothing but the
+// global index along y matters, and how many rows there are, does the same in blocks of one row
+// (resize/reshape.cpp); the claim is about that launch. The version's thread of row r in whichever
+// block is beside block r along y, since of its own place along y it reads nothing but r. Those
+// rows that its grid has to spare end before they do anything, which is shown.
+//
 // In versions `once` of loops over the grid, the branches to another round lead on to where the
 // loop ends (rounds.cpp): the kernel is the one with such branches, whose threads do the same in a
 // launch that the table allows.
@@ -120,7 +126,7 @@ private:
           definitions[reg].push_back(i);
       });
     ReplayState state;
-    const ReplayEnd start = replay(0, state, nothing_);
+    const ReplayEnd start = replay_inside(state);
     require(!start.exit, start.position, "the thread ends at once");
     for (const auto &[reg, value] : state)
       if (definitions[reg].size() == 1 && definitions[reg][0] < first_jump &&
@@ -151,6 +157,24 @@ private:
     arrive_together(replay(mine, from, all), 0);
   }
 
+  /// From the entry on, for a thread whose row is one of the kernel's; others end at once.
+  ReplayEnd replay_inside(ReplayState &state) {
+    if (form_.tall) {
+      ReplayState beyond;
+      Known known(pool_);
+      known.assume(is_inside(), false);
+      const ReplayEnd end = replay(0, beyond, known);
+      require(end.exit, end.position, "a row beyond the grid does something");
+    }
+    Known known(pool_);
+    if (form_.tall)
+      known.assume(is_inside(), true);
+    return replay(0, state, known);
+  }
+
+  /// Whether a row of a version `tall`, or the first of them, lies within the grid.
+  Expr is_inside() { return pool_.ult(instead_of("%ctaid.y", 0), instead_of("%nctaid.y", 0)); }
+
   /// That so many of the sibling's blocks lie within the grid, the first ones.
   Known known_inside(unsigned count) {
     Known known(pool_);
@@ -170,16 +194,33 @@ private:
 
   Expr is_first() { return pool_.eq(flat(), number(0)); }
 
+  /// In place of the sibling's block along y: its row, in blocks of several.
+  Expr block_along(std::string_view special) {
+    if (!form_.tall || special != "%ctaid.y")
+      return replay_.special(special);
+    return pool_.add(pool_.mul(replay_.special("%ctaid.y"), replay_.special("%ntid.y")),
+                     replay_.special("%tid.y"));
+  }
+
   /// What a copy has in place of a special register.
   Expr instead_of(std::string_view special, unsigned copy) {
     const auto times = [&](Expr value, unsigned factor) {
       return pool_.mul(value, number(factor));
     };
+    const std::size_t appended = kernel_.parameters.size();
     if (form_.copies > 1 && special == form_.index())
-      return pool_.add(times(replay_.special(special), form_.copies), number(form_.row_of(copy)));
+      return pool_.add(times(block_along(special), form_.copies), number(form_.row_of(copy)));
     if (form_.copies > 1 && special == form_.extent())
       return form_.within_block() ? times(replay_.special(special), form_.copies)
-                                  : replay_.parameter(sibling_.parameters.size() - 1);
+                                  : replay_.parameter(appended);
+    // A row is a block of one row.
+    if (special == "%ntid.y" || special == "%tid.y")
+      return number(special == "%ntid.y");
+    if (special == "%ctaid.y")
+      return block_along(special);
+    if (special == "%nctaid.y")
+      return pool_.mul(replay_.parameter(appended + form_.divides_grid()),
+                       replay_.parameter(appended + form_.divides_grid() + 1));
     // A point is a block of one thread.
     if (special == "%ntid.x" || special == "%tid.x")
       return number(special == "%ntid.x");
@@ -528,6 +569,7 @@ std::string prove_coarsen(const KernelContext &kernel, const Function &sibling,
          "the threads of a block must not be spread differently");
     show(form->along_x == 1 || !facts::block_shape_shows(kernel.module, kernel.kernel),
          "more than the global index along x matters");
+    show(!form->tall || may_be_tall(kernel), "more than the global index along y matters");
     form->shift = wide_shift(kernel, form->along_x);
     WidePlan plan;
     if (form->wide)

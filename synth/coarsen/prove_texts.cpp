@@ -12,11 +12,12 @@
 namespace ptxasw::synth {
 
 void CoarsenTexts::check_header() const {
-  proof::check_entry(module_, kernel_, module_, sibling_, form_.divides_grid());
-  if (form_.divides_grid())
-    if (const Variable &grid = sibling_.parameters.back();
-        grid.type != ScalarType::u32 || grid.size() != 4 || grid.alignment > 4)
-      fail("the appended parameter is not the grid's extent");
+  const std::size_t appended = form_.appended_grids().size() + form_.appended_blocks().size();
+  proof::check_entry(module_, kernel_, module_, sibling_, appended);
+  for (std::size_t i = kernel_.parameters.size(); i < sibling_.parameters.size(); ++i)
+    if (const Variable &extent = sibling_.parameters[i];
+        extent.type != ScalarType::u32 || extent.size() != 4 || extent.alignment > 4)
+      fail("an appended parameter is not an extent of the grid or of its blocks");
   if (sibling_.scopes.size() != 1 || !sibling_.target_lists.empty() ||
       !sibling_.return_parameters.empty())
     fail("it declares more than registers and variables");

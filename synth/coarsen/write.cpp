@@ -36,6 +36,9 @@
 // the first thread's are not beside each other, it leaves lockstep at once. Copy k is that of row
 // k/W and point k%W.
 //
+// In a version `tall` the row of a thread, %ctaid.y * %ntid.y + %tid.y, is its block's index along
+// y, as its own blocks may have several rows; where it lies outside the grid, the thread ends.
+//
 // Of kinds "rows" and "neighbours", a load whose value is in a register already is a mov from
 // there. What is wide (wide.h) is one load into registers of its own, %w0_0 and on, of
 // which each load is a mov, or one store.
@@ -76,11 +79,17 @@ protected:
     std::vector<std::string> appended;
     if (form_.divides_grid())
       appended = {grid_parameter() + "\n"};
+    if (form_.counts_rows())
+      appended.insert(appended.end(),
+                      {rows_parameter("grid") + "\n", rows_parameter("block") + "\n"});
     return same_launch_header(module_, kernel_, proposal_.sibling.name, appended,
                               proposal_.registers, true);
   }
 
   std::string grid_parameter() const { return proposal_.sibling.name + "_grid"; }
+  std::string rows_parameter(std::string_view of) const {
+    return fmt::format("{}_rows_of_{}", proposal_.sibling.name, of);
+  }
 
   void declare() {
     for (RegisterId reg = 0; reg < kernel_.registers.size(); ++reg)
@@ -140,14 +149,52 @@ protected:
     for (unsigned column = 0; form_.along_x > 1 && column < form_.along_x; ++column)
       word(CoarsenNames::point(column));
     if (form_.along_x > 1)
-      for (const char *name : {CoarsenNames::points, CoarsenNames::zero, CoarsenNames::one})
+      word(CoarsenNames::points);
+    if (form_.along_x > 1 || form_.tall)
+      for (const char *name : {CoarsenNames::zero, CoarsenNames::one})
         word(name);
+  }
+
+  /// The row of a thread in blocks of several, and how many rows there are.
+  void find_row() {
+    const auto read = [&](const std::string &name, const std::string &from) {
+      word(name);
+      out_.write("{}.u32 {}, {}", from.starts_with('[') ? "ld.param" : "mov", name, from);
+    };
+    read("%row_ctaid", "%ctaid.y");
+    read("%row_ntid", "%ntid.y");
+    read("%row_tid", "%tid.y");
+    word(CoarsenNames::row);
+    out_.write("mad.lo.u32 {}, %row_ctaid, %row_ntid, %row_tid", CoarsenNames::row);
+    if (form_.along_x == 1)
+      find_numbers();
+    if (!form_.counts_rows())
+      return;
+    read("%rows_grid", fmt::format("[{}]", rows_parameter("grid")));
+    read("%rows_block", fmt::format("[{}]", rows_parameter("block")));
+    word(CoarsenNames::rows);
+    out_.write("mul.lo.u32 {}, %rows_grid, %rows_block", CoarsenNames::rows);
+  }
+
+  void find_numbers() {
+    out_.write("mov.u32 {}, 0", CoarsenNames::zero);
+    out_.write("mov.u32 {}, 1", CoarsenNames::one);
+  }
+
+  /// Rows beyond the kernel's end at once.
+  void end_beyond() {
+    if (form_.divides_rows())
+      return if_outside(0, "ret");
+    const std::string beyond = predicate();
+    out_.write("setp.ge.u32 {}, {}, {}", beyond, CoarsenNames::row, CoarsenNames::rows);
+    out_.write("@{} ret", beyond);
   }
 
   void find_rows() {
     const std::string first = CoarsenNames::index(form_, 0), extent = CoarsenNames::extent(form_);
     word("%own");
-    out_.write("mov.u32 %own, {}", form_.index());
+    out_.write("mov.u32 %own, {}",
+               form_.tall && form_.axis == 1 ? CoarsenNames::row : form_.index());
     out_.write("mul.lo.u32 {}, %own, {}", first, form_.copies);
     for (unsigned row = 1; row < form_.copies; ++row)
       out_.write("add.u32 {}, {}, {}", CoarsenNames::index(form_, row), first, row);
@@ -172,8 +219,7 @@ protected:
     word("%all");
     out_.write("mul.lo.u32 %all, %own_nctaid, %own_ntid");
     out_.write("mul.lo.u32 {}, %all, {}", CoarsenNames::points, form_.along_x);
-    out_.write("mov.u32 {}, 0", CoarsenNames::zero);
-    out_.write("mov.u32 {}, 1", CoarsenNames::one);
+    find_numbers();
     if (form_.shift > 0) {
       first_along_x_ = predicate();
       out_.write("setp.eq.u32 {}, %flat, 0", first_along_x_);
@@ -275,12 +321,16 @@ private:
   }
 
   void prologue() {
+    if (form_.tall)
+      find_row();
     if (form_.copies > 1)
       find_rows();
     if (form_.along_x > 1)
       find_columns();
     if (!dynamic_.empty() && copies_ > 1)
       find_begins();
+    if (form_.tall)
+      end_beyond();
     for (std::uint32_t i = 0; i < count(); ++i)
       if (first_[i])
         out_.clone(module_, instruction(i), together_[0]);

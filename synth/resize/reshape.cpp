@@ -14,6 +14,9 @@
 // axis x nothing but its own global index and its number of threads (write.cpp), so the axis is
 // free in it as in the kernel, and in whichever blocks it is launched, it computes the same.
 //
+// Versions `tall` may have blocks of any number of rows, whether the launch has a multiple of them
+// or not (synth/coarsen/prove.cpp): they are launched for the kernel in blocks of one row.
+//
 // Which shapes: what differs between two of them is how the threads of a warp lie, and so how many
 // sectors its accesses touch (32x8 threads of a naive transpose read four sectors and write 32,
 // 8x32 four and eight). So the shapes of warps are compared by the sectors that all accesses of the
@@ -98,6 +101,18 @@ Shape kernel_blocks(const Sibling &version, const Shape &shape) {
   return threads <= most_threads_of_a_block ? result : shape;
 }
 
+/// What the table says of a version where the kernel has blocks of these extents, but for its name.
+Sibling in_blocks_of(const Sibling &version, const Shape &extent) {
+  Sibling one = version;
+  one.code_of = version.name;
+  one.extent = extent;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    auto &multiple = one.needs.extent_multiple[axis];
+    multiple = std::lcm(multiple, std::max(1u, extent[axis]));
+  }
+  return one;
+}
+
 } // namespace
 
 FreeAxes free_axes(const KernelContext &context) {
@@ -155,6 +170,25 @@ std::vector<Sibling> reshapes(const KernelContext &context, std::size_t most) {
   return result;
 }
 
+std::vector<Sibling> in_tall_blocks(const std::vector<Sibling> &versions) {
+  // 128 threads: rows that are near each other share what they load in the cache of one
+  // multiprocessor.
+  constexpr std::array<std::uint32_t, 2> shapes[] = {{32, 4}, {64, 2}};
+  std::vector<Sibling> result;
+  for (const Sibling &version : versions)
+    for (const auto &[x, y] : shapes) {
+      if (!version.tall || !has_points(version) || only_reshapes(version))
+        continue;
+      Sibling one = in_blocks_of(version, {x * version.block[0], 1, 0});
+      one.rows = y;
+      one.name += fmt::format("_in_{}x{}", x, y);
+      one.kind += fmt::format(" in {}x{}", x, y);
+      one.needs.max_extent[1] = std::min(one.needs.max_extent[1], max_points);
+      result.push_back(std::move(one));
+    }
+  return result;
+}
+
 std::vector<Sibling> in_other_blocks(const std::vector<Sibling> &versions,
                                      const std::vector<Sibling> &shapes, std::size_t most) {
   std::vector<Sibling> result;
@@ -162,17 +196,12 @@ std::vector<Sibling> in_other_blocks(const std::vector<Sibling> &versions,
     for (const Sibling &version : versions) {
       if (result.size() == most || version.extent != Sibling{}.extent)
         continue;
-      Sibling one = version;
-      one.code_of = version.name;
+      Sibling one = in_blocks_of(version, kernel_blocks(version, shape.extent));
       one.name += fmt::format("_in_{}", shape.kind);
       one.kind += fmt::format(" in {}", shape.kind);
-      one.extent = kernel_blocks(version, shape.extent);
-      for (std::size_t axis = 0; axis < 3; ++axis) {
-        auto &multiple = one.needs.extent_multiple[axis];
-        multiple = std::lcm(multiple, std::max(1u, one.extent[axis]));
+      for (std::size_t axis = 0; axis < 3; ++axis)
         one.needs.max_extent[axis] =
             std::min(one.needs.max_extent[axis], shape.needs.max_extent[axis]);
-      }
       result.push_back(std::move(one));
     }
   return result;

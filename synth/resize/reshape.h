@@ -31,4 +31,8 @@ std::vector<Sibling> reshapes(const KernelContext &context, std::size_t most);
 std::vector<Sibling> in_other_blocks(const std::vector<Sibling> &versions,
                                      const std::vector<Sibling> &shapes, std::size_t most);
 
+/// Those of the versions whose blocks may have several rows, and whose threads have several points
+/// along x, in such blocks.
+std::vector<Sibling> in_tall_blocks(const std::vector<Sibling> &versions);
+
 } // namespace ptxasw::synth

@@ -15,13 +15,8 @@
 namespace ptxasw::synth {
 namespace {
 
-constexpr Refusal block_fixed{"block-fixed", "the kernel says which shape its blocks have"};
 constexpr Refusal block_bounded{"block-bounded",
                                 "the kernel says that its blocks have fewer threads"};
-constexpr Refusal not_used{"axis-unused", "the kernel does not ask where its threads are along x"};
-constexpr Refusal lanes_agree{"lanes-agree",
-                              "lanes of a warp must agree on a branch, and warps become others"};
-constexpr Refusal threads_meet{"blocks-depend", "threads of a block may depend on each other"};
 constexpr Refusal name_in_use{"name-taken", "the kernel has a name that a version would get"};
 
 /// Begins the names of registers that a version has beside the kernel's.
@@ -46,24 +41,6 @@ void begin_resized(Script &to, std::string_view grid, std::string_view block) {
 
 bool counts_threads(const Module &module, const Function &kernel) {
   return mentions_special(module, kernel, "%nctaid.x");
-}
-
-std::optional<Refusal> extent_obstacle(const KernelContext &context, char axis) {
-  const auto &[module, kernel] = std::tie(context.module, context.kernel);
-  if (const auto obstacle = spread_obstacle(context))
-    return obstacle;
-  if (kernel.directive("reqntid"))
-    return block_fixed;
-  if (const auto obstacle = context.same_launch_obstacle())
-    return obstacle;
-  if (!mentions_special(module, kernel, fmt::format("%tid.{}", axis)))
-    return not_used;
-  if (const auto line = facts::block_shape_shows(module, kernel, axis))
-    return refusals::local_index.at(*line);
-  for (const Instruction &instruction : kernel.instructions)
-    if (instruction.guard != no_register && wants_agreement(module.opcode(instruction)))
-      return lanes_agree.at(instruction.line);
-  return may_be_spread(context) ? std::nullopt : std::optional(threads_meet);
 }
 
 std::optional<Refusal> resize_obstacle(const KernelContext &context) {

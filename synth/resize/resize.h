@@ -19,11 +19,6 @@ namespace ptxasw::synth {
 
 class Script;
 
-/// Why a kernel's blocks must not have another extent along an axis (`x`, `y` or `z`), where the
-/// threads along it stay as many as they are; nothing if they may. Besides, the launch must have
-/// max_points along it at most.
-std::optional<Refusal> extent_obstacle(const KernelContext &context, char axis);
-
 /// Why a kernel gets no version with other code for blocks of another extent along x; nothing if it
 /// may.
 std::optional<Refusal> resize_obstacle(const KernelContext &context);

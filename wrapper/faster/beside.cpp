@@ -468,6 +468,10 @@ tl::expected<BesideText, Kept> beside(const std::string &ptx, const std::string 
   if (!function || !function->is_entry)
     return left_alone("no-kernel", "its module's PTX does not have it");
   auto made = with_code(**whole, *function, std::move(options));
+  if (made) {
+    std::vector<Sibling> tall = in_tall_blocks(made->table.siblings);
+    made->table.siblings.insert(made->table.siblings.end(), tall.begin(), tall.end());
+  }
   std::vector<Sibling> shapes = reshapes({**whole, *function}, most_shapes);
   if (shapes.empty())
     return made;

@@ -111,15 +111,22 @@ std::uint32_t given_extent(const Sibling &sibling, std::size_t axis) {
   return sibling.code_of.empty() ? sibling.extent[axis] : 0;
 }
 
+/// How many threads of a sibling's block lie one behind the other for each of the kernel's.
+std::uint32_t rows_along(const Sibling &sibling, std::size_t axis) {
+  return axis == 1 ? sibling.rows : 1;
+}
+
 std::uint32_t block_along(const KernelLaunch &launch, const Sibling &sibling, std::size_t axis) {
   const std::uint32_t given = given_extent(sibling, axis);
-  return given != 0 ? given : along(launch.block, axis) / sibling.block[axis];
+  return given != 0 ? given
+                    : along(launch.block, axis) / sibling.block[axis] * rows_along(sibling, axis);
 }
 
 std::uint64_t grid_along(const KernelLaunch &launch, const Sibling &sibling, std::size_t axis) {
   const std::uint64_t given = given_extent(sibling, axis);
   return given != 0 ? (all_along(launch, axis) + given - 1) / given
-                    : divide_up(along(launch.grid, axis), sibling.grid[axis]);
+                    : divide_up(divide_up(along(launch.grid, axis), sibling.grid[axis]),
+                                rows_along(sibling, axis));
 }
 
 /// A sibling's block and grid.
@@ -142,7 +149,7 @@ constexpr std::uint64_t largest_grid[] = {0x7fffffff, 65535, 65535};
 
 /// Returns true if blocks of other extents are asked for than the launch has.
 bool is_reshaped(const Launch &launch, const Sibling &sibling) {
-  bool differs = false, given = false;
+  bool differs = sibling.rows > 1, given = false;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     given |= sibling.extent[axis] != 0;
     differs |= sibling.extent[axis] != 0 && sibling.extent[axis] != along(launch.block, axis);
@@ -402,7 +409,7 @@ double warps_of(const Launch &launch, const Sibling &sibling) {
     mine *= static_cast<double>(given_extent(sibling, axis) != 0
                                     ? grid_along(kernel, sibling, axis)
                                     : std::uint64_t{along(kernel.grid, axis)}) *
-            sibling.block[axis];
+            sibling.block[axis] / rows_along(sibling, axis);
     own *= along(launch.grid, axis);
   }
   return own > 0 ? mine / own : 1;
