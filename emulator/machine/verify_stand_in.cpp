@@ -277,6 +277,8 @@ bool Verifier::meets_needs(const DrawnLaunch &drawn) const {
       std::find(how.blocks.begin(), how.blocks.end(), block) == how.blocks.end())
     return false;
   if ((how.thin_axis && block[*how.thin_axis] != 1) || block.count() > most_threads(kernel_) ||
+      rows_of(how, other_, cut_launch.grid, block) * block.count() / how.block_divisor.count() >
+          most_threads(other_) ||
       std::uint64_t{cut_launch.grid.x} * block.x % how.multiple_x != 0 ||
       (how.block_x != 0 && std::uint64_t{how.block_x} * block.y * block.z > most_threads(other_)))
     return false;

@@ -177,7 +177,7 @@ std::vector<Sibling> in_tall_blocks(const std::vector<Sibling> &versions) {
   std::vector<Sibling> result;
   for (const Sibling &version : versions)
     for (const auto &[x, y] : shapes) {
-      if (!version.tall || !has_points(version) || only_reshapes(version))
+      if (!version.tall || !has_points(version) || version.extent != Sibling{}.extent)
         continue;
       Sibling one = in_blocks_of(version, {x * version.block[0], 1, 0});
       one.rows = y;

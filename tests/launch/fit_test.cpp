@@ -454,6 +454,57 @@ TEST_CASE("a version in blocks of another shape") {
   CHECK(outcome() == Outcome::grid);
 }
 
+TEST_CASE("a version in blocks of several rows") {
+  Values values;
+  SiblingTable t = table();
+  Sibling &one = t.siblings[0];
+  one.code_of = "s";
+  one.name = "s_in_32x4";
+  one.kind = "wide-rows-once in 32x4";
+  one.grid = {1, 2, 1};
+  one.block = {4, 1, 1};
+  one.appended = {'y'};
+  one.appended_blocks = {'y'};
+  one.tall = true;
+  one.rows = 4;
+  one.extent = {128, 1, 0};
+  one.needs.extent_multiple = {128, 1, 1};
+  Launch l = launch_of(values);
+  l.grid = {2, 30, 3};
+  l.block = {512, 1, 1};
+  Arguments arguments;
+  REQUIRE(find_arguments(l, t, arguments));
+  const auto outcome = [&] { return fit(l, arguments, t, one, {}); };
+  CHECK(outcome() == Outcome::sibling);
+  SiblingLaunch made;
+  REQUIRE(made.prepare(l, arguments, t, one));
+  // 30 rows are 15 of the version's, which are four blocks of four; one is to spare.
+  CHECK(made.grid == Extents{8, 4, 3});
+  CHECK(made.block == Extents{32, 4, 1});
+  CHECK(threads_of_block(l, one) == 128);
+  CHECK(blocks_of(l, one) == 96);
+  CHECK(*static_cast<std::uint32_t *>(made.parameters[2]) == 30);
+  CHECK(*static_cast<std::uint32_t *>(made.parameters[3]) == 1);
+  // Of a kernel in blocks of many rows, all rows are counted.
+  l.grid = {16, 3, 3};
+  l.block = {64, 10, 1};
+  REQUIRE(made.prepare(l, arguments, t, one));
+  CHECK(made.grid == Extents{8, 4, 3});
+  CHECK(*static_cast<std::uint32_t *>(made.parameters[2]) == 30);
+  // The kernel in blocks of one row is a launch that the driver takes, and so is this.
+  l.grid.y = 6554;
+  CHECK(outcome() == Outcome::grid);
+  l.grid.y = 6553;
+  CHECK(outcome() == Outcome::sibling);
+  one.rows = 64;
+  CHECK(outcome() == Outcome::block_size);
+  // It is worth a launch even in blocks of as many threads along x.
+  one.rows = 4;
+  l.grid = {2, 30, 3};
+  l.block = {128, 1, 1};
+  CHECK(outcome() == Outcome::sibling);
+}
+
 TEST_CASE("a version of points in blocks that the kernel could not have") {
   Values values;
   SiblingTable t = table();

@@ -5,6 +5,7 @@
 #include "synth/resize/reshape.h"
 #include "synth/resize/resize.h"
 #include "synth/siblings.h"
+#include "synth/spread.h"
 #include "tests/synth/versions.h"
 
 #include <algorithm>
@@ -249,6 +250,31 @@ TEST_CASE("versions in blocks of other shapes") {
   wide.kind = "neighbours";
   CHECK(in_other_blocks({wide}, {shape}, 1).at(0).extent ==
         std::array<std::uint32_t, 3>{128, 1, 0});
+}
+
+TEST_CASE("versions in blocks of several rows") {
+  Sibling tall;
+  tall.name = "k__ptxasw_wide_x4_once";
+  tall.kind = "wide-once";
+  tall.block = {4, 1, 1};
+  tall.tall = true;
+  tall.needs.extent_multiple = {96, 1, 1};
+  tall.needs.max_extent = {1000, ~0u, ~0u};
+  Sibling others[] = {tall, tall, tall};
+  others[0].tall = false;
+  others[1].block[0] = 1; // without points along x, its blocks are the kernel's there
+  others[2].extent[0] = 64;
+  const auto made = in_tall_blocks({others[0], tall, others[1], others[2]});
+  REQUIRE(made.size() == 2);
+  CHECK(made[0].name == "k__ptxasw_wide_x4_once_in_32x4");
+  CHECK(made[0].kind == "wide-once in 32x4");
+  CHECK(made[0].code_of == tall.name);
+  CHECK(made[0].rows == 4);
+  CHECK(made[0].extent == std::array<std::uint32_t, 3>{128, 1, 0});
+  CHECK(made[0].needs.extent_multiple == std::array<std::uint32_t, 3>{384, 1, 1});
+  CHECK(made[0].needs.max_extent == std::array<std::uint32_t, 3>{1000, 0x7fffffff, ~0u});
+  CHECK(made[1].rows == 2);
+  CHECK(made[1].extent == std::array<std::uint32_t, 3>{256, 1, 0});
 }
 
 TEST_CASE("verify compares versions in blocks of other shapes with the kernel") {

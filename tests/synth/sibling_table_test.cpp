@@ -58,7 +58,16 @@ SiblingTable example() {
   both.code_of = wide.name;
   both.extent = {128, 1, 0};
   both.needs.extent_multiple = {128, 1, 1};
-  table.siblings = {apart, wide, neighbours, resized, reshaped, both};
+  Sibling tall = neighbours;
+  tall.name += "_tall";
+  tall.tall = true;
+  Sibling of_rows = tall;
+  of_rows.name += "_in_32x4";
+  of_rows.code_of = tall.name;
+  of_rows.extent = {128, 1, 0};
+  of_rows.rows = 4;
+  of_rows.needs.extent_multiple = {128, 1, 1};
+  table.siblings = {apart, wide, neighbours, resized, reshaped, tall, of_rows, both};
   return table;
 }
 
@@ -197,6 +206,20 @@ TEST_CASE("a sibling with needs that are not understood does not exist") {
         0);
   CHECK(left_with(R"({"extent_multiple": [64, 2, 1]})",
                   R"("code": "kernel", "extent": [0, 2, 0],)") == 0);
+  // Rows are for those that may have them, in place of blocks of one row.
+  CHECK(left_with("{}", R"("tall": true,)") == 1);
+  CHECK(left_with("{}", R"("tall": 1,)") == 0);
+  CHECK(left_with("{}", R"("tall": true, "rows": 2,)") == 0);
+  CHECK(left_with("{}", R"("rows": 1,)") == 1);
+  CHECK(left_with("{}", R"("rows": 0,)") == 0);
+  for (const auto &change :
+       {+[](Sibling &s) { s.tall = false; }, +[](Sibling &s) { s.rows = 0; },
+        +[](Sibling &s) { s.extent[1] = 0; }, +[](Sibling &s) { s.extent[1] = 2; },
+        +[](Sibling &s) { s.code_of.clear(); }}) {
+    SiblingTable of_rows = example();
+    change(of_rows.siblings[6]);
+    CHECK(decode(encode(of_rows))->siblings.size() == of_rows.siblings.size() - 1);
+  }
   // Another sibling's may divide what is given, but it has no threads to spare either.
   SiblingTable table = example();
   const std::size_t all = table.siblings.size();
@@ -205,7 +228,7 @@ TEST_CASE("a sibling with needs that are not understood does not exist") {
   CHECK(decode(encode(table))->siblings.size() == all - 1);
   both.needs.extent_multiple = {384, 1, 3};
   CHECK(decode(encode(table))->siblings.size() == all);
-  for (const Sibling &none : {both, table.siblings[all - 2]}) { // neither has code of its own
+  for (const Sibling &none : {both, table.siblings[4]}) { // neither has code of its own
     both.code_of = none.name;
     CHECK(decode(encode(table))->siblings.size() == all - 1);
   }
