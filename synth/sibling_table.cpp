@@ -128,6 +128,23 @@ std::uint32_t within(const SiblingTable &table, std::uint32_t parameter, std::ui
   return parameter;
 }
 
+/// A coefficient, and behind it axes and pairs of a parameter and an offset.
+IndexTerm read_term(const Json &json, const SiblingTable &table) {
+  show(!list(json).empty(), "a product without a number");
+  IndexTerm term{number(json[0]), {}};
+  for (std::size_t i = 1; i < json.size(); ++i) {
+    if (json[i].is_string()) {
+      const std::string axis = text(json[i]);
+      show(axis == "x" || axis == "y" || axis == "z", "an axis is not known");
+      term.factors.push_back({true, static_cast<std::uint32_t>(axis[0] - 'x'), 0});
+      continue;
+    }
+    const auto [parameter, offset] = numbers<2>(json[i], 0);
+    term.factors.push_back({false, within(table, parameter, offset, 4), offset});
+  }
+  return term;
+}
+
 SiblingNeeds read_needs(const Json &json, const SiblingTable &table,
                         const std::vector<std::string> &optional) {
   SiblingNeeds needs;
@@ -175,6 +192,14 @@ SiblingNeeds read_needs(const Json &json, const SiblingTable &table,
             show(bytes == usual || bytes == 2 * usual, "a number's size is not known");
             needs.covered.push_back(
                 {within(table, parameter, offset, bytes), offset, axis, least, more, bytes});
+          }
+        }},
+       {"bounded",
+        [&](const Json &value) {
+          for (const Json &bound : list(value)) {
+            IndexBound &all = needs.bounded.emplace_back();
+            for (const Json &term : list(bound))
+              all.terms.push_back(read_term(term, table));
           }
         }},
        {"min_grid", [&](const Json &value) { needs.min_grid = numbers<3>(value, 1); }},
@@ -302,6 +327,19 @@ Json needs_json(const SiblingNeeds &needs) {
     json["covered"].push_back({one.parameter, one.offset, one.axis, one.least, one.more});
     if (one.bytes != ArgumentCover{}.bytes)
       json["covered"].back().push_back(one.bytes);
+  }
+  for (const IndexBound &bound : needs.bounded) {
+    Json terms = Json::array();
+    for (const IndexTerm &term : bound.terms) {
+      Json product = Json::array({term.coefficient});
+      for (const LaunchNumber &factor : term.factors)
+        if (factor.is_index)
+          product.push_back(std::string(1, static_cast<char>('x' + factor.which)));
+        else
+          product.push_back({factor.which, factor.offset});
+      terms.push_back(std::move(product));
+    }
+    json["bounded"].push_back(std::move(terms));
   }
   if (needs.min_grid != std::array<std::uint32_t, 3>{1, 1, 1})
     json["min_grid"] = needs.min_grid;

@@ -7,7 +7,9 @@
 
 #include "grammar/namespaces.h"
 
+#include <algorithm>
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -66,6 +68,25 @@ struct ArgumentCover {
   bool operator==(const ArgumentCover &) const = default;
 };
 
+/// A number that a launch has: the 32 bits at `offset` of parameter `which`, or the largest global
+/// index of its threads along axis `which`.
+struct LaunchNumber {
+  bool is_index = false;
+  std::uint32_t which = 0, offset = 0;
+  auto operator<=>(const LaunchNumber &) const = default; // NOLINT(modernize-use-nullptr)
+};
+
+/// What an index may be at most: a sum of products, which must be less than 2^31.
+struct IndexTerm {
+  std::uint32_t coefficient = 1;
+  std::vector<LaunchNumber> factors;                   ///< none: the coefficient alone
+  auto operator<=>(const IndexTerm &) const = default; // NOLINT(modernize-use-nullptr)
+};
+struct IndexBound {
+  std::vector<IndexTerm> terms;
+  bool operator==(const IndexBound &) const = default;
+};
+
 /// What must hold for a launch of the kernel so that a sibling may take its place. Cooperative
 /// launches and clusters never may.
 struct SiblingNeeds {
@@ -77,6 +98,7 @@ struct SiblingNeeds {
   std::vector<ArgumentAlignment> aligned;
   std::vector<ArgumentDivisor> divisible;
   std::vector<ArgumentCover> covered;
+  std::vector<IndexBound> bounded;
   std::array<std::uint32_t, 3> min_grid = {1, 1, 1}; ///< of the kernel's launch, blocks
   /// Threads of the kernel's launch along each axis at most: of a block times blocks; ~0u: no
   /// limit.
@@ -124,6 +146,28 @@ struct SiblingTable {
   std::vector<Sibling> siblings;
   bool operator==(const SiblingTable &) const = default;
 };
+
+/// Returns true if a bound is less than 2^31. `index`: the largest global index along an axis;
+/// `argument`: the 32 bits at an offset of a parameter.
+template <class Index, class Argument>
+bool is_met(const IndexBound &bound, Index index, Argument argument) {
+  constexpr std::uint64_t limit = std::uint64_t{1} << 31;
+  std::uint64_t sum = 0; // neither it nor a product is ever far above the limit
+  for (const IndexTerm &term : bound.terms) {
+    std::uint64_t product = term.coefficient;
+    bool is_zero = product == 0;
+    for (const LaunchNumber &factor : term.factors) {
+      const std::uint64_t value =
+          factor.is_index ? std::uint64_t{index(factor.which)} : std::uint64_t{argument(factor)};
+      is_zero |= value == 0;
+      product = std::min(product, limit) * std::min(value, limit);
+    }
+    sum += is_zero ? 0 : std::min(product, limit);
+    if (sum >= limit)
+      return false;
+  }
+  return true;
+}
 
 /// The entry that is launched for a sibling.
 inline const std::string &entry_of(const Sibling &sibling, const SiblingTable &table) {

@@ -84,6 +84,8 @@ constexpr std::string_view preferred[] = {"x8",
                                           "wide-x4y4-rows-skewed-once",
                                           "wide-x2y4-rows-once-r64",
                                           "wide-x4-once",
+                                          "wide-x2z2-rows-once-r64",
+                                          "wide-x4y4-rows-once-r80",
                                           "wide-x2y4-neighbours-once-r64"};
 
 const Family &family_of(const Proposal &proposal) { return *find_family(proposal.family); }
@@ -288,6 +290,14 @@ StandIn stand_in(const Sibling &sibling) {
   for (const ArgumentCover &need : sibling.needs.covered)
     result.covers.push_back({need.parameter, need.offset, static_cast<int>(need.axis), need.least,
                              need.more, need.bytes});
+  if (!sibling.needs.bounded.empty())
+    result.also = [all = sibling.needs.bounded](const StandIn::Index &index,
+                                                const StandIn::Argument &argument) {
+      return std::all_of(all.begin(), all.end(), [&](const IndexBound &bound) {
+        return is_met(bound, index,
+                      [&](const LaunchNumber &one) { return argument(one.which, one.offset); });
+      });
+    };
   for (const char axis : sibling.appended_blocks)
     result.appended_blocks.push_back(axis - 'x');
   result.dynamic_shared = sibling.needs.dynamic_shared;

@@ -282,7 +282,7 @@ bool Verifier::meets_needs(const DrawnLaunch &drawn) const {
       std::uint64_t{cut_launch.grid.x} * block.x % how.multiple_x != 0 ||
       (how.block_x != 0 && std::uint64_t{how.block_x} * block.y * block.z > most_threads(other_)))
     return false;
-  if (how.multiples.empty() && how.covers.empty())
+  if (how.multiples.empty() && how.covers.empty() && !how.also)
     return true;
   GlobalMemory memory;
   WarpLaunch launch;
@@ -294,6 +294,15 @@ bool Verifier::meets_needs(const DrawnLaunch &drawn) const {
                 bytes);
     return value;
   };
+  if (how.also && !how.also(
+                      [&](std::uint32_t axis) {
+                        const int of = static_cast<int>(axis);
+                        return std::uint64_t{drawn.launch.grid[of]} * drawn.launch.block[of] - 1;
+                      },
+                      [&](std::uint32_t parameter, std::uint32_t offset) {
+                        return number(parameter, offset, 4);
+                      }))
+    return false;
   return std::all_of(how.multiples.begin(), how.multiples.end(),
                      [&](const StandIn::Multiple &need) {
                        return number(need.parameter, need.offset, need.bytes) % need.divisor == 0;

@@ -45,6 +45,11 @@ struct StandIn {
     std::uint32_t least = 0, more = 0, bytes = 4;
   };
   std::vector<Cover> covers;
+  /// What else must hold for a launch of the kernel: `index` gives the largest global index along
+  /// an axis, `argument` the 32 bits at an offset of a parameter. Empty: nothing.
+  using Index = std::function<std::uint64_t(std::uint32_t axis)>;
+  using Argument = std::function<std::uint64_t(std::uint32_t parameter, std::uint32_t offset)>;
+  std::function<bool(const Index &index, const Argument &argument)> also;
   bool whole_x = false; ///< a block's threads may be those of any blocks along x
   /// Blocks have this extent along x, and the grid as many as take all threads; 0: as divided.
   std::uint32_t block_x = 0;

@@ -202,6 +202,7 @@ FamilyAnswer propose_vectorise(const KernelContext &context) {
     Proposal proposal = proposal_for(context, shape);
     proposal.sibling.needs.aligned = best.needs.aligned;
     proposal.sibling.needs.divisible = best.needs.divisible;
+    proposal.sibling.needs.bounded = best.needs.bounded;
     if (may_be_launched(kernel, proposal.sibling))
       answer.proposals.push_back(std::move(proposal));
   }

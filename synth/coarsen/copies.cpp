@@ -33,6 +33,8 @@ CopyViews::CopyViews(const Module &module, const Function &kernel, const Coarsen
   const std::uint64_t threads = max_points / form.along_x;
   const Expr thread = pool.symbol("thread along x", 32, threads - 1);
   const Expr all = pool.symbol("threads along x", 32, threads);
+  first_ = first;
+  thread_ = thread;
   for (unsigned k = 0; k < form.total(); ++k) {
     views_.emplace_back(pool);
     std::vector<std::pair<Expr, Expr>> view;

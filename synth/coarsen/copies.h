@@ -29,14 +29,19 @@ public:
   /// The address of an access with loops expanded; null if a symbol in it may mean something else
   /// for another copy, or if the access is not always done.
   Expr common_address(const MemoryAccess &access);
+  /// A part of a thread's place: `tid`, `ntid`, `ctaid` or `nctaid` along an axis.
+  Expr special(std::string_view what, char axis);
+  /// Which group of copies it is, along the form's axis and of points along x; null: there is none.
+  Expr first() const { return first_; }
+  Expr thread() const { return thread_; }
 
 private:
-  Expr special(std::string_view what, char axis);
   std::vector<std::pair<Expr, Expr>> main_axis(const CoarsenForm &form, unsigned row, Expr first);
 
   Emulation emulation_;
   std::vector<Substitution> views_; ///< by copy
   std::unordered_set<Expr> common_;
+  Expr first_ = nullptr, thread_ = nullptr;
 };
 
 /// A load whose value another copy, or the same one, has in a register already.

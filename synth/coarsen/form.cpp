@@ -164,6 +164,7 @@ tl::expected<CoarsenForm, std::string> coarsen_form(const Sibling &sibling) {
   if (wide) { // what the plan of wide accesses may rely on
     needs.aligned.clear();
     needs.divisible.clear();
+    needs.bounded.clear();
   }
   if (along_x > 1) {
     if (needs.max_extent[0] > max_points)

@@ -1,8 +1,9 @@
 // A plan needs aligned addresses, which depend on the launch's arguments: first all of them are
 // taken for multiples of what the widest access has; those that the plan does not rely on are then
 // left out one by one, the others weakened as far as it stays the same. What remains is what the
-// table demands of the launch.
+// table demands of the launch. Likewise for how large indices may be (bounds.cpp).
 
+#include "synth/coarsen/bounds.h"
 #include "synth/coarsen/wide.h"
 
 #include <fmt/core.h>
@@ -41,8 +42,23 @@ BestPlan find_best_plan(const KernelContext &context, const CoarsenForm &form) {
   WidePlanner planner(context, form);
   SiblingNeeds needs = everything(planner);
   WidePlan plan = planner.plan(needs);
+  while (planner.bounds() != needs.bounded) { // without a test other accesses may be wide
+    std::vector<IndexBound> more = needs.bounded;
+    for (const IndexBound &bound : planner.bounds())
+      add_bound(more, bound);
+    if (more == needs.bounded)
+      break;
+    needs.bounded = std::move(more);
+    plan = planner.plan(needs);
+  }
   weaken(planner, plan, needs, &SiblingNeeds::divisible, &ArgumentDivisor::divisor);
   weaken(planner, plan, needs, &SiblingNeeds::aligned, &ArgumentAlignment::alignment);
+  for (std::size_t i = needs.bounded.size(); i-- > 0;) {
+    SiblingNeeds weaker = needs;
+    weaker.bounded.erase(weaker.bounded.begin() + static_cast<std::ptrdiff_t>(i));
+    if (planner.plan(weaker) == plan)
+      needs = std::move(weaker);
+  }
   return {std::move(needs), std::move(plan)};
 }
 

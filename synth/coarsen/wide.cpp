@@ -12,6 +12,8 @@
 
 #include "synth/coarsen/wide.h"
 
+#include "synth/coarsen/bounds.h"
+
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
 
@@ -254,6 +256,8 @@ WidePlan WidePlanner::plan(const SiblingNeeds &needs) {
         return {0, static_cast<unsigned>(std::countr_zero(one.divisor))};
     return {};
   });
+  bounds_.clear();
+  bounded_ = &needs.bounded;
   if (!parted_.empty()) {
     parted_.clear();
     find_groups();
@@ -319,11 +323,25 @@ void WidePlanner::add_row_tests(facts::LowBitsOf &known) {
     }
     return true;
   };
+  // Each row's number lies between the first one's and the last one's, and so does the step.
+  const auto is_bounded_in_all_rows = [&](const SteppedAddress &address) {
+    const Expr last = pool.mul(pool.constant(32, form_.copies - 1), address.step);
+    return std::all_of(address.numbers.begin(), address.numbers.end(), [&](Expr number) {
+      const std::int64_t constant =
+          number->kind == ExprKind::sum ? as_signed(number->value.low, number->width) : 0;
+      const Expr without = pool.sub(
+          number, pool.constant(32, number->kind == ExprKind::sum ? number->value : Bits{}));
+      return is_bounded(pool.add(without, last), constant, constant) &&
+             is_bounded(address.step, 0, 0);
+    });
+  };
   for (const WideTest &test : skew_->tests()) {
     const auto access =
         std::find_if(views_.emulation().trace().begin(), views_.emulation().trace().end(),
                      [&](const MemoryAccess &one) { return one.instruction == test.instruction; });
     const auto stepped = stepped_address(views_, form_, views_.common_address(*access));
+    if (stepped && is_bounded_in_all_rows(*stepped))
+      continue;
     if (test.low == 0 || !stepped || !lie_beside(*stepped))
       plan_.tests.push_back(test);
   }
@@ -376,8 +394,7 @@ WideTest WidePlanner::before_rows(const WideTest &test, const Group &group) {
 }
 
 // Leaves those in the group whose offsets are what they seem to be, given the test.
-bool WidePlanner::admit(Group &group, facts::LowBitsOf &known,
-                        std::optional<WideTest> &test) const {
+bool WidePlanner::admit(Group &group, facts::LowBitsOf &known, std::optional<WideTest> &test) {
   const auto by_inner = [](const Place &a, const Place &b) { return a.inner < b.inner; };
   const auto [least, most] =
       std::minmax_element(group.places.begin(), group.places.end(), by_inner);
@@ -387,6 +404,8 @@ bool WidePlanner::admit(Group &group, facts::LowBitsOf &known,
   const auto value = static_cast<std::int64_t>(low.value);
   if (low.count < group.extended->width &&
       block_of(value + least->inner, low.count) == block_of(value + most->inner, low.count))
+    return true;
+  if (is_bounded(group.extended, least->inner, most->inner))
     return true;
   const std::uint32_t first = group.places[0].at.instruction;
   const bool is_stepped = skew_->tested_before(first).has_value(); // one row, so that only columns
@@ -406,6 +425,18 @@ bool WidePlanner::admit(Group &group, facts::LowBitsOf &known,
     return place.inner < lowest.inner || place.inner > highest.inner;
   });
   return true;
+}
+
+/// Returns true if the launch keeps a number, and those beside it, from wrapping around. Versions
+/// for one round of their loops ask for it: they have needs of their launch's numbers anyway.
+bool WidePlanner::is_bounded(Expr number, std::int64_t least, std::int64_t most) {
+  const auto bound =
+      form_.once ? bound_of(views_, context_, form_, number, least, most) : std::nullopt;
+  if (!bound)
+    return false;
+  add_bound(bounds_, *bound);
+  return std::any_of(bounded_->begin(), bounded_->end(),
+                     [&](const IndexBound &kept) { return follows(*bound, kept); });
 }
 
 /// Those of a group that may be one load: all, or, of a stretch whose lines are in another order,

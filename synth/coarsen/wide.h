@@ -60,6 +60,8 @@ public:
   WidePlanner(const KernelContext &context, const CoarsenForm &form);
   /// The plan that is right for every launch that meets what `needs` says about arguments.
   WidePlan plan(const SiblingNeeds &needs);
+  /// What indices would have to be less than for a plan that has fewer tests; of the last plan.
+  const std::vector<IndexBound> &bounds() const { return bounds_; }
   /// The arguments of 4 and 8 bytes that addresses depend on, each as a multiple of 1.
   const std::vector<ArgumentDivisor> &arguments() const { return arguments_; }
 
@@ -90,7 +92,8 @@ private:
   bool is_candidate(const MemoryAccess &access) const;
   void find_arguments(Expr address);
   void plan(Group group, facts::LowBitsOf &known);
-  bool admit(Group &group, facts::LowBitsOf &known, std::optional<WideTest> &test) const;
+  bool admit(Group &group, facts::LowBitsOf &known, std::optional<WideTest> &test);
+  bool is_bounded(Expr number, std::int64_t least, std::int64_t most);
   std::vector<std::vector<Place>> near_ones(const Group &group) const;
   bool plan_loads(const Group &group, const std::vector<Place> &places, facts::LowBitsOf &known);
   const Place &base_of(const std::vector<Place> &places, const Place &place) const;
@@ -107,6 +110,8 @@ private:
   std::map<Key, std::size_t> keys_;
   std::vector<Group> groups_;
   std::vector<ArgumentDivisor> arguments_;
+  std::vector<IndexBound> bounds_;
+  const std::vector<IndexBound> *bounded_ = nullptr; ///< what the launch keeps
   WidePlan plan_;
 };
 

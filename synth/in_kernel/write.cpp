@@ -191,7 +191,7 @@ std::optional<Refusal> in_kernel_obstacle(const KernelContext &context, const In
   for (const Instruction &instruction : kernel.instructions)
     if (module.opcode(instruction).op == Op::call)
       return refusals::call;
-  if (!needs.covered.empty() || needs.dynamic_shared != 1 ||
+  if (!needs.covered.empty() || !needs.bounded.empty() || needs.dynamic_shared != 1 ||
       needs.min_grid != SiblingNeeds{}.min_grid)
     return in_kernel_refusal::needs;
   if (module.text(kernel.span).find("ptxasw_") != std::string_view::npos)

@@ -382,6 +382,8 @@ KernelCode &code_of(SiblingTable table, const Profile &known) {
         add(code->asked.divisible, one);
       for (const ArgumentCover &one : sibling.needs.covered)
         add(code->asked.covered, one);
+      for (const IndexBound &one : sibling.needs.bounded)
+        add(code->asked.bounded, one);
     }
     for (const std::uint32_t size : {4u, 8u}) // addresses last
       for (std::uint32_t i = 0; i < code->table.parameters.size(); ++i)

@@ -88,6 +88,15 @@ bool covers(const Launch &launch, const Arguments &arguments, const SiblingTable
   return value >= need.least && value <= all_along(launch, need.axis) + need.more;
 }
 
+/// Returns true if no index of the sibling's wraps around; that is the same in blocks of any shape.
+bool bounds_indices(const Launch &launch, const Arguments &arguments, const SiblingTable &table,
+                    const IndexBound &bound) {
+  return is_met(
+      bound,
+      [&](std::uint32_t axis) { return std::max<std::uint64_t>(all_along(launch, axis), 1) - 1; },
+      [&](const LaunchNumber &one) { return read(arguments, table, one.which, one.offset, 4); });
+}
+
 /// A launch of the kernel: the program's, or that one in blocks of the extents that the sibling has
 /// for them, of which its sibling is launched. Those divide its threads (SiblingNeeds).
 struct KernelLaunch {
@@ -255,6 +264,9 @@ Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable
   for (const ArgumentCover &need : needs.covered)
     if (!covers(launch, arguments, table, need))
       return Outcome::grid;
+  for (const IndexBound &bound : needs.bounded)
+    if (!bounds_indices(launch, arguments, table, bound))
+      return Outcome::grid;
   return Outcome::sibling;
 }
 
@@ -271,6 +283,9 @@ std::uint64_t met(const Launch &launch, const Arguments &arguments, const Siblin
   for (const ArgumentCover &one : asked.covered)
     if (i < 64)
       bits |= std::uint64_t{covers(launch, arguments, table, one)} << i++;
+  for (const IndexBound &one : asked.bounded)
+    if (i < 64)
+      bits |= std::uint64_t{bounds_indices(launch, arguments, table, one)} << i++;
   return bits;
 }
 
@@ -299,6 +314,11 @@ std::string explain(Outcome outcome, const Launch &launch, const Arguments &argu
             read(arguments, table, need.parameter, need.offset, need.bytes), need.parameter,
             need.offset ? fmt::format(" at byte {}", need.offset) : "", need.least,
             all_along(launch, need.axis) + need.more);
+    for (const IndexBound &bound : needs.bounded)
+      if (!bounds_indices(launch, arguments, table, bound))
+        return fmt::format("an index of 32 bits may be 2^31 or more in a grid of {} of {} threads "
+                           "with these numbers",
+                           text(launch.grid), text(launch.block));
     if (kernel.grid.x >= needs.min_grid[0] && kernel.grid.y >= needs.min_grid[1] &&
         kernel.grid.z >= needs.min_grid[2])
       return needs.extent_multiple == SiblingNeeds{}.extent_multiple

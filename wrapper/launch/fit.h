@@ -69,7 +69,8 @@ Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable
 struct AskedArguments {
   std::vector<ArgumentDivisor> divisible;
   std::vector<ArgumentCover> covered; ///< by the threads of a launch
-  std::size_t size() const { return divisible.size() + covered.size(); }
+  std::vector<IndexBound> bounded;
+  std::size_t size() const { return divisible.size() + covered.size() + bounded.size(); }
 };
 
 /// Which of these a launch meets, one bit each.
