@@ -62,7 +62,7 @@ tl::expected<std::string, std::string> write_and_prove(const Module &module, con
   if (!replaced || after->functions.size() != module.functions.size() ||
       after->variables.size() != module.variables.size())
     return fail("what was written is not understood");
-  std::string fault = prove_in_kernel({module, kernel}, {*made->module, *made->kernel},
+  std::string fault = prove_in_kernel({module, kernel}, *made->kernel,
                                       {*made->module, *made->version}, {*after, *replaced}, form);
   if (!fault.empty())
     return fail(std::move(fault));

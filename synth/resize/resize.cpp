@@ -54,7 +54,7 @@ std::optional<Refusal> extent_obstacle(const KernelContext &context, char axis) 
     return obstacle;
   if (kernel.directive("reqntid"))
     return block_fixed;
-  if (const auto obstacle = context.same_launch_obstacle())
+  if (const auto obstacle = same_launch_obstacle(context))
     return obstacle;
   if (!mentions_special(module, kernel, fmt::format("%tid.{}", axis)))
     return not_used;
