@@ -436,7 +436,8 @@ std::string_view to_string(AxisVerdict verdict) {
 }
 
 KernelIndependence independence(const KernelContext &context) {
-  const auto &[module, kernel] = std::tie(context.module, context.kernel);
+  const Module &module = context.module;
+  const Function &kernel = context.kernel;
   KernelIndependence result;
   result.name = kernel.name;
   Ties ties(context);

@@ -7,6 +7,7 @@
 #include "analysis/shape_values.h"
 
 #include "emulator/semantics/effects.h"
+#include "emulator/semantics/one_value.h"
 #include "grammar/roles.h"
 
 #include <algorithm>
