@@ -3,9 +3,10 @@
 // Does a kernel compute the same when its grid is cut into other blocks? Who changes the shape of
 // blocks or gives one block the work of several asks this first; independence.cpp has the proof by
 // induction.
-//   const bool may_cut = independence(module, kernel).axes[0].verdict == AxisVerdict::independent;
+//   const bool may_cut = independence({module, kernel}).axes[0].verdict ==
+//   AxisVerdict::independent;
 
-#include "grammar/module.h"
+#include "emulator/facts/kernel_context.h"
 
 #include <cstdint>
 #include <string>
@@ -44,10 +45,10 @@ struct KernelIndependence {
 
 /// The analysis of one kernel with a body. It ignores `.maxntid`, `.reqntid` and the like: they
 /// bound the shapes that are legal at all.
-KernelIndependence independence(const Module &module, const Function &kernel);
+KernelIndependence independence(const facts::KernelContext &context);
 
 /// Only this part: returns true if blocks may run one after the other, in any order, or many of
 /// them by one, if the kernel has no race.
-bool blocks_independent(const Module &module, const Function &kernel);
+bool blocks_independent(const facts::KernelContext &context);
 
 } // namespace ptxasw::analysis

@@ -27,7 +27,7 @@ std::optional<Refusal> obstacle_at(const Family &family, const KernelContext &co
   if (place == Place::inside)
     return spread_obstacle(context); // siblings may keep blocks whole
   return place == Place::beside && family.same_launch
-             ? context.same_launch_obstacle()
+             ? same_launch_obstacle(context)
              : module_obstacle(context.module, context.kernel);
 }
 
@@ -61,20 +61,22 @@ std::optional<std::string> with_version(const KernelContext &context, const Fami
 tl::expected<ProvedVersion, std::string>
 proved_version(const KernelContext &context, const Family &family, const Proposal &proposal,
                std::optional<std::string> text, Place place) {
-  const auto &[module, kernel] = std::tie(context.module, context.kernel);
   const bool beside = place == Place::beside;
   auto written = parse(std::move(text).value_or(""), "version");
-  ProvedVersion made{written ? std::move(*written) : nullptr, nullptr, nullptr};
-  if (made.module) {
-    made.kernel = kernel_named(*made.module, kernel.name);
-    made.version = beside ? kernel_named(*made.module, proposal.sibling.name) : made.kernel;
-  }
-  if (!made.kernel || !made.version)
+  ProvedVersion made{written ? std::move(*written) : nullptr};
+  const auto named = [&](std::string_view name) {
+    return made.module ? kernel_named(*made.module, name) : nullptr;
+  };
+  const Function *const kernel = named(context.kernel.name);
+  made.version = beside ? named(proposal.sibling.name) : kernel;
+  if (!kernel || !made.version)
     return tl::unexpected(std::string("what was written is not understood"));
-  std::string fault = beside ? family.prove({*made.module, *made.kernel}, *made.version, proposal)
-                      : family.prove_in_place
-                          ? family.prove_in_place(module, kernel, *made.module, *made.version)
-                          : "";
+  made.kernel.emplace(*made.module, *kernel);
+  std::string fault;
+  if (beside)
+    fault = family.prove(*made.kernel, *made.version, proposal);
+  else if (family.prove_in_place)
+    fault = family.prove_in_place(context.module, context.kernel, *made.module, *made.version);
   if (!fault.empty())
     return tl::unexpected(std::move(fault));
   return made;

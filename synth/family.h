@@ -105,8 +105,10 @@ FamilyAnswer propose(const Family &family, const KernelContext &context,
 
 /// A version that is written and proved.
 struct ProvedVersion {
-  std::unique_ptr<Module> module;   ///< the kernel's own, followed by the version or with it
-  const Function *kernel, *version; ///< in it; the same, if that is in place
+  std::unique_ptr<Module> module; ///< the kernel's own, followed by the version or with it
+  /// In it; the kernel with what the proof has found out about it.
+  std::optional<KernelContext> kernel = {};
+  const Function *version = nullptr; ///< the kernel itself, if that is in place
 };
 
 /// The module's text with a version beside the kernel or in its place; nothing: it cannot be

@@ -1,96 +1,37 @@
 #pragma once
 
-// A kernel and what is worked out about it once, for whoever asks first: all families that propose
-// versions of it or write them, and the search for rewrites in its place. Only what somebody asks
-// for is worked out; it is constant from then on.
+// What synth/ adds to a kernel and what is worked out about it once (emulator/facts).
 //
 //   const KernelContext context(module, kernel);
 //   for (const Family &family : families())
 //     FamilyAnswer answer = propose(family, context);
 
-#include "emulator/facts/kernel_facts.h"
-#include "grammar/cfg.h"
-#include "grammar/liveness.h"
-#include "grammar/module.h"
-#include "grammar/roles.h"
+#include "emulator/facts/kernel_context.h"
 #include "synth/refusal.h"
 
 #include <algorithm>
-#include <map>
-#include <memory>
-#include <optional>
 #include <span>
 #include <string>
-#include <typeindex>
-#include <utility>
-#include <vector>
 
 namespace ptxasw::synth {
 
-class KernelContext {
-public:
-  /// Both must outlive it.
-  KernelContext(const Module &of, const Function &which) : module(of), kernel(which) {}
+using facts::KernelContext;
 
-  const Module &module;
-  const Function &kernel;
+/// Why a kernel must have no versions: a thread of it may wait in a loop for what another thread,
+/// another kernel or the host writes (facts::waits_at()). A version could do what the other one
+/// waits for behind the loop, have other threads share a warp, a block or a thread, or need more
+/// registers, so that fewer blocks run at a time. Where no thread waits, none needs another one to
+/// run at the same time or before it; so neither the order of threads nor how many blocks are
+/// resident matters to whether a launch ends.
+const std::optional<Refusal> &waiting_obstacle(const KernelContext &context);
 
-  /// Control flow and facts of a kernel with a body, for any launch.
-  const ControlFlowGraph &cfg() const { return facts_ ? facts_->cfg() : made(cfg_); }
-  const facts::KernelFacts &facts() const { return made(facts_); }
-  const Liveness &liveness() const {
-    if (!liveness_)
-      liveness_.emplace(module, kernel, cfg());
-    return *liveness_;
-  }
-
-  /// Why a kernel must not have a second body beside it: module_obstacle(), or
-  ///   - a variable declared in the body that lasts longer than a thread or block: a launch would
-  ///     find what launches of the same version left there, and not what others did;
-  ///   - clusters of blocks: their size may be an attribute that the program gives the kernel, and
-  ///     not its siblings;
-  ///   - a loop that may wait for somebody (waiting_obstacle()).
-  const std::optional<Refusal> &same_launch_obstacle() const;
-
-  /// What `make` returns, which is asked the first time alone: what a family finds to propose
-  /// something is there when it writes. Of one type, a name stands for one result.
-  template <typename Make> const auto &once(std::string_view name, Make make) const {
-    using Result = std::remove_cvref_t<decltype(make())>;
-    std::shared_ptr<const void> &known = results_[{typeid(Result), std::string(name)}];
-    if (!known)
-      known = std::make_shared<const Result>(make());
-    return *static_cast<const Result *>(known.get());
-  }
-
-  /// By register: the one instruction that may write it, if it always writes all of it; no_index:
-  /// there is none, or several.
-  const std::vector<std::uint32_t> &only_writers() const {
-    return once("only writers", [&] {
-      std::vector<std::uint32_t> only(kernel.registers.size(), no_index);
-      std::vector<bool> written(only.size(), false);
-      for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i)
-        for_each_register(module, kernel.instructions[i], [&](RegisterId reg, RegisterUse use) {
-          if (use == RegisterUse::read)
-            return;
-          only[reg] = !written[reg] && use == RegisterUse::written ? i : no_index;
-          written[reg] = true;
-        });
-      return only;
-    });
-  }
-
-private:
-  template <typename Fact> const Fact &made(std::optional<Fact> &fact) const {
-    if (!fact)
-      fact.emplace(module, kernel);
-    return *fact;
-  }
-
-  mutable std::optional<ControlFlowGraph> cfg_;
-  mutable std::optional<facts::KernelFacts> facts_;
-  mutable std::optional<Liveness> liveness_;
-  mutable std::map<std::pair<std::type_index, std::string>, std::shared_ptr<const void>> results_;
-};
+/// Why a kernel must not have a second body beside it: module_obstacle(), or
+///   - a variable declared in the body that lasts longer than a thread or block: a launch would
+///     find what launches of the same version left there, and not what others did;
+///   - clusters of blocks: their size may be an attribute that the program gives the kernel, and
+///     not its siblings;
+///   - a loop that may wait for somebody (waiting_obstacle()).
+const std::optional<Refusal> &same_launch_obstacle(const KernelContext &context);
 
 /// Returns true if a kernel is among those of some names, of which none stands for all.
 inline bool is_selected(const Function &kernel, std::span<const std::string> names) {

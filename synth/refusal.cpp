@@ -1,6 +1,6 @@
 // What several families refuse.
 
-#include "synth/refusal.h"
+#include "synth/kernel_context.h"
 
 #include "emulator/facts/waiting.h"
 #include "emulator/semantics/effects.h"
@@ -40,12 +40,15 @@ std::optional<Refusal> lanes_obstacle(const Module &module, const Function &kern
   return std::nullopt;
 }
 
-std::optional<Refusal> waiting_obstacle(const Module &module, const Function &kernel) {
-  const auto read = facts::waits_at(module, kernel);
-  if (!read)
-    return std::nullopt;
-  constexpr Refusal waits{"waits", "a loop may wait for what another thread or the host writes"};
-  return waits.at(*read < kernel.instructions.size() ? kernel.instructions[*read].line : 0);
+const std::optional<Refusal> &waiting_obstacle(const KernelContext &context) {
+  return context.once("waits", [&]() -> std::optional<Refusal> {
+    const auto read = facts::waits_at(context);
+    if (!read)
+      return std::nullopt;
+    constexpr Refusal waits{"waits", "a loop may wait for what another thread or the host writes"};
+    const auto &all = context.kernel.instructions;
+    return waits.at(*read < all.size() ? all[*read].line : 0);
+  });
 }
 
 } // namespace ptxasw::synth

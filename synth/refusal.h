@@ -80,12 +80,4 @@ bool limits_registers(const Function &kernel);
 /// The first instruction that asks which lanes are together, as an obstacle.
 std::optional<Refusal> lanes_obstacle(const Module &module, const Function &kernel);
 
-/// Why a kernel must have no versions: a thread of it may wait in a loop for what another thread,
-/// another kernel or the host writes (facts::waits_at()). A version could do what the other one
-/// waits for behind the loop, have other threads share a warp, a block or a thread, or need more
-/// registers, so that fewer blocks run at a time. Where no thread waits, none needs another one to
-/// run at the same time or before it; so neither the order of threads nor how many blocks are
-/// resident matters to whether a launch ends.
-std::optional<Refusal> waiting_obstacle(const Module &module, const Function &kernel);
-
 } // namespace ptxasw::synth

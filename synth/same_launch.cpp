@@ -78,8 +78,9 @@ void check_same_header(const Module &before, const Function &kernel, const Modul
               "its pragmas are others");
 }
 
-const std::optional<Refusal> &KernelContext::same_launch_obstacle() const {
-  return once("same launch", [&]() -> std::optional<Refusal> {
+const std::optional<Refusal> &same_launch_obstacle(const KernelContext &context) {
+  return context.once("same launch", [&]() -> std::optional<Refusal> {
+    const auto &[module, kernel] = std::tie(context.module, context.kernel);
     if (const auto obstacle = module_obstacle(module, kernel))
       return obstacle;
     for (const Variable &variable : kernel.variables)
@@ -88,7 +89,7 @@ const std::optional<Refusal> &KernelContext::same_launch_obstacle() const {
         return Refusal{"variable", "the kernel has a variable of its own that lasts"};
     if (knows_clusters(module))
       return Refusal{"cluster", "blocks may be launched in clusters"};
-    return waiting_obstacle(module, kernel);
+    return waiting_obstacle(context);
   });
 }
 
@@ -121,7 +122,7 @@ void check_same_launch(const KernelContext &context, const Proposal &proposal) {
   plain.kind = proposal.sibling.kind;
   plain.needs.dynamic_shared = proposal.sibling.needs.dynamic_shared;
   proof::show(proposal.sibling == plain, "the table does not say what is proved");
-  const auto &obstacle = context.same_launch_obstacle();
+  const auto &obstacle = same_launch_obstacle(context);
   proof::show(!obstacle, obstacle ? obstacle->meaning : "");
 }
 

@@ -135,9 +135,9 @@ public:
         add((meetings_of(context_).in_warp(*barrier) ? refusal::uneven_warp : refusal::uneven)
                 .at(instruction(*barrier).line));
     // Says nothing of its own about what is refused above.
-    if (all_.empty() && !blocks_independent(module_, kernel_))
+    if (all_.empty() && !blocks_independent(context_))
       add(refusal::depend);
-    if (const auto waits = waiting_obstacle(module_, kernel_))
+    if (const auto waits = waiting_obstacle(context_))
       add(*waits);
     return all_;
   }
@@ -325,8 +325,7 @@ std::optional<Refusal> spread_obstacle(const KernelContext &context, Blocks bloc
 
 bool may_be_spread(const KernelContext &context) {
   return !context.kernel.directive("reqntid") &&
-         context.once("spread", [&] { return independence(context.module, context.kernel); })
-             .threads_independent;
+         context.once("spread", [&] { return independence(context); }).threads_independent;
 }
 
 std::optional<Refusal> extent_obstacle(const KernelContext &context, char axis) {
@@ -335,7 +334,7 @@ std::optional<Refusal> extent_obstacle(const KernelContext &context, char axis) 
     return obstacle;
   if (kernel.directive("reqntid"))
     return refusal::block_fixed;
-  if (const auto obstacle = context.same_launch_obstacle())
+  if (const auto obstacle = same_launch_obstacle(context))
     return obstacle;
   if (!mentions_special(module, kernel, fmt::format("%tid.{}", axis)))
     return refusal::not_used;

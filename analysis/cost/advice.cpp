@@ -111,7 +111,7 @@ public:
 private:
   // False if there is nothing to choose from.
   bool find_freedom() {
-    const KernelIndependence found = independence(module_, function_);
+    const KernelIndependence found = independence({module_, function_});
     advice_.conditions = found.conditions;
     for (int axis = 0; axis < 3; ++axis) {
       const AxisIndependence &a = found.axes[axis];

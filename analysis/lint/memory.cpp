@@ -393,8 +393,8 @@ void find_uniform_loads(Context &context) {
       loads.push_back(access.site.instruction);
     }
   // A loop that polls must load again and again, and not from constant memory.
-  for (const std::uint32_t load :
-       facts::awaited(context.facts.module(), context.facts.function(), loads))
+  for (const std::uint32_t load : facts::awaited(
+           {context.facts.module(), context.facts.function(), context.facts.cfg()}, loads))
     std::erase_if(found, [&](const Access *one) { return one->site.instruction == load; });
   for (const Access *const access : found) {
     Emulation &emulation = context.facts.emulation();

@@ -42,6 +42,205 @@ LaunchFacts launch_of(const Function &function, const Assumptions &assumptions) 
 
 } // namespace
 
+/// Puts numbers in place of the parameters of which the launch is known.
+class AtLaunch {
+public:
+  AtLaunch(Emulation &emulation, const Function &function, const Assumptions &assumptions)
+      : emulation_(emulation), function_(function), assumptions_(assumptions) {}
+
+  Expr operator()(Expr expr) {
+    if (assumptions_.parameters.empty())
+      return expr;
+    for_each_node(expr, [&](Expr node) {
+      if (node->kind != ExprKind::symbol)
+        return;
+      const auto field = emulation_.parameter_field(node);
+      const std::string &name = emulation_.pool().symbols()[node->index].name;
+      if ((!field && !name.starts_with("%nctaid.")) || node->width > 64)
+        return;
+      const auto given =
+          assumptions_.parameters.find(field ? parameter_name(*field, function_) : name.substr(1));
+      if (given != assumptions_.parameters.end())
+        given_.map(node, emulation_.pool().constant(node->width,
+                                                    static_cast<std::uint64_t>(given->second)));
+    });
+    return given_(expr);
+  }
+
+private:
+  Emulation &emulation_;
+  const Function &function_;
+  const Assumptions &assumptions_;
+  Substitution given_{emulation_.pool()}; ///< of parameters
+};
+
+/// Threads of the layout that can take part, as far as branches and guards that depend on the lane
+/// alone show. Blocks and accesses have few different sets of them, so each has a number.
+class ActiveThreads {
+public:
+  ActiveThreads(Emulation &emulation, LaneValues &lanes, const Layout &layout, AtLaunch &at_launch)
+      : emulation_(emulation), lanes_(lanes), layout_(layout), at_launch_(at_launch) {}
+
+  const std::vector<bool> &threads(std::uint32_t set) const { return sets_[set]; }
+
+  std::uint32_t set_of(BlockId block) {
+    if (active_.empty())
+      active_.resize(emulation_.cfg().blocks().size());
+    auto &known = active_[block];
+    if (!known) {
+      std::vector<bool> threads(layout_.threads.size(), true);
+      for (const PathFact &fact : emulation_.facts_in(block))
+        restrict(threads, at_launch_(emulation_.expand(fact.condition)), fact.holds);
+      known = number_of(std::move(threads));
+    }
+    return *known;
+  }
+
+  std::uint32_t set_of(const Access &access) {
+    const std::uint32_t here = set_of(access.block);
+    if (!access.guard || !lanes_(access.guard))
+      return here;
+    std::vector<bool> threads = sets_[here];
+    restrict(threads, access.guard, true);
+    return number_of(std::move(threads));
+  }
+
+private:
+  std::uint32_t number_of(std::vector<bool> threads) {
+    const auto number =
+        static_cast<std::uint32_t>(std::find(sets_.begin(), sets_.end(), threads) - sets_.begin());
+    if (number == sets_.size())
+      sets_.push_back(std::move(threads));
+    return number;
+  }
+
+  // The thread's number in its block, modulo 32, is the lane, whatever the rows are.
+  void restrict(std::vector<bool> &threads, Expr condition, bool holds) {
+    const auto *values = lanes_(condition);
+    if (!values)
+      values = lanes_(emulation_.by_lane(condition));
+    if (values)
+      for (std::size_t t = 0; t < threads.size(); ++t)
+        threads[t] = threads[t] && ((*values)[t] != 0) == holds;
+  }
+
+  Emulation &emulation_;
+  LaneValues &lanes_;
+  const Layout &layout_;
+  AtLaunch &at_launch_;
+  std::deque<std::vector<bool>> sets_;               ///< of threads, by number
+  std::vector<std::optional<std::uint32_t>> active_; ///< by block: the number of its set
+};
+
+/// What addresses are multiples of, and what lanes add to them.
+class Alignments {
+public:
+  Alignments(Emulation &emulation, LaneValues &lanes, const ActiveThreads &active,
+             const Module &module, const Function &function, unsigned of_pointers)
+      : emulation_(emulation), lanes_(lanes), active_(active), module_(module), function_(function),
+        of_pointers_(of_pointers) {}
+
+  unsigned of_term(Expr atom, std::int64_t factor) {
+    unsigned zeros = trailing_zeros(lanes_, atom);
+    while (atom->kind == ExprKind::zext || atom->kind == ExprKind::sext ||
+           (atom->kind == ExprKind::extract && atom->index == 0))
+      atom = atom->children[0];
+    if (atom->kind == ExprKind::symbol) {
+      const std::string &name = emulation_.pool().symbols()[atom->index].name;
+      const auto field = emulation_.parameter_field(atom);
+      if (name.starts_with('&'))
+        zeros = static_cast<unsigned>(
+            std::countr_zero(variable_alignment(std::string_view(name).substr(1))));
+      else if (field && field->width == 64 && factor == 1 && function_.is_entry)
+        zeros =
+            std::max(zeros, static_cast<unsigned>(std::countr_zero(std::max(of_pointers_, 1u))));
+    }
+    zeros += static_cast<unsigned>(std::countr_zero(static_cast<std::uint64_t>(factor)));
+    return zeros >= 12 ? most_alignment : 1u << zeros;
+  }
+
+  /// Of an address apart from the lane's own part (Access::shared_alignment).
+  unsigned of_shared(const AddressForm &form) {
+    unsigned result = form.is_linear() ? most_alignment : 1;
+    for (const auto *terms : {&form.uniform, &form.loops})
+      for (const Term &term : *terms)
+        result = std::min(result, of_term(term.atom, term.factor));
+    for (const StrideTerm &stride : form.strides)
+      result = std::min(result, of_term(stride.by, stride.factor));
+    return result;
+  }
+
+  // The bits in which what lanes add by themselves is not a multiple of most_alignment, of all
+  // lanes that can take part; remembered.
+  std::uint64_t of_lanes(const AddressForm &form, std::uint32_t set) {
+    const std::uint64_t constant = static_cast<std::uint64_t>(form.constant) % most_alignment;
+    std::vector<std::int64_t> key{static_cast<std::int64_t>(constant), set};
+    append_lane_part(form, key);
+    const auto [known, is_new] = known_alignments_.try_emplace(std::move(key), 0);
+    if (is_new) {
+      const auto &apart = offsets_without_constant(form);
+      for (std::size_t t = 0; t < apart.size(); ++t)
+        if (active_.threads(set)[t])
+          known->second |= (static_cast<std::uint64_t>(apart[t]) + constant) % most_alignment;
+    }
+    return known->second;
+  }
+
+  // lane_offsets() but for what all lanes add, remembered: the accesses of a kernel have few ways
+  // to step from lane to lane.
+  const std::vector<std::int64_t> &offsets_without_constant(const AddressForm &form) {
+    std::vector<std::int64_t> key;
+    append_lane_part(form, key);
+    auto &known = known_offsets_[std::move(key)];
+    if (known.empty()) {
+      AddressForm apart;
+      std::copy(std::begin(form.tid), std::end(form.tid), apart.tid);
+      apart.laneid = form.laneid;
+      apart.of_lane = form.of_lane;
+      known = lane_offsets(lanes_, apart);
+    }
+    return known;
+  }
+
+  // What lane_offsets() looks at apart from the constant, in numbers.
+  static void append_lane_part(const AddressForm &form, std::vector<std::int64_t> &key) {
+    key.insert(key.end(), std::begin(form.tid), std::end(form.tid));
+    key.push_back(form.laneid);
+    key.push_back(static_cast<std::int64_t>(form.of_lane.size()));
+    for (const Term &term : form.of_lane) {
+      key.push_back(term.atom->id);
+      key.push_back(term.factor);
+    }
+  }
+
+private:
+  // Variables lie where their declarations ask for, or as their type does (PTX ISA 5.4.5).
+  unsigned variable_alignment(std::string_view name) const {
+    const auto declared = [&](const std::vector<Variable> &variables) -> unsigned {
+      for (const Variable &variable : variables)
+        if (variable.name == name)
+          return variable.alignment
+                     ? variable.alignment
+                     : std::max(1u, std::bit_floor(bit_width(variable.type) / 8 * variable.vector));
+      return 0;
+    };
+    if (const unsigned own = declared(function_.variables))
+      return own;
+    return std::max(1u, declared(module_.variables));
+  }
+
+  Emulation &emulation_;
+  LaneValues &lanes_;
+  const ActiveThreads &active_;
+  const Module &module_;
+  const Function &function_;
+  const unsigned of_pointers_; ///< Assumptions::base_alignment
+  // By numbers of what they depend on.
+  std::map<std::vector<std::int64_t>, std::vector<std::int64_t>> known_offsets_;
+  std::map<std::vector<std::int64_t>, std::uint64_t> known_alignments_;
+};
+
+/// Finds accesses and branches from one emulation, and what they cost.
 class KernelFacts::Implementation {
 public:
   Implementation(const Module &module, const Function &function, const Assumptions &assumptions)
@@ -52,7 +251,9 @@ public:
                    layout_.symbolic     ? LaneGroup::whole_row
                    : layout_.whole_rows ? LaneGroup::row
                                         : LaneGroup::warp),
-        lanes_(emulation_, layout_) {
+        lanes_(emulation_, layout_), at_launch_(emulation_, function, assumptions_),
+        active_(emulation_, lanes_, layout_, at_launch_),
+        alignments_(emulation_, lanes_, active_, module, function, assumptions_.base_alignment) {
     if (!emulation_.complete())
       return;
     find_accesses();
@@ -60,13 +261,15 @@ public:
     traffic_.resize(accesses_.size());
   }
 
-  const std::vector<bool> &active(BlockId block) { return sets_[active_set(block)]; }
-  const std::vector<bool> &active(const Access &access) { return sets_[active_set(access)]; }
+  const std::vector<bool> &active(BlockId block) { return active_.threads(active_.set_of(block)); }
+  const std::vector<bool> &active(const Access &access) {
+    return active_.threads(active_.set_of(access));
+  }
 
   const Traffic &traffic(const Access &access) {
     auto &known = traffic_[access.number];
     if (!known)
-      known = &traffic_like(query_of(access), active_set(access));
+      known = &traffic_like(query_of(access), active_.set_of(access));
     return *known;
   }
 
@@ -82,7 +285,7 @@ public:
         .fixed = [&](Expr symbol) { return fixed_in_launch(symbol); },
         .zeros =
             [&](Expr symbol) {
-              return static_cast<unsigned>(std::countr_zero(term_alignment(symbol, 1)));
+              return static_cast<unsigned>(std::countr_zero(alignments_.of_term(symbol, 1)));
             },
         .possible = [&](const auto &values) { return possible(access, values); }};
     return std::max(enough, certain_units(lanes_, query_of(access), sector_bytes, numbers, enough));
@@ -126,7 +329,7 @@ private:
     const AddressForm &form = access.usual ? *access.usual : access.form;
     return {.form = &form,
             .bytes = access.site.bytes,
-            .alignment = access.usual ? shared_alignment(form) : access.shared_alignment,
+            .alignment = access.usual ? alignments_.of_shared(form) : access.shared_alignment,
             .shared = access.space == StateSpace::shared,
             .load = access.site.kind == AccessKind::load,
             .exceptions = access.exceptions,
@@ -167,7 +370,8 @@ private:
     const auto facts = emulation_.facts_in(access.block);
     return std::none_of(facts.begin(), facts.end(),
                         [&](const PathFact &fact) {
-                          return excluded(at_launch(emulation_.expand(fact.condition)), fact.holds);
+                          return excluded(at_launch_(emulation_.expand(fact.condition)),
+                                          fact.holds);
                         }) &&
            !(access.guard && excluded(access.guard, true));
   }
@@ -205,7 +409,7 @@ private:
     const AddressForm form = address_form(emulation_, lanes_, sum, block);
     if (!form.is_linear() || !form.strides.empty() || form.may_wrap)
       return false;
-    const auto &apart = offsets_without_constant(form);
+    const auto &apart = alignments_.offsets_without_constant(form);
     bool differ = true;
     for (const WarpThreads &warp : layout_.warps) {
       std::set<std::uint64_t> seen;
@@ -234,7 +438,7 @@ private:
                                   form.may_wrap,
                                   form.is_linear(),
                                   !form.varying.empty()};
-    append_lane_part(form, key);
+    Alignments::append_lane_part(form, key);
     for (const StrideTerm &stride : form.strides)
       key.push_back(stride.lane->id);
     key.push_back(-1);
@@ -244,37 +448,6 @@ private:
     if (is_new)
       known->second = traffic_of(lanes_, query);
     return known->second;
-  }
-
-  // Threads that can take part, by number: blocks and accesses have few different sets of them.
-  std::uint32_t number_of(std::vector<bool> threads) {
-    const auto number =
-        static_cast<std::uint32_t>(std::find(sets_.begin(), sets_.end(), threads) - sets_.begin());
-    if (number == sets_.size())
-      sets_.push_back(std::move(threads));
-    return number;
-  }
-
-  std::uint32_t active_set(BlockId block) {
-    if (active_.empty())
-      active_.resize(emulation_.cfg().blocks().size());
-    auto &known = active_[block];
-    if (!known) {
-      std::vector<bool> threads(layout_.threads.size(), true);
-      for (const PathFact &fact : emulation_.facts_in(block))
-        restrict(threads, at_launch(emulation_.expand(fact.condition)), fact.holds);
-      known = number_of(std::move(threads));
-    }
-    return *known;
-  }
-
-  std::uint32_t active_set(const Access &access) {
-    const std::uint32_t here = active_set(access.block);
-    if (!access.guard || !lanes_(access.guard))
-      return here;
-    std::vector<bool> threads = sets_[here];
-    restrict(threads, access.guard, true);
-    return number_of(std::move(threads));
   }
 
   // Of each site the register of its address, then its guard, where it has them.
@@ -304,27 +477,7 @@ private:
     const std::int64_t offset =
         site.address->value + (operand.kind == Operand::Kind::reg ? 0 : operand.value);
     const Expr sum = pool.add(base, pool.constant(base->width, static_cast<std::uint64_t>(offset)));
-    return at_launch(emulation_.expand(pool.zext(sum, 64)));
-  }
-
-  // The same with numbers for the parameters of which the launch is known.
-  Expr at_launch(Expr expr) {
-    if (assumptions_.parameters.empty())
-      return expr;
-    for_each_node(expr, [&](Expr node) {
-      if (node->kind != ExprKind::symbol)
-        return;
-      const auto field = emulation_.parameter_field(node);
-      const std::string &name = emulation_.pool().symbols()[node->index].name;
-      if ((!field && !name.starts_with("%nctaid.")) || node->width > 64)
-        return;
-      const auto given =
-          assumptions_.parameters.find(field ? parameter_name(*field, function_) : name.substr(1));
-      if (given != assumptions_.parameters.end())
-        given_.map(node, emulation_.pool().constant(node->width,
-                                                    static_cast<std::uint64_t>(given->second)));
-    });
-    return given_(expr);
+    return at_launch_(emulation_.expand(pool.zext(sum, 64)));
   }
 
   void find_accesses() {
@@ -349,7 +502,7 @@ private:
       access.number = static_cast<std::uint32_t>(accesses_.size());
       access.block = block;
       access.address = address_at(site, base);
-      access.guard = guard ? at_launch(emulation_.expand(guard)) : nullptr;
+      access.guard = guard ? at_launch_(emulation_.expand(guard)) : nullptr;
       access.in_step = emulation_.in_step(block);
       access.loop = emulation_.cfg().loop_of(block);
       if (access.loop != no_index)
@@ -363,7 +516,7 @@ private:
       access.space = space_of(access);
       if (access.address)
         find_usual_form(access);
-      access.shared_alignment = shared_alignment(access.form);
+      access.shared_alignment = alignments_.of_shared(access.form);
       access.alignment = alignment(access);
       accesses_.push_back(std::move(access));
     }
@@ -375,7 +528,7 @@ private:
       if (cfg.blocks()[block].branch != no_index && cfg.reachable(block) &&
           emulation_.feasible(block)) {
         const Expr choice = emulation_.branch_choice(block);
-        const Expr condition = choice ? at_launch(emulation_.expand(choice)) : nullptr;
+        const Expr condition = choice ? at_launch_(emulation_.expand(choice)) : nullptr;
         branches_.push_back(branch_at(emulation_, lanes_, block, condition, &active(block)));
       }
   }
@@ -392,40 +545,6 @@ private:
     return *generic_is_global_ ? StateSpace::global : StateSpace::generic;
   }
 
-  // Variables lie where their declarations ask for, or as their type does (PTX ISA 5.4.5).
-  unsigned variable_alignment(std::string_view name) const {
-    const auto declared = [&](const std::vector<Variable> &variables) -> unsigned {
-      for (const Variable &variable : variables)
-        if (variable.name == name)
-          return variable.alignment
-                     ? variable.alignment
-                     : std::max(1u, std::bit_floor(bit_width(variable.type) / 8 * variable.vector));
-      return 0;
-    };
-    if (const unsigned own = declared(function_.variables))
-      return own;
-    return std::max(1u, declared(module_.variables));
-  }
-
-  unsigned term_alignment(Expr atom, std::int64_t factor) {
-    unsigned zeros = trailing_zeros(lanes_, atom);
-    while (atom->kind == ExprKind::zext || atom->kind == ExprKind::sext ||
-           (atom->kind == ExprKind::extract && atom->index == 0))
-      atom = atom->children[0];
-    if (atom->kind == ExprKind::symbol) {
-      const std::string &name = emulation_.pool().symbols()[atom->index].name;
-      const auto field = emulation_.parameter_field(atom);
-      if (name.starts_with('&'))
-        zeros = static_cast<unsigned>(
-            std::countr_zero(variable_alignment(std::string_view(name).substr(1))));
-      else if (field && field->width == 64 && factor == 1 && function_.is_entry)
-        zeros = std::max(zeros, static_cast<unsigned>(
-                                    std::countr_zero(std::max(assumptions_.base_alignment, 1u))));
-    }
-    zeros += static_cast<unsigned>(std::countr_zero(static_cast<std::uint64_t>(factor)));
-    return zeros >= 12 ? most_alignment : 1u << zeros;
-  }
-
   // True if all that keeps an address from being a multiple of 128 bytes counts up within a launch:
   // blocks and rounds of loops, by numbers; and if the one of them that steps least gets everywhere
   // that the alignment allows while the others are 0. Then there are warps at every such place.
@@ -435,7 +554,7 @@ private:
     unsigned step = 128;
     for (const auto *terms : {&form.uniform, &form.loops})
       for (const Term &term : *terms) {
-        const unsigned alignment = term_alignment(term.atom, term.factor);
+        const unsigned alignment = alignments_.of_term(term.atom, term.factor);
         if (alignment >= 128)
           continue;
         Expr atom = term.atom;
@@ -476,86 +595,19 @@ private:
     return false;
   }
 
-  unsigned shared_alignment(const AddressForm &form) {
-    unsigned result = form.is_linear() ? most_alignment : 1;
-    for (const auto *terms : {&form.uniform, &form.loops})
-      for (const Term &term : *terms)
-        result = std::min(result, term_alignment(term.atom, term.factor));
-    for (const StrideTerm &stride : form.strides)
-      result = std::min(result, term_alignment(stride.by, stride.factor));
-    return result;
-  }
-
   unsigned alignment(const Access &access) {
-    std::uint64_t bits = access.shared_alignment | lanes_alignment(access);
+    std::uint64_t bits =
+        access.shared_alignment | alignments_.of_lanes(access.form, active_.set_of(access));
     return static_cast<unsigned>(bits & (~bits + 1));
   }
 
-  // The bits in which what lanes add by themselves is not a multiple of most_alignment, of all
-  // lanes that can take part; remembered.
-  std::uint64_t lanes_alignment(const Access &access) {
-    const std::uint64_t constant =
-        static_cast<std::uint64_t>(access.form.constant) % most_alignment;
-    const std::uint32_t set = active_set(access);
-    std::vector<std::int64_t> key{static_cast<std::int64_t>(constant), set};
-    append_lane_part(access.form, key);
-    const auto [known, is_new] = known_alignments_.try_emplace(std::move(key), 0);
-    if (is_new) {
-      const auto &apart = offsets_without_constant(access.form);
-      for (std::size_t t = 0; t < apart.size(); ++t)
-        if (sets_[set][t])
-          known->second |= (static_cast<std::uint64_t>(apart[t]) + constant) % most_alignment;
-    }
-    return known->second;
-  }
-
-  // lane_offsets() but for what all lanes add, remembered: the accesses of a kernel have few ways
-  // to step from lane to lane.
-  const std::vector<std::int64_t> &offsets_without_constant(const AddressForm &form) {
-    std::vector<std::int64_t> key;
-    append_lane_part(form, key);
-    auto &known = known_offsets_[std::move(key)];
-    if (known.empty()) {
-      AddressForm apart;
-      std::copy(std::begin(form.tid), std::end(form.tid), apart.tid);
-      apart.laneid = form.laneid;
-      apart.of_lane = form.of_lane;
-      known = lane_offsets(lanes_, apart);
-    }
-    return known;
-  }
-
-  // What lane_offsets() looks at apart from the constant, in numbers.
-  static void append_lane_part(const AddressForm &form, std::vector<std::int64_t> &key) {
-    key.insert(key.end(), std::begin(form.tid), std::end(form.tid));
-    key.push_back(form.laneid);
-    key.push_back(static_cast<std::int64_t>(form.of_lane.size()));
-    for (const Term &term : form.of_lane) {
-      key.push_back(term.atom->id);
-      key.push_back(term.factor);
-    }
-  }
-
-  // The thread's number in its block, modulo 32, is the lane, whatever the rows are.
-  void restrict(std::vector<bool> &threads, Expr condition, bool holds) {
-    const auto *values = lanes_(condition);
-    if (!values)
-      values = lanes_(emulation_.by_lane(condition));
-    if (values)
-      for (std::size_t t = 0; t < threads.size(); ++t)
-        threads[t] = threads[t] && ((*values)[t] != 0) == holds;
-  }
-
-  Substitution given_{emulation_.pool()};            ///< of parameters
-  std::deque<std::vector<bool>> sets_;               ///< of threads, by number
-  std::vector<std::optional<std::uint32_t>> active_; ///< by block: the number of its set
-  std::vector<const Traffic *> traffic_;             ///< by access
+  AtLaunch at_launch_;
+  ActiveThreads active_;
+  Alignments alignments_;
+  std::vector<const Traffic *> traffic_; ///< by access
   WrapMemo wraps_;
-  std::map<std::pair<Expr, BlockId>, bool> in_one_lane_; ///< holds_in_one_lane()
-  // By numbers of what they depend on.
-  std::map<std::vector<std::int64_t>, Traffic> known_traffic_;
-  std::map<std::vector<std::int64_t>, std::vector<std::int64_t>> known_offsets_;
-  std::map<std::vector<std::int64_t>, std::uint64_t> known_alignments_;
+  std::map<std::pair<Expr, BlockId>, bool> in_one_lane_;       ///< holds_in_one_lane()
+  std::map<std::vector<std::int64_t>, Traffic> known_traffic_; ///< by what it depends on
   std::optional<bool> generic_is_global_;
 };
 

@@ -92,9 +92,12 @@ Origins::Origins(const Module &module, const Function &function)
   }
 }
 
-std::set<Origin> Origins::of_address(const Operand &address) const {
-  return address.kind == Operand::Kind::address ? of(module_.children(address)[0])
-                                                : Sources{from_anywhere};
+const std::set<Origin> &Origins::of_address(const Operand &address) const {
+  const auto [found, is_new] = of_addresses_.try_emplace(&address);
+  if (is_new)
+    found->second = address.kind == Operand::Kind::address ? of(module_.children(address)[0])
+                                                           : Sources{from_anywhere};
+  return found->second;
 }
 
 bool Origins::are_one(const std::set<Origin> &origins) { return beginnings(origins) == 1; }

@@ -5,6 +5,7 @@
 #include "grammar/module.h"
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -28,8 +29,8 @@ class Origins {
 public:
   Origins(const Module &module, const Function &function);
   /// Of the address that is an operand of an instruction: an operand of kind address. Empty: none
-  /// is known.
-  std::set<Origin> of_address(const Operand &address) const;
+  /// is known. Found once.
+  const std::set<Origin> &of_address(const Operand &address) const;
   /// Returns true if an address begins at one parameter or variable, and at nothing else.
   static bool are_one(const std::set<Origin> &origins);
   /// Returns true if two addresses cannot be the same, if what parameters and variables lead to
@@ -56,6 +57,7 @@ private:
   const Function &function_;
   std::vector<Sources> registers_;
   Sources memory_{from_memory}; ///< of what any memory may hold
+  mutable std::map<const Operand *, Sources> of_addresses_;
 };
 
 } // namespace ptxasw::facts

@@ -26,12 +26,9 @@
 
 #include "emulator/facts/waiting.h"
 
-#include "emulator/facts/origins.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/symbolic/calls.h"
 #include "emulator/symbolic/generic.h"
-#include "grammar/liveness.h"
-#include "grammar/roles.h"
 
 #include <algorithm>
 #include <functional>
@@ -216,9 +213,9 @@ private:
 /// The instructions of one function, as far as others are concerned.
 class Waits {
 public:
-  Waits(const Module &module, const Function &function, Callees &callees)
-      : module_(module), function_(function), callees_(callees), cfg_(module, function),
-        all_global_(generic_is_global(module)) {}
+  Waits(const KernelContext &context, Callees &callees)
+      : context_(context), module_(context.module), function_(context.kernel), callees_(callees),
+        cfg_(context.cfg()), all_global_(generic_is_global(module_)) {}
 
   std::optional<std::uint32_t> first();
   bool is_awaited(std::uint32_t load);
@@ -229,7 +226,7 @@ private:
   /// Of a weak access by address.
   Memory by_space(const Instruction &instruction) const;
   StateSpace space_of(std::uint32_t i) const;
-  const std::set<Origin> &origins_of(std::uint32_t i);
+  const std::set<Origin> &origins_of(std::uint32_t i) const;
   bool may_meet(std::uint32_t store, std::uint32_t load);
   bool may_pass(std::uint32_t store, std::uint32_t load);
   bool is_read(std::uint32_t i);
@@ -240,17 +237,15 @@ private:
   const std::vector<std::uint32_t> &written_meanwhile(LoopId loop);
   std::optional<std::uint32_t> waits_in(LoopId loop);
 
+  const KernelContext &context_;
   const Module &module_;
   const Function &function_;
   Callees &callees_;
-  const ControlFlowGraph cfg_;
+  const ControlFlowGraph &cfg_;
   const bool all_global_;
-  std::optional<Origins> origins_;                         ///< when first asked for
-  std::map<std::uint32_t, std::set<Origin>> of_addresses_; ///< by instruction
   std::map<std::uint32_t, bool> written_;                  ///< by load
   std::map<LoopId, std::vector<std::uint32_t>> meanwhile_; ///< written_meanwhile()
   std::optional<std::vector<std::uint32_t>> writers_;      ///< of what others may read; likewise
-  std::optional<Liveness> liveness_;                       ///< when first asked for
 };
 
 Callee Callees::external(std::string_view name) {
@@ -285,7 +280,8 @@ Callee Callees::examined(const Function &function) {
   }
   ++depth_;
   at_work_.insert(&function);
-  Waits waits(module_, function, *this);
+  const KernelContext context(module_, function);
+  Waits waits(context, *this);
   Callee result{Memory::own, Memory::own, waits.first().has_value()};
   for (std::uint32_t i = 0; i < function.instructions.size(); ++i) {
     if (waits.reads(i) > Memory::own)
@@ -374,14 +370,8 @@ StateSpace Waits::space_of(std::uint32_t i) const {
   return space == StateSpace::generic && all_global_ ? StateSpace::global : space;
 }
 
-const std::set<Origin> &Waits::origins_of(std::uint32_t i) {
-  const auto [entry, is_new] = of_addresses_.try_emplace(i);
-  if (is_new) {
-    if (!origins_)
-      origins_.emplace(module_, function_);
-    entry->second = origins_->of_address(*address_in(module_, function_.instructions[i]));
-  }
-  return entry->second;
+const std::set<Origin> &Waits::origins_of(std::uint32_t i) const {
+  return context_.origins().of_address(*address_in(module_, function_.instructions[i]));
 }
 
 /// Of two accesses by address.
@@ -438,8 +428,6 @@ bool Waits::may_be_written(std::uint32_t load) {
 /// Returns true if nothing but what a loop reads can end it: it stores nothing, and no register
 /// that goes from one iteration to the next decides.
 bool Waits::only_polls(LoopId loop, const std::vector<BlockId> &body) {
-  if (!liveness_)
-    liveness_.emplace(module_, function_, cfg_);
   Dependents carried(module_, function_, cfg_, loop, [&](std::uint32_t store, std::uint32_t load) {
     return may_pass(store, load);
   });
@@ -448,7 +436,7 @@ bool Waits::only_polls(LoopId loop, const std::vector<BlockId> &body) {
       if (writes(i) != Memory::none)
         return false;
       for_each_register(module_, function_.instructions[i], [&](RegisterId reg, RegisterUse use) {
-        if (use != RegisterUse::read && liveness_->live_in(cfg_.loops()[loop].header, reg))
+        if (use != RegisterUse::read && context_.liveness().live_in(cfg_.loops()[loop].header, reg))
           carried.add(reg);
       });
     }
@@ -550,15 +538,15 @@ bool decides_end(const Module &module, const Function &function, const ControlFl
   return false;
 }
 
-std::optional<std::uint32_t> waits_at(const Module &module, const Function &kernel) {
-  Callees callees(module);
-  return Waits(module, kernel, callees).first();
+std::optional<std::uint32_t> waits_at(const KernelContext &context) {
+  Callees callees(context.module);
+  return Waits(context, callees).first();
 }
 
-std::vector<std::uint32_t> awaited(const Module &module, const Function &kernel,
+std::vector<std::uint32_t> awaited(const KernelContext &context,
                                    std::span<const std::uint32_t> loads) {
-  Callees callees(module);
-  Waits waits(module, kernel, callees);
+  Callees callees(context.module);
+  Waits waits(context, callees);
   std::vector<std::uint32_t> result(loads.begin(), loads.end());
   std::erase_if(result, [&](std::uint32_t load) { return !waits.is_awaited(load); });
   return result;

@@ -2,8 +2,7 @@
 
 // Loops in which a thread may wait for what somebody else writes (busy waiting, spin loops).
 
-#include "grammar/cfg.h"
-#include "grammar/module.h"
+#include "emulator/facts/kernel_context.h"
 
 #include <optional>
 #include <span>
@@ -21,10 +20,10 @@ bool decides_end(const Module &module, const Function &function, const ControlFl
 /// kernel or by whom nobody knows; or it calls a function of which the same is true, or nothing is
 /// known. Nothing if there is none: then a thread ends, whatever others do, if the memory that it
 /// reads lets it, but for barriers of its block or cluster.
-std::optional<std::uint32_t> waits_at(const Module &module, const Function &kernel);
+std::optional<std::uint32_t> waits_at(const KernelContext &context);
 
 /// Those of some loads at which a thread may wait by what each of them reads alone.
-std::vector<std::uint32_t> awaited(const Module &module, const Function &kernel,
+std::vector<std::uint32_t> awaited(const KernelContext &context,
                                    std::span<const std::uint32_t> loads);
 
 } // namespace ptxasw::facts

@@ -47,14 +47,13 @@ Writers::Writers(const Module &module, const Function &kernel) : module_(module)
 }
 
 const std::set<Origin> &Writers::origins(std::uint32_t access, std::size_t operand) {
-  const auto [found, added] = of_addresses_.try_emplace(access);
+  static const std::set<Origin> none;
   const auto operands = module_.operands(kernel_.instructions[access]);
-  if (added && operand < operands.size()) {
-    if (!origins_)
-      origins_.emplace(module_, kernel_);
-    found->second = origins_->of_address(operands[operand]);
-  }
-  return found->second;
+  if (operand >= operands.size())
+    return none;
+  if (!origins_)
+    origins_.emplace(module_, kernel_);
+  return origins_->of_address(operands[operand]);
 }
 
 std::optional<Conflict> Writers::conflict(std::uint32_t load, bool apart) {

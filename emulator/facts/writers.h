@@ -5,7 +5,6 @@
 #include "emulator/facts/origins.h"
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
 #include <vector>
@@ -40,7 +39,6 @@ private:
   std::vector<std::uint32_t> stores_;
   std::optional<std::uint32_t> unknown_;
   std::optional<Origins> origins_; ///< once they are asked for
-  std::map<std::uint32_t, std::set<Origin>> of_addresses_;
 };
 
 } // namespace ptxasw::facts

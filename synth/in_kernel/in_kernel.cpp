@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <tuple>
 
 namespace ptxasw::synth {
 namespace {
@@ -39,10 +40,11 @@ std::unique_ptr<Module> parsed(std::string text) {
 }
 
 /// A body with a sibling in it, or why there is none. `own` is the kernel without a `.reqntid`.
-tl::expected<std::string, std::string> write_and_prove(const Module &module, const Function &kernel,
+tl::expected<std::string, std::string> write_and_prove(const KernelContext &context,
                                                        const KernelContext &own,
                                                        const Proposal &proposal,
                                                        const BlockShape &block) {
+  const auto &[module, kernel] = std::tie(context.module, context.kernel);
   const auto fail = [](std::string why) { return tl::unexpected(std::move(why)); };
   const Family &family = *find_family(proposal.family);
   const auto made = proved_version(own, family, proposal, with_version(own, family, proposal));
@@ -62,8 +64,8 @@ tl::expected<std::string, std::string> write_and_prove(const Module &module, con
   if (!replaced || after->functions.size() != module.functions.size() ||
       after->variables.size() != module.variables.size())
     return fail("what was written is not understood");
-  std::string fault = prove_in_kernel({module, kernel}, {*made->module, *made->kernel},
-                                      {*made->module, *made->version}, {*after, *replaced}, form);
+  std::string fault = prove_in_kernel(context, *made->kernel, {*made->module, *made->version},
+                                      {*after, *replaced}, form);
   if (!fault.empty())
     return fail(std::move(fault));
   return body;
@@ -90,22 +92,20 @@ std::vector<Proposal> propose(const KernelContext &context, std::vector<std::str
   return all;
 }
 
-/// The module with no `.reqntid` at one kernel.
+/// The module with no `.reqntid` at a kernel that has one.
 std::unique_ptr<Module> without_block(const Module &module, const Function &kernel) {
+  const std::string_view header = module.text({kernel.span.begin, kernel.body.begin});
+  const std::size_t at = header.rfind(".reqntid");
+  if (at == std::string_view::npos)
+    return nullptr;
+  // The word and its numbers become blanks, so that lines stay as they are.
+  std::size_t end = at + std::string_view(".reqntid").size();
+  const std::size_t rest = header.find_first_not_of(" \t\r\n0123456789,xXabcdefABCDEFuU", end);
+  end = rest == std::string_view::npos ? header.size() : rest;
   std::string text(module.text());
-  if (kernel.directive("reqntid")) {
-    const std::string_view header = module.text({kernel.span.begin, kernel.body.begin});
-    const std::size_t at = header.rfind(".reqntid");
-    if (at == std::string_view::npos)
-      return nullptr;
-    // The word and its numbers become blanks, so that lines stay as they are.
-    std::size_t end = at + std::string_view(".reqntid").size();
-    const std::size_t rest = header.find_first_not_of(" \t\r\n0123456789,xXabcdefABCDEFuU", end);
-    end = rest == std::string_view::npos ? header.size() : rest;
-    for (std::size_t i = at; i < end; ++i)
-      if (char &c = text[kernel.span.begin + i]; c != '\n')
-        c = ' ';
-  }
+  for (std::size_t i = at; i < end; ++i)
+    if (char &c = text[kernel.span.begin + i]; c != '\n')
+      c = ' ';
   auto result = parsed(std::move(text));
   const Function *const same = result ? kernel_named(*result, kernel.name) : nullptr;
   return same && !same->directive("reqntid") && same->body == kernel.body ? std::move(result)
@@ -115,19 +115,25 @@ std::unique_ptr<Module> without_block(const Module &module, const Function &kern
 /// A kernel, what is known of its blocks, and what could stand in it.
 struct Offers {
   LaunchFacts facts;
-  std::unique_ptr<Module> free;     ///< the module in which the kernel has no `.reqntid`
-  std::optional<KernelContext> own; ///< the kernel there; nothing: nothing can be done
+  std::unique_ptr<Module> free;             ///< the module in which the kernel has no `.reqntid`
+  std::unique_ptr<const KernelContext> own; ///< the kernel there
+  const KernelContext *kernel = nullptr;    ///< that, or what has none; null: nothing can be done
   std::vector<Proposal> proposals;
 };
 
-Offers offers_for(const Module &module, const Function &kernel,
-                  const std::optional<BlockShape> &block, std::vector<std::string> &why) {
+Offers offers_for(const KernelContext &context, const std::optional<BlockShape> &block,
+                  std::vector<std::string> &why) {
   Offers offers;
-  offers.facts = launch_facts(kernel, block);
-  if (offers.facts.block)
-    offers.free = without_block(module, kernel);
-  if (const Function *own = offers.free ? kernel_named(*offers.free, kernel.name) : nullptr)
-    offers.proposals = propose(offers.own.emplace(*offers.free, *own), why);
+  offers.facts = launch_facts(context.kernel, block);
+  if (!context.kernel.directive("reqntid"))
+    offers.kernel = offers.facts.block ? &context : nullptr;
+  else if ((offers.free = without_block(context.module, context.kernel))) {
+    offers.own = std::make_unique<const KernelContext>(
+        *offers.free, *kernel_named(*offers.free, context.kernel.name));
+    offers.kernel = offers.own.get();
+  }
+  if (offers.kernel)
+    offers.proposals = propose(*offers.kernel, why);
   else
     refuse(why, block_unknown);
   return offers;
@@ -135,15 +141,15 @@ Offers offers_for(const Module &module, const Function &kernel,
 
 /// Why one of them cannot be.
 std::optional<Refusal> obstacle_to(const Offers &offers, const Proposal &proposal) {
-  if (proposal.registers != 0 && limits_registers(offers.own->kernel))
+  if (proposal.registers != 0 && limits_registers(offers.kernel->kernel))
     return refusals::registers_given;
-  return in_kernel_obstacle(*offers.own, {proposal.sibling, *offers.facts.block});
+  return in_kernel_obstacle(*offers.kernel, {proposal.sibling, *offers.facts.block});
 }
 
 /// Returns the new body; empty: the kernel stays.
-std::string replace(const Module &module, const Function &kernel, const InKernelOptions &options,
+std::string replace(const KernelContext &context, const InKernelOptions &options,
                     InKernelOutcome &outcome) {
-  const Offers offers = offers_for(module, kernel, options.block, outcome.why);
+  const Offers offers = offers_for(context, options.block, outcome.why);
   const std::optional<BlockShape> &block = offers.facts.block;
   if (block)
     outcome.block = {block->x, block->y, block->z};
@@ -158,7 +164,7 @@ std::string replace(const Module &module, const Function &kernel, const InKernel
       refuse(outcome.why, *obstacle, variant);
       continue;
     }
-    auto body = write_and_prove(module, kernel, *offers.own, *proposal, *block);
+    auto body = write_and_prove(context, *offers.kernel, *proposal, *block);
     if (body) {
       outcome.variant = variant;
       return std::move(*body);
@@ -170,10 +176,10 @@ std::string replace(const Module &module, const Function &kernel, const InKernel
 
 } // namespace
 
-InKernelVariants in_kernel_variants(const Module &module, const Function &kernel,
+InKernelVariants in_kernel_variants(const KernelContext &context,
                                     const std::optional<BlockShape> &block) {
   InKernelVariants result;
-  const Offers offers = offers_for(module, kernel, block, result.why);
+  const Offers offers = offers_for(context, block, result.why);
   result.block = offers.facts.block;
   for (const Proposal &proposal : offers.proposals)
     if (const auto obstacle = obstacle_to(offers, proposal))
@@ -192,7 +198,7 @@ InKernelResult replace_in_kernel(const Module &module, const InKernelOptions &op
       continue;
     InKernelOutcome &outcome = result.kernels.emplace_back();
     outcome.kernel = kernel.name;
-    const std::string body = replace(module, kernel, options, outcome);
+    const std::string body = replace({module, kernel}, options, outcome);
     if (!body.empty())
       edits.replace(kernel.body, body);
   }

@@ -64,7 +64,7 @@ struct InKernelVariants {
   std::vector<std::string> why;      ///< there are no more, as InKernelOutcome::why
 };
 
-InKernelVariants in_kernel_variants(const Module &module, const Function &kernel,
+InKernelVariants in_kernel_variants(const KernelContext &context,
                                     const std::optional<BlockShape> &block);
 
 /// Puts siblings into their kernels.

@@ -79,7 +79,7 @@ void Laws::precedes(std::uint32_t source, std::uint32_t load, SourceLane lane) {
     return;
   demand(lane.is_own(), Obligation::runs_before, elsewhere);
   if (!waits_)
-    waits_ = facts::waits_at(original_.module, original_.function).has_value();
+    waits_ = facts::waits_at({original_.module, original_.function, original_.cfg()}).has_value();
   demand(!*waits_ || reads_constants(load), Obligation::runs_before,
          "the loop may wait for what the load reads");
 }

@@ -94,7 +94,8 @@ void hold_against(const SearchCost &kernel, SearchCost &version) {
 class Search {
 public:
   Search(std::shared_ptr<const Module> module, std::string kernel, const SearchOptions &options)
-      : kernel_(std::move(kernel)), options_(options), begin_(Clock::now()) {
+      : kernel_(std::move(kernel)), options_(options), begin_(Clock::now()),
+        original_(*module, *kernel_named(*module, kernel_)) {
     SearchCandidate original;
     original.module = std::move(module);
     seen_.emplace(original.module->text());
@@ -103,10 +104,8 @@ public:
   }
 
   SearchResult run() {
-    const Module &module = *result_.candidates[0].module;
     std::vector<std::size_t> beam{0};
-    const Function &kernel = *function_in(module);
-    if (module_obstacle(module, kernel) || waiting_obstacle(module, kernel)) {
+    if (module_obstacle(original_.module, original_.kernel) || waiting_obstacle(original_)) {
       result_.candidates[0].chosen = true;
       return std::move(result_);
     }
@@ -118,7 +117,7 @@ public:
       beam = std::move(next);
     }
     try_versions(result_.best, Place::in_place, true, nullptr);
-    if (options_.beside && !siblings_obstacle(module, kernel))
+    if (options_.beside && !siblings_obstacle(original_.module, original_.kernel))
       for (const std::size_t one : best_in_place())
         try_versions(one, Place::beside, false, nullptr);
     result_.candidates[result_.best].chosen = true;
@@ -133,8 +132,6 @@ private:
     result_.budget_spent = result_.budget_spent || so_far.count() >= options_.seconds;
     return result_.budget_spent;
   }
-
-  const Function *function_in(const Module &module) const { return kernel_named(module, kernel_); }
 
   /// The best of some candidates, the best first, those without a known cost last.
   void keep_best(std::vector<std::size_t> &some) const {
@@ -177,8 +174,10 @@ private:
   /// Tries all versions of candidate `from` for a place; those that are proved join `next`. In
   /// place `last` are those that change no bound; beside are those that cannot be in place.
   void try_versions(std::size_t from, Place place, bool last, std::vector<std::size_t> *next) {
-    const std::shared_ptr<const Module> module = result_.candidates[from].module;
-    const KernelContext context(*module, *function_in(*module));
+    const Module &module = *result_.candidates[from].module;
+    std::optional<KernelContext> own;
+    const KernelContext &context =
+        from == 0 ? original_ : own.emplace(module, *kernel_named(module, kernel_));
     for (const Family &family : families()) {
       if (place == Place::beside ? family.in_place || (family.changes_no_bound && !options_.by_time)
                                  : family.changes_no_bound != last || is_done(family, from))
@@ -247,6 +246,7 @@ private:
   const std::string kernel_;
   const SearchOptions &options_;
   const Clock::time_point begin_;
+  const KernelContext original_;
   std::set<std::string, std::less<>> seen_;
   SearchResult result_;
 };

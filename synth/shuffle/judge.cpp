@@ -153,7 +153,7 @@ Verdict Judge::judge(const Holder &source_holder, const Holder &load_holder, Sou
   }
   if (source_loop != cfg.loop_of(load.block) && !fixed) {
     if (!waits_)
-      waits_ = facts::waits_at(module_, function_).has_value();
+      waits_ = facts::waits_at({module_, function_, emulation_.cfg()}).has_value();
     if (*waits_)
       return no(Reason::other_iteration);
   }

@@ -118,7 +118,7 @@ ShapeComparison compare_shapes(const Module &module, int axis, unsigned shapes,
                                std::uint64_t seeds) {
   const Function &kernel = kernel_of(module);
   const WarpProgram program(module);
-  const KernelIndependence found = independence(module, kernel);
+  const KernelIndependence found = independence({module, kernel});
   bool alone[3];
   for (int other = 0; other < 3; ++other)
     alone[other] = other != axis && found.axes[other].verdict == AxisVerdict::unused;
@@ -163,7 +163,7 @@ TEST_CASE("one behaviour a file") {
     const std::string expected = text.substr(11, text.find('\n') - 11);
     const auto module = parse(text, "test.ptx");
     REQUIRE(module);
-    CHECK(verdicts(independence(**module, kernel_of(**module))) == expected);
+    CHECK(verdicts(independence({**module, kernel_of(**module)})) == expected);
   }
 }
 
@@ -179,7 +179,7 @@ TEST_CASE("the labelled kernels, where they are") {
     const std::string labels[] = {row["x"], row["y"], row["z"]};
     const auto module = parse(read_file(labelled / "kernels" / (name + ".ptx")), name);
     REQUIRE(module);
-    const KernelIndependence found = independence(**module, kernel_of(**module));
+    const KernelIndependence found = independence({**module, kernel_of(**module)});
     CAPTURE(name);
     for (int axis = 0; axis < 3; ++axis) {
       CAPTURE(axis);
@@ -198,7 +198,7 @@ TEST_CASE("the samples of the toolkit, written anew") {
     CAPTURE(subject.name);
     const auto module = parse(subject.text, "test.ptx");
     REQUIRE(module);
-    const KernelIndependence found = independence(**module, kernel_of(**module));
+    const KernelIndependence found = independence({**module, kernel_of(**module)});
     CHECK(found.axes[0].verdict == AxisVerdict::independent);
     for (const AxisIndependence &axis : found.axes)
       CHECK((axis.verdict == AxisVerdict::independent || axis.verdict == AxisVerdict::unused));
@@ -210,7 +210,7 @@ TEST_CASE("the samples of the toolkit, written anew") {
     CAPTURE(subject.name);
     const auto module = parse(subject.text, "test.ptx");
     REQUIRE(module);
-    CHECK(independence(**module, kernel_of(**module)).axes[0].verdict == AxisVerdict::unknown);
+    CHECK(independence({**module, kernel_of(**module)}).axes[0].verdict == AxisVerdict::unknown);
   }
 }
 
@@ -225,7 +225,7 @@ TEST_CASE("what is independent leaves the same memory in every shape, and its mu
     CAPTURE(name_of_subject);
     const auto module = parse(text, "test.ptx");
     REQUIRE(module);
-    const KernelIndependence found = independence(**module, kernel_of(**module));
+    const KernelIndependence found = independence({**module, kernel_of(**module)});
     for (int axis = 0; axis < 3; ++axis) {
       if (found.axes[axis].verdict != AxisVerdict::independent)
         continue;
@@ -251,7 +251,7 @@ TEST_CASE("what is independent leaves the same memory in every shape, and its mu
             const auto changed = parse(mutant, "mutant.ptx");
             REQUIRE(changed);
             const bool independent =
-                independence(**changed, kernel_of(**changed)).axes[axis].verdict ==
+                independence({**changed, kernel_of(**changed)}).axes[axis].verdict ==
                 AxisVerdict::independent;
             ++(is_sample ? sample_mutants : mutants);
             if (is_sample && !independent)
@@ -277,7 +277,7 @@ TEST_CASE("what ties threads and blocks together") {
   const auto found = [](const std::string &name) {
     const auto module = parse(read_file(goldens / (name + ".ptx")), name);
     REQUIRE(module);
-    return independence(**module, kernel_of(**module));
+    return independence({**module, kernel_of(**module)});
   };
   CHECK(found("guarded-copy").threads_independent);
   CHECK(found("loaded-by-the-thread").threads_independent);
@@ -310,7 +310,7 @@ TEST_CASE("a call with arguments and results in registers") {
                     argument),
         "test.ptx");
     REQUIRE(module);
-    return independence(**module, kernel_of(**module));
+    return independence({**module, kernel_of(**module)});
   };
   CHECK(found("%r4").axes[0].verdict == AxisVerdict::independent);
   CHECK(found("%r4").threads_independent);
@@ -324,7 +324,7 @@ TEST_CASE("sums by compare-and-swap of floating-point numbers are a condition") 
   for (const std::string &one : {text, sum}) {
     const auto module = parse(one, "test.ptx");
     REQUIRE(module);
-    const KernelIndependence found = independence(**module, kernel_of(**module));
+    const KernelIndependence found = independence({**module, kernel_of(**module)});
     CHECK(found.axes[0].verdict == AxisVerdict::independent);
     CHECK(std::count(found.conditions.begin(), found.conditions.end(),
                      "sums of floating-point numbers may be taken in any order") == (one == sum));
@@ -344,7 +344,7 @@ TEST_CASE("atomics of two kinds by two parameters are a condition") {
                           second),
               "test.ptx");
     REQUIRE(module);
-    return independence(**module, kernel_of(**module));
+    return independence({**module, kernel_of(**module)});
   };
   const auto says = [](const KernelIndependence &of) {
     return std::count(of.conditions.begin(), of.conditions.end(),

@@ -575,7 +575,7 @@ Checked check_in_kernel(const std::string &text, unsigned runs, std::uint64_t se
     module = parse(before, "random.ptx");
   }
   const Function &kernel = (*module)->functions.back();
-  const auto variants = in_kernel_variants(**module, kernel, block).variants;
+  const auto variants = in_kernel_variants({**module, kernel}, block).variants;
   if (variants.empty())
     return result;
   const InKernelResult made =

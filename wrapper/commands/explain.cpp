@@ -94,9 +94,8 @@ Json to_json(const KernelExplanation &kernel) {
 }
 
 /// What each family of siblings would make of a kernel, or what prevents it.
-void explain_siblings(const AnalysedKernel &one, KernelAnswer &answer) {
+void explain_siblings(const KernelContext &context, KernelAnswer &answer) {
   answer.json["siblings"] = answer.json["no_siblings"] = Json::array();
-  const KernelContext context(one.module(), one.function);
   for (const Family &family : families()) {
     const FamilyAnswer found = propose(family, context);
     std::string variants;
@@ -117,10 +116,10 @@ void explain_siblings(const AnalysedKernel &one, KernelAnswer &answer) {
 }
 
 /// What could stand in a kernel whose blocks have a known shape, or what prevents it.
-void explain_in_kernel(const AnalysedKernel &one, const std::optional<BlockShape> &block,
+void explain_in_kernel(const KernelContext &context, const std::optional<BlockShape> &block,
                        KernelAnswer &answer) {
   answer.json["in_kernel"] = nullptr;
-  const InKernelVariants found = in_kernel_variants(one.module(), one.function, block);
+  const InKernelVariants found = in_kernel_variants(context, block);
   if (!found.block)
     return;
   const std::vector<unsigned> shape = {found.block->x, found.block->y, found.block->z};
@@ -237,8 +236,9 @@ int run(const ExplainRequest &request, const Invocation &) {
                           [&](const auto &each) { return each.name == one.function.name; });
         KernelAnswer answer{fmt::format("{}: {} global loads", one.called(), kernel.loads.size()),
                             to_text(kernel, *module, *places), to_json(kernel)};
-        explain_siblings(one, answer);
-        explain_in_kernel(one, block, answer);
+        const KernelContext context(one.module(), one.function);
+        explain_siblings(context, answer);
+        explain_in_kernel(context, block, answer);
         return answer;
       },
       true);

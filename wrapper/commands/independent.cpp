@@ -84,7 +84,7 @@ int run(const IndependentRequest &request, const Invocation &) {
   if (!inputs)
     return usage_error;
   return analyse(request.asked, *inputs, [&](const AnalysedKernel &one) -> KernelAnswer {
-    KernelIndependence found = independence(one.module(), one.function);
+    KernelIndependence found = independence({one.module(), one.function});
     if (request.prove)
       prove_no_race(one.module(), one.function, found);
     return {one.called() + ":", to_text(found, one.function), to_json(found, one.function)};

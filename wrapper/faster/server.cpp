@@ -213,14 +213,219 @@ int make_one(const Job &job, const std::string &image, const Assembler &assemble
                                                                                         : no_room;
 }
 
+/// The process that has every signal of the group pending, and removes a directory if this process
+/// is killed.
+class Sentinel {
+public:
+  Sentinel() = default;
+  explicit Sentinel(const std::string &directory) {
+    std::array<int, 2> pipe = {-1, -1};
+    if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
+      return;
+    process_ = ::fork();
+    if (process_ == 0)
+      stand(pipe[0], directory);
+    ::close(pipe[0]);
+    alive_ = pipe[1];
+  }
+
+  void end() const {
+    if (process_ > 0) {
+      ::kill(process_, SIGKILL);
+      ::waitpid(process_, nullptr, 0);
+    }
+    if (alive_ >= 0)
+      ::close(alive_);
+  }
+
+  /// The signals that it got, a bit each, from the lowest for signal 1.
+  std::uint64_t got() const {
+    const auto status =
+        process_ > 0 ? read_regular_file(fmt::format("/proc/{}/status", process_)) : std::nullopt;
+    const std::size_t at = status ? status->find("\nShdPnd:\t") : std::string::npos;
+    return at == std::string::npos ? 0 : std::strtoull(status->c_str() + at + 9, nullptr, 16);
+  }
+
+  /// A child of this process has ended: false if it is another one.
+  bool has_ended(pid_t child) {
+    const bool itself = child == process_;
+    process_ = itself ? -1 : process_;
+    return itself;
+  }
+
+private:
+  /// What it does: waits until nobody can write to the pipe any more.
+  [[noreturn]] static void stand(int end_of_pipe, const std::string &directory) noexcept {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::sigprocmask(SIG_SETMASK, &all, nullptr);
+    keep_only(end_of_pipe);
+    char nothing = 0;
+    (void)!::read(kept_descriptor, &nothing, 1);
+    remove_directory(directory);
+    ::_exit(0);
+  }
+
+  pid_t process_ = -1;
+  int alive_ = -1; ///< a pipe's end that nobody else has: it closes when this process ends
+};
+
+/// Signals for this process, which come in by a descriptor: those for it alone are for the program,
+/// which gets by itself what its group gets.
+class Signals {
+public:
+  /// The directory is for the sentinel.
+  explicit Signals(const std::string &directory) : directory_(directory) {
+    sigset_t set = passed_on();
+    ::sigaddset(&set, SIGCHLD);
+    ::sigprocmask(SIG_BLOCK, &set, &before_);
+    // Whoever ignores its children is not told how they end.
+    struct sigaction usual {};
+    usual.sa_handler = SIG_DFL;
+    ::sigaction(SIGCHLD, &usual, &children_before_);
+    descriptor_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    sentinel_ = Sentinel(directory_);
+  }
+
+  int descriptor() const { return descriptor_; }
+  bool has_ended(pid_t child) { return sentinel_.has_ended(child); }
+
+  /// Takes what has come, and passes it on.
+  void take(pid_t program) {
+    sigset_t pending, children;
+    ::sigemptyset(&children);
+    ::sigaddset(&children, SIGCHLD);
+    const timespec now{};
+    while (::sigtimedwait(&children, nullptr, &now) > 0) {
+    }
+    const sigset_t ours = passed_on();
+    bool any = false;
+    if (descriptor_ >= 0 && ::sigpending(&pending) == 0)
+      for (int signal = 1; signal <= SIGRTMAX; ++signal)
+        any = any || (::sigismember(&pending, signal) == 1 && ::sigismember(&ours, signal) == 1);
+    if (!any)
+      return;
+    // The next sentinel is there before anything is read; so what comes now is pending in it.
+    const Sentinel sentinel = std::exchange(sentinel_, Sentinel(directory_));
+    std::vector<signalfd_siginfo> all;
+    for (signalfd_siginfo one{}; ::read(descriptor_, &one, sizeof one) == sizeof one;)
+      all.push_back(one);
+    const bool in_group = ::getpgid(program) == ::getpgrp();
+    const std::uint64_t of_group = in_group ? sentinel.got() : 0;
+    sentinel.end();
+    for (const signalfd_siginfo &one : all)
+      if (one.ssi_signo != SIGCHLD && is_sent(one) && !(of_group >> (one.ssi_signo - 1) & 1))
+        ::kill(program, static_cast<int>(one.ssi_signo));
+  }
+
+  /// As they were before; for the program, too.
+  void restore() const {
+    ::sigaction(SIGCHLD, &children_before_, nullptr);
+    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+  void end() const {
+    sentinel_.end();
+    if (descriptor_ >= 0)
+      ::close(descriptor_);
+    restore();
+  }
+
+private:
+  const std::string &directory_;
+  sigset_t before_{};
+  struct sigaction children_before_ {};
+  int descriptor_ = -1;
+  Sentinel sentinel_;
+};
+
+/// Reads the files of programs for what they may ask later, each once, one at a time, in a process
+/// of its own.
+class EarlyReader {
+public:
+  void add(const std::string &program, unsigned sm) { programs_.insert_or_assign(program, sm); }
+
+  /// Begins with the next one, unless one is being read. What is found goes to the directory.
+  void start(int directory, const Store &store) {
+    while (process_ <= 0 && !programs_.empty()) {
+      const auto [program, sm] = *programs_.begin();
+      programs_.erase(programs_.begin());
+      struct stat found {};
+      if (::stat(program.c_str(), &found) != 0 ||
+          !read_
+               .emplace(found.st_dev, found.st_ino, found.st_mtim.tv_sec, found.st_mtim.tv_nsec, sm)
+               .second)
+        continue;
+      const std::string remembered = store.remembered();
+      process_ = ::fork();
+      if (process_ == 0)
+        read(directory, program, sm, remembered);
+    }
+  }
+
+  /// The names of the questions that were found since the last time; none while one is being read,
+  /// as that file is written then.
+  std::vector<std::string> asked(const std::string &directory) {
+    std::vector<std::string> found;
+    if (process_ > 0)
+      return found;
+    std::string text = read_regular_file(directory + "/" + early_file).value_or("");
+    for (text.erase(0, std::min(text.size(), seen_)); !text.empty();) {
+      const std::size_t end = text.find('\n');
+      found.push_back(text.substr(0, text.find(' ')));
+      const std::size_t size = end == std::string::npos ? text.size() : end + 1;
+      seen_ += size;
+      text.erase(0, size);
+    }
+    return found;
+  }
+
+  bool has_ended(pid_t child) {
+    const bool itself = child == process_;
+    process_ = itself ? -1 : process_;
+    return itself;
+  }
+
+  /// Nothing is read any more.
+  void kill() const {
+    if (process_ > 0)
+      ::kill(process_, SIGKILL);
+  }
+  void wait() const {
+    if (process_ > 0)
+      ::waitpid(process_, nullptr, 0);
+  }
+
+private:
+  /// What the process does.
+  [[noreturn]] static void read(int directory, const std::string &program, unsigned sm,
+                                const std::string &remembered) noexcept {
+    step_back(directory);
+    const rlimit processor{seconds_for_reading, seconds_for_reading + 1};
+    ::setrlimit(RLIMIT_CPU, &processor);
+    const rlimit memory{most_for_reading, most_for_reading};
+    ::setrlimit(RLIMIT_AS, &memory);
+    ::alarm(seconds_for_reading);
+    try {
+      ask_early(program, sm, remembered, kept_descriptor);
+    } catch (...) { // for want of memory, say
+    }
+    ::_exit(0);
+  }
+
+  std::map<std::string, unsigned> programs_; ///< files to be read, and for which GPU
+  std::set<std::tuple<dev_t, ino_t, time_t, long, unsigned>> read_;
+  std::size_t seen_ = 0; ///< bytes of the early_file
+  pid_t process_ = -1;
+};
+
+/// Serves a program from its start to its end.
 class Run {
 public:
   Run(const ServerPlan &plan, std::multimap<std::string, std::string> &keys)
-      : plan_(plan), keys_(keys) {}
+      : plan_(plan), keys_(keys), signals_(plan.directory) {}
 
   Served serve() {
-    block_signals();
-    start_sentinel(); // first: whatever happens to us or the program, it is there
     directory_ = ::open(plan_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (::mkfifoat(directory_, launch::bell_file, 0600) == 0)
       bell_ = ::openat(directory_, launch::bell_file, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
@@ -236,13 +441,11 @@ public:
         only_wait(served);
       }
     }
-    end_sentinel(sentinel_, alive_);
     served.problem = store_.problem();
-    for (const int descriptor : {bell_, signals_, directory_})
+    for (const int descriptor : {bell_, directory_})
       if (descriptor >= 0)
         ::close(descriptor);
-    ::sigaction(SIGCHLD, &children_before_, nullptr);
-    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+    signals_.end();
     return served;
   }
 
@@ -251,8 +454,8 @@ private:
   void answer(Served &served) {
     assembler_ = find_assembler();
     if (const unsigned sm = store_.gpu(); sm != 0 && makes_early())
-      programs_.insert_or_assign(fmt::format("/proc/{}/exe", program_), sm);
-    start_reader();
+      early_reader_.add(fmt::format("/proc/{}/exe", program_), sm);
+    early_reader_.start(directory_, store_);
     while (program_ > 0)
       step(served);
     served.unfinished = leave();
@@ -260,30 +463,18 @@ private:
 
   /// Nothing is answered any more.
   void only_wait(Served &served) {
-    if (reader_ > 0)
-      ::kill(reader_, SIGKILL);
+    early_reader_.kill();
     for (const auto &[worker, id] : workers_)
       end_worker(worker);
     workers_.clear();
     while (program_ > 0)
       try {
-        pollfd event = {signals_, POLLIN, 0};
-        ::poll(&event, 1, signals_ < 0 ? 10 : -1);
-        take_signals();
+        pollfd event = {signals_.descriptor(), POLLIN, 0};
+        ::poll(&event, 1, event.fd < 0 ? 10 : -1);
+        signals_.take(program_);
         take_children(served);
       } catch (const std::exception &) { // the next round does it
       }
-  }
-
-  void block_signals() {
-    sigset_t set = passed_on();
-    ::sigaddset(&set, SIGCHLD);
-    ::sigprocmask(SIG_BLOCK, &set, &before_);
-    // Whoever ignores its children is not told how they end.
-    struct sigaction usual {};
-    usual.sa_handler = SIG_DFL;
-    ::sigaction(SIGCHLD, &usual, &children_before_);
-    signals_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   }
 
   /// Starts the program; -1, and why, if there is none.
@@ -302,8 +493,7 @@ private:
       end_with(self);
       for (const auto &[name, value] : plan_.environment)
         ::setenv(name.c_str(), value.c_str(), 1);
-      ::sigaction(SIGCHLD, &children_before_, nullptr);
-      ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+      signals_.restore();
       ::execvp(argv[0], argv.data());
       const int why = errno;
       (void)!::write(pipe[1], &why, sizeof why);
@@ -321,56 +511,15 @@ private:
     return -1;
   }
 
-  /// What the sentinel does: waits until nobody can write to the pipe any more.
-  [[noreturn]] void stand_sentinel(int end_of_pipe) noexcept {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::sigprocmask(SIG_SETMASK, &all, nullptr);
-    keep_only(end_of_pipe);
-    char nothing = 0;
-    (void)!::read(kept_descriptor, &nothing, 1);
-    remove_directory(plan_.directory);
-    ::_exit(0);
-  }
-
-  void start_sentinel() {
-    sentinel_ = alive_ = -1;
-    std::array<int, 2> pipe = {-1, -1};
-    if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
-      return;
-    sentinel_ = ::fork();
-    if (sentinel_ == 0)
-      stand_sentinel(pipe[0]);
-    ::close(pipe[0]);
-    alive_ = pipe[1];
-  }
-
-  static void end_sentinel(pid_t sentinel, int alive) {
-    if (sentinel > 0) {
-      ::kill(sentinel, SIGKILL);
-      ::waitpid(sentinel, nullptr, 0);
-    }
-    if (alive >= 0)
-      ::close(alive);
-  }
-
-  /// The signals that a sentinel got, a bit each, from the lowest for signal 1.
-  static std::uint64_t got_by(pid_t sentinel) {
-    const auto status =
-        sentinel > 0 ? read_regular_file(fmt::format("/proc/{}/status", sentinel)) : std::nullopt;
-    const std::size_t at = status ? status->find("\nShdPnd:\t") : std::string::npos;
-    return at == std::string::npos ? 0 : std::strtoull(status->c_str() + at + 9, nullptr, 16);
-  }
-
   /// Waits for anything to happen, and does what it asks for.
   void step(Served &served) {
-    pollfd events[] = {{signals_, POLLIN, 0}, {bell_, POLLIN, 0}};
+    pollfd events[] = {{signals_.descriptor(), POLLIN, 0}, {bell_, POLLIN, 0}};
     const bool waits = std::any_of(jobs_.begin(), jobs_.end(),
                                    [](const auto &entry) { return entry.second.waits; });
     // A worker that is to make room may not have heard it.
-    const int pause = bell_ < 0 || signals_ < 0 ? 10 : waits || !queue_.empty() ? 50 : -1;
+    const int pause = bell_ < 0 || events[0].fd < 0 ? 10 : waits || !queue_.empty() ? 50 : -1;
     ::poll(events, 2, pause);
-    take_signals();
+    signals_.take(program_);
     std::array<char, 4096> ignored;
     while (bell_ >= 0 && ::read(bell_, ignored.data(), ignored.size()) > 0) {
     }
@@ -381,45 +530,14 @@ private:
     start_workers();
   }
 
-  /// What is sent to us alone is for the program, which gets by itself what its group gets.
-  void take_signals() {
-    sigset_t pending, children;
-    ::sigemptyset(&children);
-    ::sigaddset(&children, SIGCHLD);
-    const timespec now{};
-    while (::sigtimedwait(&children, nullptr, &now) > 0) {
-    }
-    const sigset_t ours = passed_on();
-    bool any = false;
-    if (signals_ >= 0 && ::sigpending(&pending) == 0)
-      for (int signal = 1; signal <= SIGRTMAX; ++signal)
-        any = any || (::sigismember(&pending, signal) == 1 && ::sigismember(&ours, signal) == 1);
-    if (!any)
-      return;
-    // The next sentinel is there before anything is read; so what comes now is pending in it.
-    const auto [sentinel, alive] = std::pair(sentinel_, alive_);
-    start_sentinel();
-    std::vector<signalfd_siginfo> all;
-    for (signalfd_siginfo one{}; ::read(signals_, &one, sizeof one) == sizeof one;)
-      all.push_back(one);
-    const bool in_group = ::getpgid(program_) == ::getpgrp();
-    const std::uint64_t of_group = in_group ? got_by(sentinel) : 0;
-    end_sentinel(sentinel, alive);
-    for (const signalfd_siginfo &one : all)
-      if (one.ssi_signo != SIGCHLD && is_sent(one) && !(of_group >> (one.ssi_signo - 1) & 1))
-        ::kill(program_, static_cast<int>(one.ssi_signo));
-  }
-
   void take_children(Served &served) {
     int status = 0;
     for (pid_t ended; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;)
       if (ended == program_) {
         served.status = status;
         program_ = -1;
-      } else if (ended == sentinel_) {
-        sentinel_ = -1;
-      } else if (ended == reader_) {
-        reader_ = -1;
+      } else if (signals_.has_ended(ended) || early_reader_.has_ended(ended)) {
+        continue;
       } else if (const auto worker = workers_.find(ended); worker != workers_.end()) {
         finish(jobs_.at(worker->second), status);
         workers_.erase(worker);
@@ -509,7 +627,7 @@ private:
       return;
     store_.set_gpu(sm);
     if (makes_early())
-      programs_.insert_or_assign(text->substr(end + 1), sm);
+      early_reader_.add(text->substr(end + 1), sm);
   }
 
   /// Where the driver assembles, that takes the GPU; so nothing is made of which nobody has asked.
@@ -517,58 +635,15 @@ private:
 
   /// What has been asked early since the last look: of the program that began last first.
   void take_early() {
-    if (reader_ > 0)
-      return; // it writes that file
     constexpr std::size_t most = 128;
-    std::string text = read_regular_file(plan_.directory + "/" + early_file).value_or("");
-    std::deque<std::string> found;
-    for (text.erase(0, std::min(text.size(), early_read_)); !text.empty();) {
-      const std::size_t end = text.find('\n');
-      const std::string id = text.substr(0, text.find(' '));
-      const std::size_t size = end == std::string::npos ? text.size() : end + 1;
-      early_read_ += size;
-      text.erase(0, size);
+    std::vector<std::string> found = early_reader_.asked(plan_.directory);
+    std::erase_if(found, [&](const std::string &id) {
       const auto job = jobs_.find(id);
-      if (job != jobs_.end() && !job->second.answered && !job->second.wanted)
-        found.push_back(id);
-    }
+      return job == jobs_.end() || job->second.answered || job->second.wanted;
+    });
     early_.insert(early_.begin(), found.begin(), found.end());
     if (early_.size() > most)
       early_.resize(most);
-  }
-
-  /// Reads a program's file, in a process of its own: one at a time.
-  void start_reader() {
-    while (reader_ <= 0 && !programs_.empty()) {
-      const auto [program, sm] = *programs_.begin();
-      programs_.erase(programs_.begin());
-      struct stat found {};
-      if (::stat(program.c_str(), &found) != 0 ||
-          !read_
-               .emplace(found.st_dev, found.st_ino, found.st_mtim.tv_sec, found.st_mtim.tv_nsec, sm)
-               .second)
-        continue;
-      const std::string remembered = store_.remembered();
-      reader_ = ::fork();
-      if (reader_ == 0)
-        read_early(program, sm, remembered);
-    }
-  }
-
-  /// What the reader does.
-  [[noreturn]] void read_early(const std::string &program, unsigned sm,
-                               const std::string &remembered) noexcept {
-    step_back(directory_);
-    const rlimit processor{seconds_for_reading, seconds_for_reading + 1};
-    ::setrlimit(RLIMIT_CPU, &processor);
-    const rlimit memory{most_for_reading, most_for_reading};
-    ::setrlimit(RLIMIT_AS, &memory);
-    ::alarm(seconds_for_reading);
-    try {
-      ask_early(program, sm, remembered, kept_descriptor);
-    } catch (...) { // for want of memory, say
-    }
-    ::_exit(0);
   }
 
   /// What NVRTC compiled is kept, and known to what the program starts from now on.
@@ -612,7 +687,7 @@ private:
 
   void start_workers() {
     if (program_ > 0)
-      start_reader();
+      early_reader_.start(directory_, store_);
     const long processors = ::sysconf(_SC_NPROCESSORS_ONLN);
     const auto most = static_cast<std::size_t>(std::clamp(processors - 1, 1L, 2L));
     while (workers_.size() < most &&
@@ -691,10 +766,8 @@ private:
 
   /// The program has ended. Returns how many answers will come too late for it.
   std::size_t leave() {
-    if (reader_ > 0) {
-      ::kill(reader_, SIGKILL);
-      ::waitpid(reader_, nullptr, 0);
-    }
+    early_reader_.kill();
+    early_reader_.wait();
     look_around(); // for what came after the last look
     // A worker has answered before it ends, and the program may have ended meanwhile.
     for (auto &[id, job] : jobs_)
@@ -733,22 +806,17 @@ private:
   std::multimap<std::string, std::string> &keys_;
   Store store_;
   Assembler assembler_;
+  EarlyReader early_reader_;
   std::string compiled_;    ///< the text of the file `compiled`
   bool makes_room_ = false; ///< machine code was remembered
-  sigset_t before_{};
-  struct sigaction children_before_ {};
-  int signals_ = -1, bell_ = -1;
+  int bell_ = -1;
   int directory_ = -1; ///< of this run
-  int alive_ = -1;     ///< a pipe's end that nobody else has: it closes when this process ends
-  pid_t program_ = -1, sentinel_ = -1;
+  pid_t program_ = -1;
   std::map<std::string, Job> jobs_;
   std::set<std::string> asked_;
-  std::deque<std::string> queue_, early_;    ///< what is asked for, and what may be
-  std::size_t early_read_ = 0;               ///< bytes of the early_file
-  std::map<std::string, unsigned> programs_; ///< files to be read, and for which GPU
-  std::set<std::tuple<dev_t, ino_t, time_t, long, unsigned>> read_;
-  pid_t reader_ = -1;
+  std::deque<std::string> queue_, early_; ///< what is asked for, and what may be
   std::map<pid_t, std::string> workers_;
+  Signals signals_; ///< before the program: whatever happens to it or us, the sentinel is there
 };
 
 } // namespace

@@ -121,8 +121,8 @@ bool has_one_row(const facts::Layout &layout) {
 }
 
 /// What helps where blocks of another extent along x would, of a kernel that may have them.
-std::string resized_note(const Module &module, const Function &function, std::uint32_t block) {
-  const FamilyAnswer answer = resize_family.propose({module, function});
+std::string resized_note(const KernelContext &context, std::uint32_t block) {
+  const FamilyAnswer answer = resize_family.propose(context);
   const std::string variant = fmt::format("b{}", block);
   const bool fits = std::any_of(answer.proposals.begin(), answer.proposals.end(),
                                 [&](const Proposal &one) { return one.variant == variant; });
@@ -300,6 +300,7 @@ void add_costs(const facts::KernelFacts &facts, const lint::Warning &warning, li
 /// All warnings of a kernel that are wanted, except those of the rewriter.
 void add_warnings(const Places &places, const LintChoices &choices, KernelLint &kernel) {
   const facts::KernelFacts &facts = *kernel.facts;
+  const KernelContext context(facts.module(), facts.function(), facts.cfg());
   std::optional<lint::Times> times; // when it is needed
   std::vector<Told> hidden;
   const std::vector<lint::Warning> warnings = lint::warnings_of(facts, choices.options);
@@ -323,7 +324,7 @@ void add_warnings(const Places &places, const LintChoices &choices, KernelLint &
     told.message = warning.message;
     told.note = warning.note;
     if (warning.block != 0 && has_one_row(facts.layout()))
-      told.note += resized_note(facts.module(), facts.function(), warning.block);
+      told.note += resized_note(context, warning.block);
     if (!times) {
       times.emplace(facts);
       moved.emplace(facts, warnings, *times);
