@@ -99,6 +99,35 @@ TEST_CASE("a sibling for launches whose threads cover a number") {
   CHECK(fit(l, arguments, t, s, {}) == Outcome::grid);
 }
 
+TEST_CASE("a sibling for launches in which no index wraps around") {
+  Values values;
+  SiblingTable t = table();
+  Sibling &s = t.siblings[0];
+  s.needs.bounded = {{{{2, {{false, 1, 4}, {true, 1, 0}}}, {7, {}}}}}; // 2 * number * y + 7
+  const Launch l = launch_of(values);                                  // 6 threads along y
+  Arguments arguments;
+  REQUIRE(find_arguments(l, t, arguments));
+  const AskedArguments asked{{}, {}, s.needs.bounded};
+  const auto fits = [&](std::uint32_t value) {
+    values.fields[1] = value;
+    const Outcome outcome = fit(l, arguments, t, s, {});
+    CHECK((outcome == Outcome::sibling || outcome == Outcome::grid));
+    CHECK(met(l, arguments, t, asked) == (outcome == Outcome::sibling));
+    return outcome == Outcome::sibling;
+  };
+  CHECK(fits(0));
+  CHECK(fits(214748364)); // 2147483647, the largest
+  CHECK_FALSE(fits(214748365));
+  CHECK_FALSE(fits(~0u));
+  CHECK(explain(Outcome::grid, l, arguments, t, s, {}) ==
+        "an index of 32 bits may be 2^31 or more in a grid of 10x3x2 of 64x2x1 threads with these "
+        "numbers");
+  s.needs.bounded.push_back({{{1, {{true, 0, 0}}}}}); // all are asked
+  CHECK(fits(1));
+  s.needs.bounded.push_back({{{0x7fffffff, {{true, 2, 0}}}, {1, {}}}});
+  CHECK(fit(l, arguments, t, s, {}) == Outcome::grid);
+}
+
 TEST_CASE("a sibling whose blocks have fewer threads") {
   Values values;
   SiblingTable t = table();

@@ -32,6 +32,7 @@ SiblingTable example() {
   wide.needs.aligned = {{0, 0, 16}, {1, 0, 16}};
   wide.needs.divisible = {{3, 0, 4, 4}};
   wide.needs.covered = {{2, 0, 1, 1, 2}, {1, 0, 0, 0, 3, 8}};
+  wide.needs.bounded = {{{{1, {{false, 2, 0}, {true, 1, 0}}}, {5, {}}}}, {{{3, {{true, 0, 0}}}}}};
   wide.needs.min_grid = {264, 1, 1};
   wide.needs.max_extent = {0x7fffffff, ~0u, ~0u};
   Sibling neighbours = apart;
@@ -179,6 +180,17 @@ TEST_CASE("a sibling with needs that are not understood does not exist") {
                             R"({"min_grid": [0, 1, 1]})",
                             R"({"extent_multiple": [0, 1, 1]})",
                             R"({"extent_multiple": [2, 1]})",
+                            R"({"bounded": 7})",
+                            R"({"bounded": [7]})",
+                            R"({"bounded": [[7]]})",
+                            R"({"bounded": [[[]]]})",
+                            R"({"bounded": [[["x"]]]})",
+                            R"({"bounded": [[[-1, "x"]]]})",
+                            R"({"bounded": [[[1, "w"]]]})",
+                            R"({"bounded": [[[1, ""]]]})",
+                            R"({"bounded": [[[1, [1]]]]})",
+                            R"({"bounded": [[[1, [2, 0]]]]})",
+                            R"({"bounded": [[[1, [1, 1]]]]})",
                             R"({"phase_of_the_moon": "full"})"}) {
     CAPTURE(needs);
     CHECK(left_with(needs) == 0);
@@ -206,6 +218,7 @@ TEST_CASE("a sibling with needs that are not understood does not exist") {
         0);
   CHECK(left_with(R"({"extent_multiple": [64, 2, 1]})",
                   R"("code": "kernel", "extent": [0, 2, 0],)") == 0);
+  CHECK(left_with(R"({"bounded": [[[1, [1, 0], "x"], [5]], []]})") == 1);
   // Rows are for those that may have them, in place of blocks of one row.
   CHECK(left_with("{}", R"("tall": true,)") == 1);
   CHECK(left_with("{}", R"("tall": 1,)") == 0);
