@@ -139,6 +139,7 @@ TEST_CASE("where a launch keeps to the bounds no index wraps around") {
         one.factors.push_back(std::array<std::size_t, 4>{0, 1, 3, 4}[below(4)]);
     }
     const auto module = parsed(kernel(sum, below(3) == 0 ? "u32" : "s32"));
+    const KernelContext context(*module, only(*module));
     const SiblingResult result =
         versions(*module, {"wide-x4-once", "wide-x2y2-rows-once-r64", "wide-x2z2-rows-once-r64"});
     for (const Proposal &proposal : result.kernels[0].written) {
@@ -155,7 +156,7 @@ TEST_CASE("where a launch keeps to the bounds no index wraps around") {
               (std::uint64_t{1} << bits) - below(3) + below(2) * below(1000);
           return std::min(std::max<std::uint64_t>(value, 1), most);
         };
-        const std::array<std::uint64_t, 3> threads = {size(1U << 29), size(1U << 24),
+        const std::array<std::uint64_t, 3> threads = {(size(1U << 29) + 3) / 4 * 4, size(1U << 24),
                                                       size(1U << 24)};
         const std::array<std::uint64_t, 2> arguments = {size(~0U) - below(2), size(~0U) - below(2)};
         const bool met =
@@ -169,9 +170,12 @@ TEST_CASE("where a launch keeps to the bounds no index wraps around") {
         for (unsigned corner = 0; corner < 8; ++corner) {
           Values values = {static_cast<std::int64_t>(arguments[0]),
                            static_cast<std::int64_t>(arguments[1])};
+          // Of the first thread's points, some are before the first one: it is not in lockstep.
+          const unsigned points = proposal.sibling.block[0], shift = wide_shift(context, points);
           for (unsigned axis = 0; axis < 3; ++axis)
-            values[2 + axis] =
-                corner >> axis & 1 ? static_cast<std::int64_t>(threads[axis] - 1) : 0;
+            values[2 + axis] = corner >> axis & 1 ? static_cast<std::int64_t>(threads[axis] - 1)
+                               : axis == 0 && shift > 0 ? points - shift
+                                                        : 0;
           const __int128 index = value_of(sum, values);
           in_range = in_range && index >= 0 && index + 1 < (__int128{1} << 31);
         }

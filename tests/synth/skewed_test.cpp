@@ -129,13 +129,22 @@ LaunchDescription described(const Launches &launch, const Extents &grid, const E
 }
 
 /// Does the table let the version run there? Buffers are aligned to 256 bytes.
-bool suits(const SiblingNeeds &needs, const Launches &launch) {
+bool suits(const SiblingNeeds &needs, const Launches &launch, const Extents &grid,
+           const Extents &block) {
   const std::uint64_t arguments[] = {launch.behind, 0,         launch.width, launch.height,
                                      launch.pitch,  launch.far};
   for (const ArgumentDivisor &one : needs.divisible)
     if (arguments[one.parameter] % one.divisor != 0)
       return false;
-  return true;
+  return std::all_of(needs.bounded.begin(), needs.bounded.end(), [&](const IndexBound &bound) {
+    return is_met(
+        bound,
+        [&](std::uint32_t axis) {
+          const auto along = static_cast<int>(axis);
+          return std::uint64_t{grid[along]} * block[along] - 1;
+        },
+        [&](const LaunchNumber &one) { return arguments[one.which]; });
+  });
 }
 
 /// How many versions of a kernel compute what it does in all these launches.
@@ -154,14 +163,14 @@ unsigned same_in(const std::string &text, const std::vector<Launches> &launches)
     bool good = true;
     unsigned ran = 0;
     for (const Launches &launch : launches) {
-      if (!suits(sibling.needs, launch))
+      const Extents block{8, sibling.kind.find("rows") == std::string::npos ? 8u : 1u, 1};
+      const Extents grid{(launch.width + block.x - 1) / block.x,
+                         (launch.height + block.y - 1) / block.y, 1};
+      if (!suits(sibling.needs, launch, grid, block))
         continue;
       ++ran;
       CAPTURE(launch.pitch);
       CAPTURE(launch.far);
-      const Extents block{8, sibling.kind.find("rows") == std::string::npos ? 8u : 1u, 1};
-      const Extents grid{(launch.width + block.x - 1) / block.x,
-                         (launch.height + block.y - 1) / block.y, 1};
       LaunchDescription own = described(launch, grid, block);
       own.kernel = "k";
       LaunchDescription others = own;
@@ -188,9 +197,18 @@ unsigned same_in(const std::string &text, const std::vector<Launches> &launches)
   return same;
 }
 
-/// Launches in which the index of a byte is `far` more, which wraps around in this row or that one.
-std::vector<Launches> that_wrap(bool is_signed) {
+/// Launches in which no index wraps around.
+std::vector<Launches> that_do_not() {
   std::vector<Launches> all;
+  for (const std::uint32_t pitch : {64u, 72u, 61u})
+    all.push_back({40, 20, pitch, 4000, std::uint64_t{1} << 34});
+  return all;
+}
+
+/// And others in which the index of a byte is `far` more, which wraps around in this row or that
+/// one. A table may say that this must not be, if the index is a sum that it can tell of.
+std::vector<Launches> that_wrap(bool is_signed) {
+  std::vector<Launches> all = that_do_not();
   const std::uint32_t beyond = is_signed ? 0x80000000 : 0;
   for (const std::uint32_t pitch : {64u, 61u})
     for (const std::uint32_t row : {0u, 3u, 6u, 7u, 15u}) // some are the last of a version's
@@ -226,7 +244,7 @@ TEST_CASE("where an index wraps around between two rows, lockstep is left") {
 }
 
 TEST_CASE("rows may be no step apart, or a step back") {
-  std::vector<Launches> all;
+  std::vector<Launches> all = that_do_not();
   for (const std::uint32_t pitch : {0u, 0xffffffffu, 0xffffffc0u, 0x80000000u, 0x7fffffc0u})
     all.push_back({40, 20, pitch, 4000, std::uint64_t{1} << 34});
   for (const char *const extend : {"cvt.s64.s32", "cvt.u64.u32"})
