@@ -58,7 +58,7 @@ std::optional<std::string> with_version(const KernelContext &context, const Fami
   return fmt::format("{}\n\n{}\n", context.module.text(), family.write(context, proposal));
 }
 
-tl::expected<ProvedVersion, std::string>
+tl::expected<ProvedVersion, proof::NotProved>
 proved_version(const KernelContext &context, const Family &family, const Proposal &proposal,
                std::optional<std::string> text, Place place) {
   const auto &[module, kernel] = std::tie(context.module, context.kernel);
@@ -70,14 +70,12 @@ proved_version(const KernelContext &context, const Family &family, const Proposa
     made.version = beside ? kernel_named(*made.module, proposal.sibling.name) : made.kernel;
   }
   if (!made.kernel || !made.version)
-    return tl::unexpected(std::string("what was written is not understood"));
-  std::string fault = beside ? family.prove({*made.module, *made.kernel}, *made.version, proposal)
-                      : family.prove_in_place
-                          ? family.prove_in_place(module, kernel, *made.module, *made.version)
-                          : "";
-  if (!fault.empty())
-    return tl::unexpected(std::move(fault));
-  return made;
+    return proof::not_proved("what was written is not understood");
+  return (beside ? family.prove({*made.module, *made.kernel}, *made.version, proposal)
+          : family.prove_in_place
+              ? family.prove_in_place(module, kernel, *made.module, *made.version)
+              : proof::Proved())
+      .map([&] { return std::move(made); });
 }
 
 unsigned number_in(std::string_view variant) {

@@ -118,10 +118,10 @@ void check_header(const KernelContext &kernel, const KernelContext &replaced) {
 
 } // namespace
 
-std::string prove_in_kernel(const KernelContext &kernel, const KernelContext &beside,
-                            const KernelContext &sibling, const KernelContext &replaced,
-                            const InKernelForm &form) {
-  return proof::fault_of([&] {
+proof::Proved prove_in_kernel(const KernelContext &kernel, const KernelContext &beside,
+                              const KernelContext &sibling, const KernelContext &replaced,
+                              const InKernelForm &form) {
+  return proof::proved([&] {
     if (const auto obstacle = spread_obstacle(beside))
       throw proof::NotProved{fmt::format("threads may see each other: {}", obstacle->meaning)};
     if (const auto obstacle = in_kernel_obstacle(beside, form))
@@ -136,7 +136,7 @@ std::string prove_in_kernel(const KernelContext &kernel, const KernelContext &be
              sibling.module.text(sibling.kernel.body).find("%ptxasw_") == std::string_view::npos,
          "the sibling has names of this code");
     const auto arm = in_kernel_arm(sibling.module, sibling.kernel, form);
-    show(arm.has_value(), arm ? "" : arm.error());
+    show(arm.has_value(), arm ? "" : arm.error().why);
     InKernelProof(kernel, replaced).run(form, *arm);
   });
 }

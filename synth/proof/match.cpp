@@ -9,6 +9,7 @@
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
 #include "grammar/scanner.h"
+#include "synth/proof/obligation.h"
 
 #include <algorithm>
 #include <string>
@@ -22,16 +23,16 @@ bool ends_block(const Opcode &opcode) {
          opcode.op == Op::exit || opcode.op == Op::trap;
 }
 
-/// The words of a function except for those of some instructions.
+/// The words of a function's body except for those of some instructions.
 std::vector<std::string_view> words_of(const Module &module, const Function &function,
                                        const std::vector<bool> &without) {
   std::vector<std::string_view> words;
   const auto &all = function.instructions;
-  const std::string_view text = module.text(function.span);
+  const std::string_view text = module.text(function.body);
   Scanner scanner(text);
   std::size_t i = 0;
   for (Token token = scanner.next(); token.kind != TokenKind::end_of_file; token = scanner.next()) {
-    const std::uint32_t at = function.span.begin + token.span.begin;
+    const std::uint32_t at = function.body.begin + token.span.begin;
     while (i < all.size() && all[i].span.end <= at)
       ++i;
     if (i == all.size() || at < all[i].span.begin || !without[i])
@@ -76,16 +77,14 @@ public:
   }
 
   FunctionMatch run() {
-    if (!line_up())
-      result_.failure = "an instruction is neither the original's nor added";
-    else if (!same_text())
-      result_.failure = "text that is no instruction differs";
-    else if (!map_registers())
-      result_.failure = "a register has another meaning";
-    else if (!find_places())
-      result_.failure = "an added instruction stands where no block of the original is";
-    else if (!same_pragmas())
-      result_.failure = "a pragma lost its statement";
+    const auto show = [](bool holds, std::string_view otherwise) {
+      demand(holds, Obligation::lined_up, otherwise);
+    };
+    show(line_up(), "an instruction is neither the original's nor added");
+    show(same_text(), "text that is no instruction differs");
+    show(map_registers(), "a register has another meaning");
+    show(find_places(), "an added instruction stands where no block of the original is");
+    show(same_pragmas(), "a pragma lost its statement");
     return std::move(result_);
   }
 

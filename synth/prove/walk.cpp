@@ -476,9 +476,9 @@ void check_around(const Module &before, const Function &kernel, const Module &af
 
 } // namespace
 
-std::string prove_same(const Module &before, const Function &kernel, const Module &after,
-                       const Function &other, const Liberties &liberties) {
-  return fault_of([&] {
+Proved prove_same(const Module &before, const Function &kernel, const Module &after,
+                  const Function &other, const Liberties &liberties) {
+  return proved([&] {
     check_around(before, kernel, after, other);
     SameProof(before, kernel, after, other, liberties).run();
   });

@@ -74,11 +74,11 @@ void check_appended(const Module &module, const Function &kernel, const Function
 
 } // namespace
 
-std::string prove_resize(const KernelContext &context, const Function &sibling,
-                         const Proposal &proposal) {
+proof::Proved prove_resize(const KernelContext &context, const Function &sibling,
+                           const Proposal &proposal) {
   const Module &written = context.module;
   const Function &kernel = context.kernel;
-  return proof::fault_of([&] {
+  return proof::proved([&] {
     const auto obstacle = resize_obstacle(context);
     show(!obstacle, obstacle ? obstacle->meaning : "");
     const std::uint32_t extent = proposal.sibling.extent[0];

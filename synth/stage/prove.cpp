@@ -170,15 +170,15 @@ private:
 
 namespace ptxasw::synth {
 
-std::string prove_staged(const Module &before, const Function &kernel, const Module &after,
-                         const Function &staged, std::string_view variant) {
+proof::Proved prove_staged(const Module &before, const Function &kernel, const Module &after,
+                           const Function &staged, std::string_view variant) {
   facts::Atoms atoms;
   const KernelContext context(before, kernel);
   const Sites<stage::Staging> answer = stage::staging_of(context, stage::tile_of(variant), atoms);
   if (answer.sites.empty())
-    return answer.refusals.empty() ? "there is no such variant"
-                                   : std::string(answer.refusals[0].meaning);
-  return proof::fault_of(
+    return proof::not_proved(answer.refusals.empty() ? "there is no such variant"
+                                                     : answer.refusals[0].meaning);
+  return proof::proved(
       [&] { stage::StageProof(context, after, staged, answer.sites[0], atoms).run(); });
 }
 
