@@ -327,8 +327,8 @@ void predict_time(const Settings &settings, const AskedCosts &asked,
   }
   const cost::Advice advice = cost::advise(module, function, *asked.gpu, question);
   cost.guesses = advice.doubts;
-  if (!advice.refusal.empty() || advice.shapes.empty())
-    cost.no_time = advice.refusal.empty() ? "the launch is not possible" : advice.refusal;
+  if (advice.refusal || advice.shapes.empty())
+    cost.no_time = advice.refusal.value_or("the launch is not possible");
   else
     cost.microseconds = advice.shapes.front().prediction.microseconds;
 }
