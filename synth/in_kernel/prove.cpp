@@ -62,10 +62,10 @@ public:
          "something comes after the kernel's body");
     ScriptReader script(module_, f_, kernel_);
     tell_in_kernel(kernel_, form, script);
-    show(script.reader.position() == end, "more is done before the bodies");
+    show(script.position() == end, "more is done before the bodies");
     std::set<RegisterId> places;
     for (const auto &[special, name] : in_kernel_places(form)) {
-      const RegisterId reg = script.reader.bound("r_" + name.substr(std::strlen("%ptxasw_")));
+      const RegisterId reg = script.bound("r_" + name.substr(std::strlen("%ptxasw_")));
       show(reg != no_register && f_.registers[reg].name == name,
            "not the place in the sibling's launch");
       places.insert(reg);
@@ -74,10 +74,10 @@ public:
       for_each_register(module_, f_.instructions[i], [&](RegisterId reg, RegisterUse use) {
         show(use == RegisterUse::read || !places.contains(reg), "the place is written again");
       });
-    while (script.reader.position() < own)
-      script.reader.next();
+    while (script.position() < own)
+      script.next();
     script.place("original");
-    script.reader.check_places();
+    script.check_places();
   }
 
 private:

@@ -10,6 +10,7 @@
 #include "grammar/roles.h"
 #include "grammar/scanner.h"
 #include "synth/proof/obligation.h"
+#include "synth/prove/header.h"
 
 #include <algorithm>
 #include <string>
@@ -71,7 +72,7 @@ public:
   Matcher(const Module &original, const Function &before, const Module &rewritten,
           const Function &after, std::span<const std::uint32_t> replaced)
       : a_(original), fa_(before), b_(rewritten), fb_(after), replaced_(replaced),
-        gone_(before.instructions.size()) {
+        gone_(before.instructions.size()), added_register_(proof::added_registers(before, after)) {
     for (const std::uint32_t index : replaced)
       gone_[index] = true;
   }
@@ -95,12 +96,6 @@ private:
   std::uint32_t count_b() const { return static_cast<std::uint32_t>(fb_.instructions.size()); }
 
   bool line_up() {
-    std::unordered_set<std::string_view> names;
-    for (const Register &reg : fa_.registers)
-      names.insert(reg.name);
-    added_register_.resize(fb_.registers.size());
-    for (RegisterId reg = 0; reg < fb_.registers.size(); ++reg)
-      added_register_[reg] = !names.contains(fb_.registers[reg].name);
     result_.original.assign(count_b(), no_index);
     result_.moved.assign(count_b(), false);
     std::uint32_t i = 0;
@@ -265,7 +260,7 @@ private:
   const Function &fb_;
   const std::span<const std::uint32_t> replaced_;
   std::vector<bool> gone_; ///< by original instruction: replaced or moved
-  std::vector<bool> added_register_;
+  const std::vector<bool> added_register_;
   std::vector<RegisterId> back_;
   FunctionMatch result_;
 };

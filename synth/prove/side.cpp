@@ -6,10 +6,10 @@
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
 #include "grammar/roles.h"
+#include "synth/prove/header.h"
 #include "synth/prove/not_proved.h"
 
 #include <algorithm>
-#include <set>
 #include <string_view>
 
 namespace ptxasw::proof {
@@ -22,14 +22,9 @@ constexpr std::uint64_t of_value = 100;
 
 Side::Side(const Module &of, const Function &one, std::size_t offset, Terms &all,
            const Function &kernel)
-    : module(of), function(one), first(offset), terms(all) {
+    : module(of), function(one), first(offset), terms(all), is_added(added_registers(kernel, one)) {
   for (const Instruction &instruction : one.instructions)
     computes_.push_back(only_computes(instruction));
-  std::set<std::string_view> own;
-  for (const Register &reg : kernel.registers)
-    own.insert(reg.name);
-  for (const Register &reg : one.registers)
-    is_added.push_back(!own.contains(reg.name));
 }
 
 std::uint32_t Side::run(std::uint32_t position, Knowledge &known, std::size_t &budget) const {

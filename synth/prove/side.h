@@ -63,7 +63,7 @@ public:
   const Function &function;
   const std::size_t first; ///< of its registers in Knowledge::values
   Terms &terms;
-  std::vector<bool> is_added; ///< by register: the kernel has none of that name
+  const std::vector<bool> is_added; ///< by register: the kernel has none of that name
   /// If it is set: called where control goes from one instruction to another.
   std::function<void(std::uint32_t from, std::uint32_t to, Knowledge &known)> went;
 

@@ -51,7 +51,7 @@ void check_beginning(const Module &module, const Function &kernel, const Functio
   ScriptReader script(module, sibling, kernel);
   const auto appended = std::span(sibling.parameters).subspan(kernel.parameters.size());
   begin_resized(script, appended[0].name, appended[1].name);
-  const std::uint32_t added = script.reader.position();
+  const std::uint32_t added = script.position();
   show(sibling.instructions.size() == kernel.instructions.size() + added &&
            sibling.instructions[added - 1].span.end <= inside.begin &&
            sibling.labels.size() == kernel.labels.size() &&
