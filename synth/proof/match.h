@@ -34,7 +34,9 @@ struct FunctionMatch {
 FunctionMatch match(const Module &original, const Function &before, const Module &rewritten,
                     const Function &after, std::span<const std::uint32_t> replaced);
 
-/// Returns true if two modules have the same functions and the same text outside their bodies.
-bool same_outside_bodies(const Module &original, const Module &rewritten);
+/// Returns true if two modules have the same text outside the bodies of functions with replaced
+/// loads.
+bool same_beside(const Module &original, const Module &rewritten,
+                 const std::vector<std::vector<std::uint32_t>> &replaced);
 
 } // namespace ptxasw::synth

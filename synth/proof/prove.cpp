@@ -493,11 +493,7 @@ std::vector<FunctionProof> prove(const Module &original, std::string_view rewrit
   std::vector<FunctionProof> result(original.functions.size());
   const auto parsed = parse(std::string(rewritten), "rewritten");
   const GenericAddresses generic(original);
-  bool comparable = parsed && same_outside_bodies(original, **parsed);
-  for (std::size_t f = 0; comparable && f < result.size(); ++f)
-    comparable =
-        !original.functions[f].has_body || !replaced[f].empty() ||
-        original.text(original.functions[f].span) == (*parsed)->text((*parsed)->functions[f].span);
+  const bool comparable = parsed && same_beside(original, **parsed, replaced);
   for (std::size_t f = 0; f < result.size(); ++f) {
     if (replaced[f].empty())
       continue;
