@@ -13,12 +13,6 @@
 #include <string_view>
 
 namespace ptxasw::proof {
-namespace {
-
-/// In the key of what is computed: the kind of an operand that is one value.
-constexpr std::uint64_t of_value = 100;
-
-} // namespace
 
 Side::Side(const Module &of, const Function &one, std::size_t offset, Terms &all,
            const Function &kernel)
@@ -250,14 +244,6 @@ void Side::compute(const Instruction &instruction, Knowledge &known, bool maybe)
     results.push_back(terms.computed(key));
   }
   write(registers, results, instruction, known, maybe);
-}
-
-Term Side::made(std::string_view opcode, std::initializer_list<Term> sources, unsigned bits) const {
-  TermKey key{terms.text(opcode), sources.size() + 1};
-  for (const Term source : sources)
-    key.insert(key.end(), {0, 0, of_value, term_mark | source});
-  key.insert(key.end(), {static_cast<std::uint64_t>(Operand::Kind::reg), 0, 0, 0, bits});
-  return terms.computed(key);
 }
 
 void Side::shape(const Operand &operand, const Knowledge &known,
