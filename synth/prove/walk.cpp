@@ -37,7 +37,6 @@
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
 #include "synth/prove/header.h"
-#include "synth/prove/not_proved.h"
 
 #include <algorithm>
 #include <fmt/core.h>

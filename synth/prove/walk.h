@@ -3,6 +3,7 @@
 // The proof of a kernel that was rewritten in its place, from the two texts alone: each thread does
 // what it did, in the same order.
 
+#include "synth/prove/not_proved.h"
 #include "synth/prove/side.h"
 
 #include <functional>
