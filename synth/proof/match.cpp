@@ -265,7 +265,7 @@ bool same_beside(const Module &original, const Module &rewritten,
   if (original.functions.size() != rewritten.functions.size())
     return false;
   std::uint32_t behind = 0, behind_there = 0; // the last of these bodies
-  for (std::size_t f = 0; f < replaced.size(); ++f) {
+  for (std::size_t f = 0; f < original.functions.size(); ++f) {
     const Function &a = original.functions[f], &b = rewritten.functions[f];
     if (replaced[f].empty())
       continue;
