@@ -44,7 +44,7 @@ std::vector<std::string_view> words_of(const Module &module, const Function &fun
     const std::string_view word = text.substr(token.span.begin, token.span.size());
     if (word == ".reg")
       declaration = words.size();
-    else if (token.kind == TokenKind::word && own.find(word) != own.npos)
+    else if (declaration && token.kind == TokenKind::word && own.find(word) != own.npos)
       declaration.reset();
     words.push_back(word);
     if (declaration && word == ";") {

@@ -46,9 +46,9 @@ Term Terms::made_of(std::string_view opcode, const std::vector<Term> &values, un
 }
 
 std::optional<std::vector<Term>> Terms::made_by(std::string_view opcode, Term term) {
-  const TermKey key = keys_[term];
-  if (kind(term) != TermKind::computed || key[1] != text(opcode))
+  if (kind(term) != TermKind::computed || keys_[term][1] != text(opcode))
     return std::nullopt;
+  const TermKey key = keys_[term];
   std::vector<Term> values;
   for (const std::uint64_t word : key)
     if ((word & term_mark) != 0)
