@@ -27,7 +27,7 @@ struct LoadExplanation {
   std::vector<std::string> tests;    ///< what the covering lane tests at run time, then
   bool by_solver = false;            ///< only Z3 could show that the addresses are equal, then
   Reason reason = Reason::no_source; ///< why it stays, otherwise
-  std::string_view detail = {};      ///< what the proof misses, if it is unproved
+  std::string detail = {};           ///< what the proof misses, if it is unproved
   std::string_view obligation = {};  ///< and the name of the obligation that it belongs to
 };
 

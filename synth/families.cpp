@@ -58,7 +58,7 @@ std::optional<std::string> with_version(const KernelContext &context, const Fami
   return fmt::format("{}\n\n{}\n", context.module.text(), family.write(context, proposal));
 }
 
-tl::expected<ProvedVersion, std::string>
+tl::expected<ProvedVersion, proof::NotProved>
 proved_version(const KernelContext &context, const Family &family, const Proposal &proposal,
                std::optional<std::string> text, Place place) {
   const bool beside = place == Place::beside;
@@ -70,16 +70,13 @@ proved_version(const KernelContext &context, const Family &family, const Proposa
   const Function *const kernel = named(context.kernel.name);
   made.version = beside ? named(proposal.sibling.name) : kernel;
   if (!kernel || !made.version)
-    return tl::unexpected(std::string("what was written is not understood"));
+    return proof::not_proved("what was written is not understood");
   made.kernel.emplace(*made.module, *kernel);
-  std::string fault;
-  if (beside)
-    fault = family.prove(*made.kernel, *made.version, proposal);
-  else if (family.prove_in_place)
-    fault = family.prove_in_place(context.module, context.kernel, *made.module, *made.version);
-  if (!fault.empty())
-    return tl::unexpected(std::move(fault));
-  return made;
+  return (beside ? family.prove(*made.kernel, *made.version, proposal)
+          : family.prove_in_place
+              ? family.prove_in_place(context.module, context.kernel, *made.module, *made.version)
+              : proof::Proved())
+      .map([&] { return std::move(made); });
 }
 
 unsigned number_in(std::string_view variant) {

@@ -6,6 +6,7 @@
 // What is not proved is not emitted (synth/siblings.h has the order).
 
 #include "synth/kernel_context.h"
+#include "synth/prove/not_proved.h"
 #include "synth/refusal.h"
 #include "synth/sibling_table.h"
 
@@ -61,17 +62,17 @@ struct Family {
   FamilyAnswer (*propose)(const KernelContext &context);
   /// The whole function, from its linkage to its closing brace.
   std::string (*write)(const KernelContext &context, const Proposal &proposal);
-  /// What is not proved of a written sibling; empty: all is. The context is of the kernel in the
-  /// module that has both, and the only trusted part of the proposal is what the table publishes.
-  std::string (*prove)(const KernelContext &context, const Function &sibling,
-                       const Proposal &proposal);
+  /// The proof of a written sibling. The context is of the kernel in the module that has both, and
+  /// the only trusted part of the proposal is what the table publishes.
+  proof::Proved (*prove)(const KernelContext &context, const Function &sibling,
+                         const Proposal &proposal);
   /// The module's text with a variant in the kernel's place; nothing: it cannot be done. Null: the
   /// search (synth/search) tries the family's versions beside the kernel.
   std::optional<std::string> (*in_place)(const KernelContext &context,
                                          std::string_view variant) = nullptr;
-  /// What is not proved of a kernel after that; null: what is not proved is not written.
-  std::string (*prove_in_place)(const Module &before, const Function &kernel, const Module &after,
-                                const Function &changed) = nullptr;
+  /// The proof of a kernel after that; null: what is not proved is not written.
+  proof::Proved (*prove_in_place)(const Module &before, const Function &kernel, const Module &after,
+                                  const Function &changed) = nullptr;
   /// Variants for its place that do a part of what there is to do, as `54:all` melds the branch in
   /// that line. Null: what propose() has, once.
   std::vector<std::string> (*parts)(const KernelContext &context) = nullptr;
@@ -116,8 +117,8 @@ struct ProvedVersion {
 std::optional<std::string> with_version(const KernelContext &context, const Family &family,
                                         const Proposal &proposal, Place place = Place::beside);
 
-/// Proves what with_version() wrote. Error: what is not proved.
-tl::expected<ProvedVersion, std::string>
+/// Proves what with_version() wrote.
+tl::expected<ProvedVersion, proof::NotProved>
 proved_version(const KernelContext &context, const Family &family, const Proposal &proposal,
                std::optional<std::string> text, Place place = Place::beside);
 

@@ -52,10 +52,10 @@ protected:
   }
   const ControlFlowGraph &cfg() const { return context_.cfg(); }
   const BasicBlock &block(BlockId id) const { return cfg().blocks()[id]; }
-  /// Throws Refused, for an instruction, unless something holds.
+  /// Throws a Refusal, for an instruction, unless something holds.
   void demand(bool holds, const Refusal &otherwise, std::uint32_t i) const {
     if (!holds)
-      throw Refused{otherwise.at(instruction(i).line)};
+      throw otherwise.at(instruction(i).line);
   }
 
   const KernelContext &context_;

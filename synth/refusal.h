@@ -12,7 +12,8 @@
 
 namespace ptxasw::synth {
 
-/// Why a family does nothing for a kernel, or not what was asked.
+/// Why a family does nothing for a kernel, or not what was asked. Thrown where a place is refused
+/// that a family looks at; caught where it asks for all of them.
 struct Refusal {
   std::string_view reason;      ///< its stable name, "barrier"
   std::string_view meaning;     ///< one line, for people
@@ -23,11 +24,6 @@ struct Refusal {
   Refusal at(std::uint32_t of) const { return {reason, meaning, of, family}; }
   /// The same of a family.
   Refusal by(std::string_view who) const { return {reason, meaning, line, who}; }
-};
-
-/// Thrown where a place is refused that a family looks at; caught where it asks for all of them.
-struct Refused {
-  Refusal refusal;
 };
 
 /// Where something can be done in a kernel, and why not, or nowhere else.

@@ -58,7 +58,7 @@ struct KeptRecord {
   std::uint32_t line = 0;
   std::optional<SourceLine> source_line;
   Reason reason = Reason::no_source;
-  std::string_view detail =
+  std::string detail =
       {}; ///< of an unproved one: what the proof misses; of a rejected one ptxas' first line
   std::string_view obligation = {}; ///< of an unproved one: which obligation (obligations.def)
 };

@@ -287,11 +287,10 @@ bool take_back_unproved(const std::vector<FunctionProof> &proofs, bool whole_ker
                                     [&](const Unproved &one) { return one.load == reuse.load; });
       if (why == unproved.end() && !whole_kernels)
         return false;
-      const Missing missing = why == unproved.end() ? Missing{Obligation::lined_up,
-                                                              "others in the kernel are not proved"}
-                                                    : why->missing;
-      plan.detection.kept.push_back(
-          {reuse.load, Reason::unproved, missing.why, to_string(missing.obligation)});
+      const proof::NotProved missing =
+          why == unproved.end() ? unmet(Obligation::lined_up, "others in the kernel are not proved")
+                                : why->missing;
+      plan.detection.kept.push_back({reuse.load, Reason::unproved, missing.why, missing.part});
       return true;
     });
   }
@@ -335,7 +334,7 @@ void emit_and_prove(const Module &module, const RewriteOptions &options, const P
       std::vector<FunctionProof> none(module.functions.size());
       for (std::size_t f = 0; f < none.size(); ++f)
         for (const std::uint32_t load : replaced[f])
-          none[f].unproved.push_back({load, {Obligation::lined_up, "edits overlap"}});
+          none[f].unproved.push_back({load, unmet(Obligation::lined_up, "edits overlap")});
       take_back_unproved(none, true, plans);
       text.clear();
     }

@@ -76,14 +76,15 @@ std::optional<std::string> after_steps(const KernelContext &context, unsigned mo
 /// obstacle. It may be for fewer launches, by their shared memory.
 void check_same_launch(const KernelContext &context, const Proposal &proposal);
 
-/// Family::prove by a proof of what a kernel became in its place: without that, what is not proved
-/// of a function that is launched as the kernel is.
-template <std::string (*prove)(const Module &before, const Function &kernel, const Module &after,
-                               const Function &changed)>
-std::string prove_same_launch(const KernelContext &context, const Function &sibling,
-                              const Proposal &proposal) {
-  const std::string fault = proof::fault_of([&] { check_same_launch(context, proposal); });
-  return fault.empty() ? prove(context.module, context.kernel, context.module, sibling) : fault;
+/// Family::prove of a function that is launched as the kernel is, by a proof of what a kernel
+/// became in its place.
+template <proof::Proved (*prove)(const Module &before, const Function &kernel, const Module &after,
+                                 const Function &changed)>
+proof::Proved prove_same_launch(const KernelContext &context, const Function &sibling,
+                                const Proposal &proposal) {
+  return proof::proved([&] { check_same_launch(context, proposal); }).and_then([&] {
+    return prove(context.module, context.kernel, context.module, sibling);
+  });
 }
 
 } // namespace ptxasw::synth

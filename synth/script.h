@@ -11,18 +11,25 @@
 //     to.line("@<p_beyond> bra <$end>");
 //   }
 
-#include "synth/prove/text_reader.h"
+#include "grammar/module.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ptxasw::synth {
+
+/// An instruction's text with single blanks, without its semicolon.
+std::string plain_text(std::string_view text);
 
 class Script {
 public:
   virtual ~Script() = default;
-  /// An instruction, without its semicolon: a pattern of proof::TextReader.
+  /// An instruction, without its semicolon: a pattern in which `<r_x>` is a register of 32 bits
+  /// that was added, always the same one for the same name, `<w_x>` one of 64, `<h_x>` of 16,
+  /// `<p_x>` a predicate, and `<$x>` the place x, wherever that turns out to be.
   virtual void line(const std::string &pattern) = 0;
   /// Here is the place that `<$name>` leads to.
   virtual void place(const std::string &name) = 0;
@@ -56,17 +63,36 @@ class ScriptReader : public Script {
 public:
   ScriptReader(const Module &module, const Function &version, const Function &kernel);
 
-  void line(const std::string &pattern) override { reader.expect(proof::plain_text(pattern)); }
-  void place(const std::string &name) override { reader.place(name); }
-  void same(std::string_view instruction) override {
-    if (module_.text(reader.next().span) != instruction)
-      reader.fail("not the kernel's instruction");
-  }
+  void line(const std::string &pattern) override;
+  void place(const std::string &name) override { places_[name] = at_; }
+  void same(std::string_view text) override;
 
-  proof::TextReader reader;
+  std::uint32_t position() const { return at_; }
+  /// Whatever instruction is next.
+  const Instruction &next();
+  /// All branches lead to their places.
+  void check_places() const;
+  /// The register that a name of patterns stands for, once it has been read.
+  RegisterId bound(const std::string &name) const;
+  /// Stops at the next instruction.
+  [[noreturn]] void fail(std::string_view why) const;
 
 private:
+  struct Jump {
+    std::uint32_t instruction;
+    std::string place, label;
+  };
+
+  void take(const Instruction &one, std::string_view name, const std::string &text);
+
   const Module &module_;
+  const Function &function_;
+  const std::vector<bool> added_; ///< by register: the kernel has none of that name
+  std::uint32_t at_ = 0;
+  std::map<std::string, RegisterId> bound_;
+  std::set<RegisterId> taken_;
+  std::vector<Jump> jumps_;
+  std::map<std::string, std::uint32_t> places_;
 };
 
 } // namespace ptxasw::synth

@@ -54,7 +54,7 @@ struct Written {
   std::size_t place = 0;   ///< among those of its kernel, the best first
   Proposal proposal;
   std::string text;
-  std::string fault = {}; ///< what is not proved; empty: all of it is
+  proof::Proved proof = {};
 };
 
 bool contains(std::span<const std::string> list, std::string_view word) {
@@ -138,28 +138,28 @@ std::string print(const Module &module, const std::vector<Written> &all) {
   return text;
 }
 
-/// What is wrong with the whole: an empty text if nothing is.
-std::string fault_of(const Module &module, const Module &written, std::size_t siblings,
-                     std::size_t tables) {
-  if (!written.text().starts_with(module.text()))
-    return "the module's own text changed";
-  if (written.functions.size() != module.functions.size() + siblings ||
-      written.variables.size() != module.variables.size() + tables)
-    return "something else was added";
-  return "";
+/// Throws NotProved if something is wrong with the whole.
+void check_whole(const Module &module, const Module &written, std::size_t siblings,
+                 std::size_t tables) {
+  proof::show(written.text().starts_with(module.text()), "the module's own text changed");
+  proof::show(written.functions.size() == module.functions.size() + siblings &&
+                  written.variables.size() == module.variables.size() + tables,
+              "something else was added");
 }
 
-/// Finds the faults of all, as they are in a text.
+/// Proves all, as they are in a text.
 void prove_all(const Module &module, const std::string &text, std::vector<Written> &all) {
   const auto parsed = parse(text, "siblings");
   std::size_t tables = 0;
   for (std::size_t i = 0; i < all.size(); ++i)
     tables += i == 0 || all[i].kernel != all[i - 1].kernel;
-  const std::string fault =
-      parsed ? fault_of(module, **parsed, all.size(), tables) : parsed.error().message;
+  const proof::Proved whole = proof::proved([&] {
+    proof::show(parsed.has_value(), parsed ? "" : parsed.error().message);
+    check_whole(module, **parsed, all.size(), tables);
+  });
   for (Written &one : all)
-    one.fault = fault;
-  if (!fault.empty())
+    one.proof = whole;
+  if (!whole)
     return;
   const Module &written = **parsed;
   std::optional<KernelContext> context;
@@ -167,8 +167,8 @@ void prove_all(const Module &module, const std::string &text, std::vector<Writte
     const Function &sibling = written.functions[module.functions.size() + i];
     if (i == 0 || all[i].kernel != all[i - 1].kernel)
       context.emplace(written, written.functions[all[i].kernel]);
-    all[i].fault = sibling.name != all[i].proposal.sibling.name
-                       ? "it has another name"
+    all[i].proof = sibling.name != all[i].proposal.sibling.name
+                       ? proof::not_proved("it has another name")
                        : family_of(all[i].proposal).prove(*context, sibling, all[i].proposal);
   }
 }
@@ -314,9 +314,10 @@ SiblingResult add_siblings(const Module &module, const SiblingOptions &options) 
     result.text = print(module, all);
     prove_all(module, result.text, all);
     for (const Written &one : all)
-      if (!one.fault.empty())
-        result.kernels[one.outcome].unproved.push_back({one.proposal.sibling.name, one.fault});
-    if (std::erase_if(all, [](const Written &one) { return !one.fault.empty(); }) == 0)
+      if (!one.proof)
+        result.kernels[one.outcome].unproved.push_back(
+            {one.proposal.sibling.name, one.proof.error().why});
+    if (std::erase_if(all, [](const Written &one) { return !one.proof; }) == 0)
       break;
   }
   result.changed = !all.empty();

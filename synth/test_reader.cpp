@@ -30,26 +30,6 @@ Polynomial TermReader::narrow(Term term) {
   return number ? Polynomial(static_cast<std::int32_t>(*number)) : atoms.narrow(term);
 }
 
-std::optional<std::vector<Term>> TermReader::made_by(std::string_view opcode, Term term) const {
-  const proof::TermKey &key = terms.key(term);
-  if (terms.kind(term) != TermKind::computed || key[1] != terms.text(opcode) || key.size() < 3 ||
-      key[2] == 0)
-    return std::nullopt;
-  const std::size_t end = 3 + 4 * (key[2] - 1); // of the sources; then Side::shape(), part, width
-  if (key.size() != end + 5 || key[end] != static_cast<std::uint64_t>(Operand::Kind::reg) ||
-      key[end + 1] != 0 || key[end + 2] != 0 || key[end + 3] != 0)
-    return std::nullopt;
-  std::vector<Term> from;
-  for (std::size_t i = 1; i < key[2]; ++i) {
-    const std::size_t at = 3 + 4 * (i - 1);
-    if (key[at] != 0 || key[at + 1] != 0 || key[at + 2] != 100 ||
-        (key[at + 3] & proof::term_mark) == 0)
-      return std::nullopt;
-    from.push_back(Terms::part(key[at + 3]));
-  }
-  return from;
-}
-
 Polynomial TermReader::in_terms(const Polynomial &value, const Atoms &of, const Held &held) {
   return value.worth<Polynomial>([&](facts::AtomId one) {
     const Atom &atom = of[one];
@@ -67,7 +47,7 @@ Condition TermReader::in_terms(Condition condition, const Atoms &of, const Held 
 
 // x of max(x, 0).
 std::optional<Term> TermReader::at_least_zero(Term term) const {
-  const auto from = made_by("max.s64", term);
+  const auto from = terms.made_by("max.s64", term);
   return from && from->size() == 2 && terms.number_of((*from)[1]) == 0 ? std::optional((*from)[0])
                                                                        : std::nullopt;
 }
@@ -81,15 +61,15 @@ Polynomial TermReader::taken_apart(Term term) {
     const proof::TermKey key = terms.key(term);
     return wide(Terms::part(key[1])) + wide(Terms::part(key[2]));
   }
-  if (const auto from = made_by("sub.s64", term))
+  if (const auto from = terms.made_by("sub.s64", term))
     return wide((*from)[0]) - wide((*from)[1]);
-  if (const auto from = made_by("mul.lo.s64", term))
+  if (const auto from = terms.made_by("mul.lo.s64", term))
     return wide((*from)[0]) * wide((*from)[1]);
-  if (const auto from = made_by("cvt.s64.s32", term))
+  if (const auto from = terms.made_by("cvt.s64.s32", term))
     return narrow((*from)[0]);
   if (const auto distance = at_least_zero(term))
     return atoms.rounds(wide(*distance), 1);
-  if (const auto from = made_by("div.s64", term)) {
+  if (const auto from = terms.made_by("div.s64", term)) {
     const auto distance = at_least_zero((*from)[0]);
     const auto step = terms.number_of((*from)[1]);
     if (distance && step && *step > 0)
@@ -101,18 +81,18 @@ Polynomial TermReader::taken_apart(Term term) {
 void Tested::add(Term predicate) {
   if (!seen_.insert(predicate).second)
     return;
-  if (const auto both = reader_.made_by("and.pred", predicate)) {
+  if (const auto both = reader_.terms.made_by("and.pred", predicate)) {
     add((*both)[0]);
     add((*both)[1]);
-  } else if (const auto either = reader_.made_by("or.pred", predicate)) {
+  } else if (const auto either = reader_.terms.made_by("or.pred", predicate)) {
     either_.emplace_back((*either)[0], (*either)[1]);
-  } else if (const auto ge = reader_.made_by("setp.ge.s64", predicate)) {
+  } else if (const auto ge = reader_.terms.made_by("setp.ge.s64", predicate)) {
     add_order((*ge)[0], (*ge)[1]);
-  } else if (const auto eq = reader_.made_by("setp.eq.s64", predicate)) {
+  } else if (const auto eq = reader_.terms.made_by("setp.eq.s64", predicate)) {
     if (reader_.terms.number_of((*eq)[1]) != 0)
       return;
     zeros_.push_back(reader_.wide((*eq)[0]));
-    const auto rest = reader_.made_by("and.b64", (*eq)[0]);
+    const auto rest = reader_.terms.made_by("and.b64", (*eq)[0]);
     if (const auto mask = rest ? reader_.terms.number_of((*rest)[1]) : std::nullopt)
       multiples_.emplace_back(reader_.wide((*rest)[0]), *mask + 1);
   }
@@ -167,7 +147,7 @@ std::optional<std::int64_t> Tested::bytes_of(Term limit, std::string_view opcode
   if (const auto number = reader_.terms.number_of(limit))
     return way.is_zero() ? number : std::nullopt;
   const auto [base, bytes] = reader_.terms.with_number(limit);
-  const auto from = reader_.made_by(opcode, base);
+  const auto from = reader_.terms.made_by(opcode, base);
   return from && from->size() == 2 && reader_.terms.number_of((*from)[1]) == 0 &&
                  reader_.wide((*from)[0]) == way
              ? std::optional(bytes)
@@ -177,7 +157,7 @@ std::optional<std::int64_t> Tested::bytes_of(Term limit, std::string_view opcode
 bool Tested::is_apart(const Condition &condition) const {
   const auto is = [&](Term predicate, std::string_view test, std::string_view limit,
                       std::int64_t bytes) {
-    const auto from = reader_.made_by(test, predicate);
+    const auto from = reader_.terms.made_by(test, predicate);
     return from && reader_.wide((*from)[0]) == condition.value &&
            bytes_of((*from)[1], limit, condition.way) == bytes;
   };

@@ -25,9 +25,6 @@ public:
   facts::Polynomial wide(proof::Term term);
   /// Of 32 bits, sign-extended.
   facts::Polynomial narrow(proof::Term term);
-  /// What an instruction computed a term from, if all of it are terms, and the term is all that it
-  /// computed: `setp` may give two results.
-  std::optional<std::vector<proof::Term>> made_by(std::string_view opcode, proof::Term term) const;
 
   /// The term that a register holds.
   using Held = std::function<proof::Term(RegisterId)>;

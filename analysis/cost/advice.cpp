@@ -146,7 +146,7 @@ private:
     std::vector<std::string_view> assumed;
     assume_pointers(arguments, assumed);
     Kernel kernel(module_, function_, arguments, assumed);
-    if (!kernel.error().empty()) {
+    if (kernel.error()) {
       advice_.refusal = kernel.error();
       return;
     }

@@ -33,7 +33,7 @@ struct ShapeAdvice {
 };
 
 struct Advice {
-  std::string refusal;                 ///< why there is none; empty if there is
+  std::optional<std::string> refusal;  ///< why there is none; nothing: there is
   std::vector<ShapeAdvice> shapes;     ///< the shortest predicted time first
   std::vector<std::string> conditions; ///< what makes another shape legal
   std::vector<std::string> doubts;     ///< what makes the times vague

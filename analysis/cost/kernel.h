@@ -82,8 +82,8 @@ public:
   Kernel(const Module &module, const Function &function, const Arguments &arguments,
          const std::vector<std::string_view> &assumed = {});
 
-  /// Empty if it can be modelled; else why not.
-  const std::string &error() const { return error_; }
+  /// Why it cannot be modelled; nothing: it can.
+  const std::optional<std::string> &error() const { return error_; }
   const std::vector<CodeBlock> &blocks() const { return blocks_; } ///< in order of execution
   const std::vector<KernelLoop> &loops() const { return loops_; }
   LaneValues &values() { return *values_; }
@@ -110,7 +110,7 @@ private:
 
   const Module &module_;
   const Function &function_;
-  std::string error_;
+  std::optional<std::string> error_;
   std::unique_ptr<Emulation> emulation_;
   std::unique_ptr<LaneValues> values_;
   std::vector<CodeBlock> blocks_;

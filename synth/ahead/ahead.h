@@ -17,9 +17,9 @@ namespace ptxasw::synth {
 /// nothing if there is no such loop.
 std::optional<std::string> loads_ahead(const KernelContext &context, unsigned iterations);
 
-/// What is not proved of a kernel whose loads were brought ahead, for the same launch; empty: each
-/// thread does what it did, in the same order. Both may be of one module.
-std::string prove_loads_ahead(const Module &before, const Function &kernel, const Module &after,
-                              const Function &changed);
+/// Proves that in a kernel whose loads were brought ahead each thread does what it did, in the same
+/// order, for the same launch. Both may be of one module.
+proof::Proved prove_loads_ahead(const Module &before, const Function &kernel, const Module &after,
+                                const Function &changed);
 
 } // namespace ptxasw::synth

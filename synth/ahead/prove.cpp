@@ -17,8 +17,8 @@
 
 namespace ptxasw::synth {
 
-std::string prove_loads_ahead(const Module &before, const Function &kernel, const Module &after,
-                              const Function &changed) {
+proof::Proved prove_loads_ahead(const Module &before, const Function &kernel, const Module &after,
+                                const Function &changed) {
   return proof::prove_same(before, kernel, after, changed,
                            {.own_branches = true, .lags = true, .early_loads = true});
 }

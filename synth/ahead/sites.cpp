@@ -37,7 +37,7 @@ class Finder : OfKernel {
 public:
   Finder(const KernelContext &context, LoopId loop) : OfKernel(context), loop_(loop) {}
 
-  /// Throws Refused.
+  /// Throws a Refusal.
   AheadLoop run() {
     const BlockId header = cfg().loops()[loop_].header;
     result_.header = at_ = block(header).first;
@@ -231,8 +231,8 @@ Sites<AheadLoop> find_loops(const KernelContext &context) {
   for (LoopId loop = 0; loop < cfg.loops().size(); ++loop)
     try {
       loops.push_back(Finder(context, loop).run());
-    } catch (const Refused &stop) {
-      add_refusal(refusals, stop.refusal);
+    } catch (const Refusal &stop) {
+      add_refusal(refusals, stop);
     }
   if (cfg.loops().empty())
     refusals.push_back(refusals::no_loop);

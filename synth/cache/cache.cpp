@@ -56,9 +56,8 @@ bool decides_an_end(const KernelFacts &facts, const Access &access) {
 
 } // namespace
 
-std::string_view too_old_for_nc(const Module &module) {
-  const unsigned version = 100 * module.version_major + module.version_minor;
-  return version < 301 || module.sm < 32 ? ".nc needs PTX 3.1 and sm_32" : "";
+bool has_nc(const Module &module) {
+  return 100 * module.version_major + module.version_minor >= 301 && module.sm >= 32;
 }
 
 Sites<std::uint32_t> read_only_loads(const KernelFacts &facts, bool apart) {
@@ -70,7 +69,6 @@ Sites<std::uint32_t> read_only_loads(const KernelFacts &facts, bool apart) {
   }
   const Module &module = facts.module();
   const Function &kernel = facts.function();
-  const std::string_view old = too_old_for_nc(module);
   facts::Writers writers(module, kernel);
   bool any = false;
   for (const Access &access : facts.accesses()) {
@@ -85,8 +83,8 @@ Sites<std::uint32_t> read_only_loads(const KernelFacts &facts, bool apart) {
       refuse(*conflict);
     else if (decides_an_end(facts, access))
       refuse(refusals::decides_the_end.at(instruction.line));
-    else if (!old.empty())
-      refuse({"target-too-old", old});
+    else if (!has_nc(module))
+      refuse(too_old);
     else
       result.sites.push_back(access.site.instruction);
   }

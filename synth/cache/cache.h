@@ -19,13 +19,13 @@ namespace ptxasw::synth {
 inline constexpr std::string_view arrays_apart =
     "arrays that different parameters lead to do not overlap, nor do they overlap variables";
 
-/// What is not proved of a kernel whose loads were requalified, for the same launch; empty: it is
-/// the kernel but for `.nc` at loads of what is not written. Both may be of one module.
-std::string prove_requalified(const Module &before, const Function &kernel, const Module &after,
-                              const Function &other);
+/// Proves that a kernel whose loads were requalified is the kernel, for the same launch, but for
+/// `.nc` at loads of what is not written. Both may be of one module.
+proof::Proved prove_requalified(const Module &before, const Function &kernel, const Module &after,
+                                const Function &other);
 
-std::string prove_cache(const KernelContext &context, const Function &sibling,
-                        const Proposal &proposal);
+proof::Proved prove_cache(const KernelContext &context, const Function &sibling,
+                          const Proposal &proposal);
 
 } // namespace ptxasw::synth
 
@@ -34,9 +34,9 @@ namespace ptxasw::synth::cache { // which loads become `.nc`, and why others do 
 /// What an opcode has before its `.nc`.
 inline constexpr std::string_view before_nc = "ld.global";
 
-/// Why a module must not have such loads: its PTX version or target has none (PTX ISA 9.7.9.9);
-/// empty: it may.
-std::string_view too_old_for_nc(const Module &module);
+/// Returns true if a module's PTX version and target have such loads (PTX ISA 9.7.9.9).
+bool has_nc(const Module &module);
+inline constexpr Refusal too_old{"target-too-old", ".nc needs PTX 3.1 and sm_32"};
 
 /// Instructions of the function that the facts are of. `apart`: arrays that different parameters
 /// lead to do not overlap (arrays_apart).

@@ -48,8 +48,7 @@ std::vector<std::uint32_t> requalified_loads(const Module &before, const Functio
                 now ==
                     fmt::format("{}.nc{}", cache::before_nc, was.substr(cache::before_nc.size())),
             "an opcode changed that must not");
-    const std::string_view old = cache::too_old_for_nc(after);
-    show_at(b.line, old.empty(), old);
+    show_at(b.line, cache::has_nc(after), cache::too_old.meaning);
     loads.push_back(i);
     back.replace({b.opcode_span.begin - other.body.begin, b.opcode_span.end - other.body.begin},
                  std::string(was));
@@ -75,17 +74,17 @@ void check_requalified(const Module &before, const Function &kernel, const Modul
 
 } // namespace
 
-std::string prove_requalified(const Module &before, const Function &kernel, const Module &after,
-                              const Function &other) {
-  return proof::fault_of([&] {
+proof::Proved prove_requalified(const Module &before, const Function &kernel, const Module &after,
+                                const Function &other) {
+  return proof::proved([&] {
     proof::check_surroundings(before, kernel, after, other);
     check_requalified(before, kernel, after, other, false);
   });
 }
 
-std::string prove_cache(const KernelContext &context, const Function &sibling,
-                        const Proposal &proposal) {
-  return proof::fault_of([&] {
+proof::Proved prove_cache(const KernelContext &context, const Function &sibling,
+                          const Proposal &proposal) {
+  return proof::proved([&] {
     check_same_launch(context, proposal);
     check_requalified(context.module, context.kernel, context.module, sibling,
                       proposal.promise == arrays_apart);

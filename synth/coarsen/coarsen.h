@@ -128,8 +128,8 @@ std::vector<Refusal> coarsen_obstacles(const KernelContext &context,
                                        Blocks blocks = Blocks::spread);
 
 std::string write_coarsen(const KernelContext &context, const Proposal &proposal);
-std::string prove_coarsen(const KernelContext &kernel, const Function &sibling,
-                          const Proposal &proposal);
+proof::Proved prove_coarsen(const KernelContext &kernel, const Function &sibling,
+                            const Proposal &proposal);
 
 /// The shapes of blocks for which copies along an axis are neighbouring rows: one thread thick,
 /// whole warps. Others may be, too; these are what the table lists.

@@ -537,10 +537,10 @@ private:
 
 } // namespace
 
-std::string prove_coarsen(const KernelContext &kernel, const Function &sibling,
-                          const Proposal &proposal) {
+proof::Proved prove_coarsen(const KernelContext &kernel, const Function &sibling,
+                            const Proposal &proposal) {
   using proof::show;
-  return proof::fault_of([&] {
+  return proof::proved([&] {
     // What the table says is what is proved.
     const Sibling &claim = proposal.sibling;
     auto form = coarsen_form(claim);

@@ -142,7 +142,7 @@ bool CoarsenTexts::has_text(Position mine, std::string_view text) const {
   if (mine >= sibling_.instructions.size())
     return false;
   const Instruction &own = sibling_.instructions[mine];
-  return own.well_formed && proof::plain_text(module_.text(own.span)) == proof::plain_text(text);
+  return own.well_formed && plain_text(module_.text(own.span)) == plain_text(text);
 }
 
 void CoarsenTexts::require_clone(Position theirs, Position mine, const Renaming &names) const {

@@ -4,7 +4,8 @@
 
 #include "synth/coarsen/coarsening.h"
 #include "synth/coarsen/replay.h"
-#include "synth/prove/text_reader.h"
+#include "synth/prove/not_proved.h"
+#include "synth/script.h"
 
 #include <fmt/core.h>
 #include <unordered_map>

@@ -40,20 +40,19 @@ std::unique_ptr<Module> parsed(std::string text) {
 }
 
 /// A body with a sibling in it, or why there is none. `own` is the kernel without a `.reqntid`.
-tl::expected<std::string, std::string> write_and_prove(const KernelContext &context,
-                                                       const KernelContext &own,
-                                                       const Proposal &proposal,
-                                                       const BlockShape &block) {
+tl::expected<std::string, proof::NotProved> write_and_prove(const KernelContext &context,
+                                                            const KernelContext &own,
+                                                            const Proposal &proposal,
+                                                            const BlockShape &block) {
   const auto &[module, kernel] = std::tie(context.module, context.kernel);
-  const auto fail = [](std::string why) { return tl::unexpected(std::move(why)); };
   const Family &family = *find_family(proposal.family);
   const auto made = proved_version(own, family, proposal, with_version(own, family, proposal));
   if (!made)
-    return fail(made.error());
+    return tl::unexpected(made.error());
   const InKernelForm form{proposal.sibling, block};
   const auto arm = in_kernel_arm(*made->module, *made->version, form);
   if (!arm)
-    return fail(arm.error());
+    return tl::unexpected(arm.error());
   std::string body =
       directive_for(kernel, proposal, block) + write_in_kernel(module, kernel, form, *arm);
   Edits edit;
@@ -63,12 +62,10 @@ tl::expected<std::string, std::string> write_and_prove(const KernelContext &cont
   const Function *const replaced = after ? kernel_named(*after, kernel.name) : nullptr;
   if (!replaced || after->functions.size() != module.functions.size() ||
       after->variables.size() != module.variables.size())
-    return fail("what was written is not understood");
-  std::string fault = prove_in_kernel(context, *made->kernel, {*made->module, *made->version},
-                                      {*after, *replaced}, form);
-  if (!fault.empty())
-    return fail(std::move(fault));
-  return body;
+    return proof::not_proved("what was written is not understood");
+  return prove_in_kernel(context, *made->kernel, {*made->module, *made->version},
+                         {*after, *replaced}, form)
+      .map([&] { return std::move(body); });
 }
 
 void refuse(std::vector<std::string> &all, const Refusal &refusal, std::string_view variant = "") {
@@ -169,7 +166,7 @@ std::string replace(const KernelContext &context, const InKernelOptions &options
       outcome.variant = variant;
       return std::move(*body);
     }
-    outcome.why.push_back(fmt::format("{}: unproved: {}", variant, body.error()));
+    outcome.why.push_back(fmt::format("{}: unproved: {}", variant, body.error().why));
   }
   return "";
 }

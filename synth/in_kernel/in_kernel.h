@@ -93,18 +93,18 @@ std::vector<std::pair<std::string, std::string>> in_kernel_places(const InKernel
 /// The sibling's body, in braces, with these registers in place of the special ones, and with the
 /// kernel's grid in place of the appended parameters. Error: it asks for something else of its
 /// launch; says why.
-tl::expected<std::string, std::string> in_kernel_arm(const Module &written, const Function &sibling,
-                                                     const InKernelForm &form);
+tl::expected<std::string, proof::NotProved>
+in_kernel_arm(const Module &written, const Function &sibling, const InKernelForm &form);
 
 /// The kernel's body with an arm: the whole of it, in braces.
 std::string write_in_kernel(const Module &module, const Function &kernel, const InKernelForm &form,
                             std::string_view arm);
 
-/// What is not proved of a kernel that has a sibling in it; empty: every launch computes what it
-/// did. `beside` is the same kernel, except for a `.reqntid`, in the module of the sibling, where
-/// its family has proved that.
-std::string prove_in_kernel(const KernelContext &kernel, const KernelContext &beside,
-                            const KernelContext &sibling, const KernelContext &replaced,
-                            const InKernelForm &form);
+/// Proves that every launch of a kernel with a sibling in it computes what it did. `beside` is the
+/// same kernel, except for a `.reqntid`, in the module of the sibling, where its family has proved
+/// that.
+proof::Proved prove_in_kernel(const KernelContext &kernel, const KernelContext &beside,
+                              const KernelContext &sibling, const KernelContext &replaced,
+                              const InKernelForm &form);
 
 } // namespace ptxasw::synth

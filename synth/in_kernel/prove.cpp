@@ -62,10 +62,10 @@ public:
          "something comes after the kernel's body");
     ScriptReader script(module_, f_, kernel_);
     tell_in_kernel(kernel_, form, script);
-    show(script.reader.position() == end, "more is done before the bodies");
+    show(script.position() == end, "more is done before the bodies");
     std::set<RegisterId> places;
     for (const auto &[special, name] : in_kernel_places(form)) {
-      const RegisterId reg = script.reader.bound("r_" + name.substr(std::strlen("%ptxasw_")));
+      const RegisterId reg = script.bound("r_" + name.substr(std::strlen("%ptxasw_")));
       show(reg != no_register && f_.registers[reg].name == name,
            "not the place in the sibling's launch");
       places.insert(reg);
@@ -74,10 +74,10 @@ public:
       for_each_register(module_, f_.instructions[i], [&](RegisterId reg, RegisterUse use) {
         show(use == RegisterUse::read || !places.contains(reg), "the place is written again");
       });
-    while (script.reader.position() < own)
-      script.reader.next();
+    while (script.position() < own)
+      script.next();
     script.place("original");
-    script.reader.check_places();
+    script.check_places();
   }
 
 private:
@@ -118,10 +118,10 @@ void check_header(const KernelContext &kernel, const KernelContext &replaced) {
 
 } // namespace
 
-std::string prove_in_kernel(const KernelContext &kernel, const KernelContext &beside,
-                            const KernelContext &sibling, const KernelContext &replaced,
-                            const InKernelForm &form) {
-  return proof::fault_of([&] {
+proof::Proved prove_in_kernel(const KernelContext &kernel, const KernelContext &beside,
+                              const KernelContext &sibling, const KernelContext &replaced,
+                              const InKernelForm &form) {
+  return proof::proved([&] {
     if (const auto obstacle = spread_obstacle(beside))
       throw proof::NotProved{fmt::format("threads may see each other: {}", obstacle->meaning)};
     if (const auto obstacle = in_kernel_obstacle(beside, form))
@@ -136,7 +136,7 @@ std::string prove_in_kernel(const KernelContext &kernel, const KernelContext &be
              sibling.module.text(sibling.kernel.body).find("%ptxasw_") == std::string_view::npos,
          "the sibling has names of this code");
     const auto arm = in_kernel_arm(sibling.module, sibling.kernel, form);
-    show(arm.has_value(), arm ? "" : arm.error());
+    show(arm.has_value(), arm ? "" : arm.error().why);
     InKernelProof(kernel, replaced).run(form, *arm);
   });
 }

@@ -199,18 +199,18 @@ std::optional<Refusal> in_kernel_obstacle(const KernelContext &context, const In
   return std::nullopt;
 }
 
-tl::expected<std::string, std::string> in_kernel_arm(const Module &written, const Function &sibling,
-                                                     const InKernelForm &form) {
+tl::expected<std::string, proof::NotProved>
+in_kernel_arm(const Module &written, const Function &sibling, const InKernelForm &form) {
   const auto places = in_kernel_places(form);
   const auto own =
       static_cast<std::uint32_t>(sibling.parameters.size() - form.sibling.appended.size());
   for (const char *all : {"%tid", "%ntid", "%ctaid", "%nctaid"})
     if (mentions_special(written, sibling, all))
-      return tl::unexpected(std::string("it reads all of a place at once"));
+      return proof::not_proved("it reads all of a place at once");
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (form.sibling.grid[axis] > 1 &&
         mentions_special(written, sibling, fmt::format("%nctaid.{}", "xyz"[axis])))
-      return tl::unexpected(std::string("it reads the extent of its own grid"));
+      return proof::not_proved("it reads the extent of its own grid");
   Renaming renaming{{}, places, {}, {}};
   for (const Register &reg : sibling.registers)
     renaming.registers.emplace_back(reg.name);
@@ -235,12 +235,12 @@ tl::expected<std::string, std::string> in_kernel_arm(const Module &written, cons
   }
   const auto text = edits.apply(written.text());
   if (!text)
-    return tl::unexpected(std::string("places in its text overlap"));
+    return proof::not_proved("places in its text overlap");
   const std::size_t before = sibling.body.begin, after = written.text().size() - sibling.body.end;
   std::string arm = text->substr(before, text->size() - before - after);
   for (std::size_t i = own; i < sibling.parameters.size(); ++i)
     if (arm.find(sibling.parameters[i].name) != std::string::npos)
-      return tl::unexpected(std::string("it uses an appended parameter otherwise"));
+      return proof::not_proved("it uses an appended parameter otherwise");
   return arm;
 }
 

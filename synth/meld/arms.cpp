@@ -76,7 +76,7 @@ public:
   ArmWalk(const KernelContext &context, const std::vector<BlockId> &meeting, Site &site)
       : OfKernel(context), meeting_(meeting), site_(site) {}
 
-  /// The units from a block to where the arms meet. Throws Refused.
+  /// The units from a block to where the arms meet. Throws a Refusal.
   std::vector<Unit> walk(BlockId from) {
     std::vector<Unit> units;
     for (BlockId at = from; at != site_.join;) {
@@ -243,7 +243,7 @@ Site site_at(const KernelContext &context, BlockId block) {
   const Instruction &branch = context.kernel.instructions[range.branch];
   const auto require = [&](bool holds, const Refusal &otherwise) {
     if (!holds)
-      throw Refused{otherwise.at(branch.line)};
+      throw otherwise.at(branch.line);
   };
   require(module.opcode(branch).op != Op::brx, refusals::branch_table);
   require(module.opcode(branch).op == Op::bra && range.successors.size() == 2 &&

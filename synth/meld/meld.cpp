@@ -115,8 +115,8 @@ Sites<MeldSite> meld_sites(const KernelContext &context, MeldCutoff cutoff) {
         result.sites.push_back({site.branch, line, found.saved, found.gain});
       else
         result.refusals.push_back(meld_refusal::too_little.at(line));
-    } catch (const Refused &stop) {
-      result.refusals.push_back(stop.refusal);
+    } catch (const Refusal &stop) {
+      result.refusals.push_back(stop);
     }
   }
   if (!parts)
@@ -129,13 +129,13 @@ std::optional<std::string> meld_branch(const KernelContext &context, std::uint32
   try {
     const meld::Site site = meld::site_at(context, context.cfg().block_of(branch));
     return meld::write_melded(context, site, meld::align(context, site, cost_apart(cutoff)));
-  } catch (const Refused &) {
+  } catch (const Refusal &) {
     return std::nullopt;
   }
 }
 
-std::string prove_melded(const Module &before, const Function &kernel, const Module &after,
-                         const Function &melded) {
+proof::Proved prove_melded(const Module &before, const Function &kernel, const Module &after,
+                           const Function &melded) {
   return proof::prove_same(before, kernel, after, melded);
 }
 

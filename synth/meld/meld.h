@@ -32,9 +32,9 @@ Sites<MeldSite> meld_sites(const KernelContext &context, MeldCutoff cutoff);
 std::optional<std::string> meld_branch(const KernelContext &context, std::uint32_t branch,
                                        MeldCutoff cutoff);
 
-/// What is not proved of a kernel that was rewritten in its place, for the same launch; empty: each
-/// thread does what it did, in the same order. Both functions may be of one module.
-std::string prove_melded(const Module &before, const Function &kernel, const Module &after,
-                         const Function &melded);
+/// Proves that in a kernel with a branch melded each thread does what it did, in the same order,
+/// for the same launch. Both functions may be of one module.
+proof::Proved prove_melded(const Module &before, const Function &kernel, const Module &after,
+                           const Function &melded);
 
 } // namespace ptxasw::synth

@@ -47,7 +47,7 @@ struct Site {
   BlockId join = 0;
 };
 
-/// Takes the branch at the end of a block apart. Throws Refused: what stands in the way.
+/// Takes the branch at the end of a block apart. Throws a Refusal: what stands in the way.
 Site site_at(const KernelContext &context, BlockId block);
 
 // --- Leaves: what an instruction reads and writes, place by place in its text ---

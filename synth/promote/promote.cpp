@@ -130,36 +130,33 @@ std::string where_apart(const Module &module) {
   return edits.apply(module.text()).value_or(std::string(module.text()));
 }
 
-const Family promote_family = {
-    .name = "promote",
-    .option = "promote",
-    .help = "add versions in which loads that loops repeat are registers, under a test that the "
-            "loops' stores stay away from them",
-    .same_launch = true,
-    .variants = listed<whole_variants>,
-    .propose = propose_loops<promote::Wanted::repeated>,
-    .write = write_same_launch<promoted_text<promote::Wanted::repeated>>,
-    .prove = prove_same_launch<prove_promoted>,
-    .in_place = promoted_text<promote::Wanted::repeated>,
-    .prove_in_place = prove_promoted,
-    .parts = loops_of<promote::Wanted::repeated>,
-    .without_tests = where_apart,
-};
+namespace {
 
-const Family carry_family = {
-    .name = "carry",
-    .option = "carry",
-    .help = "add versions in which what the next round of a loop loads again stays in registers, "
-            "under the same test",
-    .same_launch = true,
-    .variants = listed<whole_variants>,
-    .propose = propose_loops<promote::Wanted::carried>,
-    .write = write_same_launch<promoted_text<promote::Wanted::carried>>,
-    .prove = prove_same_launch<prove_promoted>,
-    .in_place = promoted_text<promote::Wanted::carried>,
-    .prove_in_place = prove_promoted,
-    .parts = loops_of<promote::Wanted::carried>,
-    .without_tests = where_apart,
-};
+template <promote::Wanted wanted>
+constexpr Family family_of(std::string_view name, std::string_view help) {
+  return {
+      .name = name,
+      .option = name,
+      .help = help,
+      .same_launch = true,
+      .variants = listed<whole_variants>,
+      .propose = propose_loops<wanted>,
+      .write = write_same_launch<promoted_text<wanted>>,
+      .prove = prove_same_launch<prove_promoted>,
+      .in_place = promoted_text<wanted>,
+      .prove_in_place = prove_promoted,
+      .parts = loops_of<wanted>,
+      .without_tests = where_apart,
+  };
+}
+
+} // namespace
+
+const Family promote_family = family_of<promote::Wanted::repeated>(
+    "promote", "add versions in which loads that loops repeat are registers, under a test that the "
+               "loops' stores stay away from them");
+const Family carry_family = family_of<promote::Wanted::carried>(
+    "carry", "add versions in which what the next round of a loop loads again stays in registers, "
+             "under the same test");
 
 } // namespace ptxasw::synth

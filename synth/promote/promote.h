@@ -39,10 +39,9 @@ std::optional<std::string> promote_loop(const KernelContext &context, std::uint3
 /// arrays do not overlap. It computes something else where they do.
 std::string where_apart(const Module &module);
 
-/// What is not proved of a kernel in which loads were promoted or carried, for the same launch;
-/// empty: each thread does what it did but for loads whose values it has. Both may be of one
-/// module.
-std::string prove_promoted(const Module &before, const Function &kernel, const Module &after,
-                           const Function &promoted);
+/// Proves that in a kernel in which loads were promoted or carried each thread does what it did but
+/// for loads whose values it has, for the same launch. Both may be of one module.
+proof::Proved prove_promoted(const Module &before, const Function &kernel, const Module &after,
+                             const Function &promoted);
 
 } // namespace ptxasw::synth

@@ -436,10 +436,10 @@ private:
 
 namespace ptxasw::synth {
 
-std::string prove_promoted(const Module &before, const Function &kernel, const Module &after,
-                           const Function &promoted) {
+proof::Proved prove_promoted(const Module &before, const Function &kernel, const Module &after,
+                             const Function &promoted) {
   if (lanes_obstacle(before, kernel))
-    return "the kernel asks which lanes are together";
+    return proof::not_proved("the kernel asks which lanes are together");
   return proof::prove_same(
       before, kernel, after, promoted,
       {.own_branches = true,

@@ -173,8 +173,9 @@ std::vector<std::uint32_t> instructions_of(const ControlFlowGraph &cfg, LoopId l
 }
 
 Spaces spaces_of(const Opcode &load, const Opcode &store, bool all_global) {
-  const bool numbered = store.space == StateSpace::global || store.space == StateSpace::generic;
-  if (numbered)
+  // A byte of shared memory may have several generic addresses (`mapa`).
+  if (store.space == StateSpace::global ||
+      (store.space == StateSpace::generic && (load.space == StateSpace::global || all_global)))
     return Spaces::comparable;
   if (store.space != StateSpace::shared && store.space != StateSpace::local)
     return Spaces::unknown;

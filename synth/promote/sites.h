@@ -52,7 +52,7 @@ std::vector<std::uint32_t> instructions_of(const ControlFlowGraph &cfg, LoopId l
 /// How a store of the same thread may be related to a load by the spaces they name.
 enum class Spaces : std::uint8_t {
   apart,      ///< never the same bytes
-  comparable, ///< the same bytes where their addresses say so
+  comparable, ///< the same bytes where their addresses say so, and else others
   unknown,    ///< their addresses say nothing
 };
 

@@ -16,7 +16,7 @@
 
 namespace ptxasw::synth {
 
-/// The laws, for one function. Where one fails Missing is thrown.
+/// The laws, for one function. Where one fails NotProved is thrown.
 class Laws {
 public:
   /// `values` say what tests that the added code makes rest on.

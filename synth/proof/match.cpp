@@ -9,8 +9,11 @@
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
 #include "grammar/scanner.h"
+#include "synth/proof/obligation.h"
+#include "synth/prove/header.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <unordered_set>
 
@@ -22,47 +25,34 @@ bool ends_block(const Opcode &opcode) {
          opcode.op == Op::exit || opcode.op == Op::trap;
 }
 
-/// The words of a function except for those of some instructions.
+/// The words of a function's body except for those of some instructions, and for declarations of
+/// registers whose names do not occur in `own`.
 std::vector<std::string_view> words_of(const Module &module, const Function &function,
-                                       const std::vector<bool> &without) {
+                                       const std::vector<bool> &without, std::string_view own) {
   std::vector<std::string_view> words;
   const auto &all = function.instructions;
-  const std::string_view text = module.text(function.span);
+  const std::string_view text = module.text(function.body);
   Scanner scanner(text);
   std::size_t i = 0;
+  std::optional<std::size_t> declaration; // where its words begin, if all of its names are new
   for (Token token = scanner.next(); token.kind != TokenKind::end_of_file; token = scanner.next()) {
-    const std::uint32_t at = function.span.begin + token.span.begin;
+    const std::uint32_t at = function.body.begin + token.span.begin;
     while (i < all.size() && all[i].span.end <= at)
       ++i;
-    if (i == all.size() || at < all[i].span.begin || !without[i])
-      words.push_back(text.substr(token.span.begin, token.span.size()));
+    if (i < all.size() && at >= all[i].span.begin && without[i])
+      continue;
+    const std::string_view word = text.substr(token.span.begin, token.span.size());
+    if (word == ".reg")
+      declaration = words.size();
+    else if (declaration && token.kind == TokenKind::word && own.find(word) != own.npos)
+      declaration.reset();
+    words.push_back(word);
+    if (declaration && word == ";") {
+      words.resize(*declaration);
+      declaration.reset();
+    }
   }
   return words;
-}
-
-/// Returns true if `b` is `a` except for declarations of registers whose names do not occur in
-/// `function`.
-bool same_but_declarations(const std::vector<std::string_view> &a,
-                           const std::vector<std::string_view> &b, std::string_view function) {
-  std::size_t i = 0, j = 0;
-  while (j < b.size()) {
-    if (b[j] == ".reg") {
-      const auto end = static_cast<std::size_t>(std::find(b.begin() + j, b.end(), ";") - b.begin());
-      const auto own = [&] {
-        return end - j <= a.size() - i && std::equal(b.begin() + j, b.begin() + end, a.begin() + i);
-      };
-      if (!own()) {
-        for (; j < end; ++j)
-          if (b[j][0] == '%' && function.find(b[j]) != std::string_view::npos)
-            return false;
-        ++j; // the semicolon
-        continue;
-      }
-    }
-    if (i == a.size() || a[i++] != b[j++])
-      return false;
-  }
-  return i == a.size();
 }
 
 class Matcher {
@@ -70,22 +60,20 @@ public:
   Matcher(const Module &original, const Function &before, const Module &rewritten,
           const Function &after, std::span<const std::uint32_t> replaced)
       : a_(original), fa_(before), b_(rewritten), fb_(after), replaced_(replaced),
-        gone_(before.instructions.size()) {
+        gone_(before.instructions.size()), added_register_(proof::added_registers(before, after)) {
     for (const std::uint32_t index : replaced)
       gone_[index] = true;
   }
 
   FunctionMatch run() {
-    if (!line_up())
-      result_.failure = "an instruction is neither the original's nor added";
-    else if (!same_text())
-      result_.failure = "text that is no instruction differs";
-    else if (!map_registers())
-      result_.failure = "a register has another meaning";
-    else if (!find_places())
-      result_.failure = "an added instruction stands where no block of the original is";
-    else if (!same_pragmas())
-      result_.failure = "a pragma lost its statement";
+    const auto show = [](bool holds, std::string_view otherwise) {
+      demand(holds, Obligation::lined_up, otherwise);
+    };
+    show(line_up(), "an instruction is neither the original's nor added");
+    show(same_text(), "text that is no instruction differs");
+    show(map_registers(), "a register has another meaning");
+    show(find_places(), "an added instruction stands where no block of the original is");
+    show(same_pragmas(), "a pragma lost its statement");
     return std::move(result_);
   }
 
@@ -96,12 +84,6 @@ private:
   std::uint32_t count_b() const { return static_cast<std::uint32_t>(fb_.instructions.size()); }
 
   bool line_up() {
-    std::unordered_set<std::string_view> names;
-    for (const Register &reg : fa_.registers)
-      names.insert(reg.name);
-    added_register_.resize(fb_.registers.size());
-    for (RegisterId reg = 0; reg < fb_.registers.size(); ++reg)
-      added_register_[reg] = !names.contains(fb_.registers[reg].name);
     result_.original.assign(count_b(), no_index);
     result_.moved.assign(count_b(), false);
     std::uint32_t i = 0;
@@ -164,8 +146,8 @@ private:
     std::vector<bool> more(count_b());
     for (std::uint32_t j = 0; j < count_b(); ++j)
       more[j] = result_.original[j] == no_index || result_.moved[j];
-    return same_but_declarations(words_of(a_, fa_, gone_), words_of(b_, fb_, more),
-                                 a_.text(fa_.span));
+    const std::string_view own = a_.text(fa_.span);
+    return words_of(a_, fa_, gone_, own) == words_of(b_, fb_, more, own);
   }
 
   bool pair(RegisterId a, RegisterId b) {
@@ -266,7 +248,7 @@ private:
   const Function &fb_;
   const std::span<const std::uint32_t> replaced_;
   std::vector<bool> gone_; ///< by original instruction: replaced or moved
-  std::vector<bool> added_register_;
+  const std::vector<bool> added_register_;
   std::vector<RegisterId> back_;
   FunctionMatch result_;
 };
@@ -278,23 +260,22 @@ FunctionMatch match(const Module &original, const Function &before, const Module
   return Matcher(original, before, rewritten, after, replaced).run();
 }
 
-bool same_outside_bodies(const Module &original, const Module &rewritten) {
-  const auto texts = [](const Module &module) {
-    std::vector<std::string_view> result; // of each function, what stands before its body
-    std::uint32_t at = 0;
-    for (const Function &function : module.functions) {
-      result.push_back(function.has_body ? module.text({at, function.body.begin}) : "");
-      at = function.has_body ? function.body.end : at;
-    }
-    result.push_back(module.text().substr(at));
-    return result;
-  };
-  const auto have_bodies = [](const Function &a, const Function &b) {
-    return a.has_body == b.has_body;
-  };
-  return std::equal(original.functions.begin(), original.functions.end(),
-                    rewritten.functions.begin(), rewritten.functions.end(), have_bodies) &&
-         texts(original) == texts(rewritten);
+bool same_beside(const Module &original, const Module &rewritten,
+                 const std::vector<std::vector<std::uint32_t>> &replaced) {
+  if (original.functions.size() != rewritten.functions.size())
+    return false;
+  std::uint32_t behind = 0, behind_there = 0; // the last of these bodies
+  for (std::size_t f = 0; f < original.functions.size(); ++f) {
+    const Function &a = original.functions[f], &b = rewritten.functions[f];
+    if (replaced[f].empty())
+      continue;
+    if (!b.has_body ||
+        original.text({behind, a.body.begin}) != rewritten.text({behind_there, b.body.begin}))
+      return false;
+    behind = a.body.end;
+    behind_there = b.body.end;
+  }
+  return original.text().substr(behind) == rewritten.text().substr(behind_there);
 }
 
 } // namespace ptxasw::synth

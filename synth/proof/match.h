@@ -20,7 +20,6 @@ struct InsertedPlace {
 
 /// How a rewritten function matches the original one.
 struct FunctionMatch {
-  std::string_view failure; ///< why it does not; empty: it does
   /// By rewritten instruction: the index of the original one that it is; no_index: it was added.
   std::vector<std::uint32_t> original;
   std::vector<bool> moved;           ///< by rewritten instruction: an original one, moved up
@@ -30,12 +29,14 @@ struct FunctionMatch {
 
 /// Matches the text of a function with its rewritten form. Every original instruction except the
 /// `replaced` ones (sorted indices) must be there, byte for byte and in order, except for loads
-/// that moved up; so must everything that is not an instruction. Anything else must mention a
-/// register that was added under a name the original does not have.
+/// that moved up; so must everything of the body that is not an instruction. Anything else must
+/// mention a register that was added under a name the original does not have. Throws NotProved.
 FunctionMatch match(const Module &original, const Function &before, const Module &rewritten,
                     const Function &after, std::span<const std::uint32_t> replaced);
 
-/// Returns true if two modules have the same functions and the same text outside their bodies.
-bool same_outside_bodies(const Module &original, const Module &rewritten);
+/// Returns true if two modules have the same text outside the bodies of functions with replaced
+/// loads.
+bool same_beside(const Module &original, const Module &rewritten,
+                 const std::vector<std::vector<std::uint32_t>> &replaced);
 
 } // namespace ptxasw::synth

@@ -2,7 +2,7 @@
 
 // The parts of a proof by name, so that reports can say which of them was not met.
 
-#include "grammar/namespaces.h"
+#include "synth/prove/not_proved.h"
 
 #include <cstdint>
 #include <string_view>
@@ -19,17 +19,15 @@ enum class Obligation : std::uint8_t {
 /// The stable spelling of an obligation ("equal-address", ...).
 std::string_view to_string(Obligation obligation);
 
-/// An obligation that is not met, and what is missing in particular. Thrown where the proof of a
-/// load stops; caught where it was begun, or for all loads in prove().
-struct Missing {
-  Obligation obligation = Obligation::understood;
-  std::string_view why;
-};
+/// That an obligation is not met, and what is missing in particular.
+inline proof::NotProved unmet(Obligation obligation, std::string_view why) {
+  return {std::string(why), to_string(obligation)};
+}
 
-/// Throws Missing unless something holds.
+/// Throws that unless something holds.
 inline void demand(bool holds, Obligation obligation, std::string_view otherwise) {
   if (!holds)
-    throw Missing{obligation, otherwise};
+    throw unmet(obligation, otherwise);
 }
 
 } // namespace ptxasw::synth

@@ -61,7 +61,8 @@ std::vector<std::string_view> kind_of_load(const Opcode &opcode) {
 /// original register: indices of the probes.
 using ProbeIndex = std::map<std::pair<std::uint32_t, RegisterId>, std::uint32_t>;
 
-FunctionProof all_unproved(const std::vector<std::uint32_t> &replaced, const Missing &why) {
+FunctionProof all_unproved(const std::vector<std::uint32_t> &replaced,
+                           const proof::NotProved &why) {
   FunctionProof result;
   for (const std::uint32_t load : replaced)
     result.unproved.push_back({load, why});
@@ -80,13 +81,9 @@ public:
         evaluate_(original.pool(), rewritten) {}
 
   FunctionProof run() {
-    FunctionProof result;
-    try {
-      walk();
-      result.unproved = replacements_.unproved();
-    } catch (const Missing &why) { // of what is there beside the loads
-      result = all_unproved(replaced_, why);
-    }
+    const auto rest = proof::proved([&] { walk(); }); // all that is there beside the loads
+    FunctionProof result =
+        rest ? FunctionProof{replacements_.unproved()} : all_unproved(replaced_, rest.error());
     result.solver_contexts = laws_.solver_contexts();
     result.solver_questions = laws_.solver_questions();
     return result;
@@ -458,16 +455,17 @@ FunctionProof prove_function(const Module &original, const Function &before,
                              const Module &rewritten, const Function &after,
                              const std::vector<std::uint32_t> &replaced,
                              const RewriteOptions &options, const GenericAddresses &generic) {
-  const FunctionMatch match = synth::match(original, before, rewritten, after, replaced);
-  if (!match.failure.empty())
-    return all_unproved(replaced, {Obligation::lined_up, match.failure});
-  std::vector<Probe> probes;
-  const ProbeIndex index = registers_read(rewritten, after, match, probes);
-  Original emulated(original, before, options, generic, probes);
-  if (!emulated.emulation.complete())
-    return all_unproved(replaced,
-                        {Obligation::understood, "the original is too much for the emulator"});
-  return BothTexts(rewritten, after, match, emulated, replaced, index).run();
+  FunctionProof result;
+  const auto begun = proof::proved([&] {
+    const FunctionMatch match = synth::match(original, before, rewritten, after, replaced);
+    std::vector<Probe> probes;
+    const ProbeIndex index = registers_read(rewritten, after, match, probes);
+    Original emulated(original, before, options, generic, probes);
+    demand(emulated.emulation.complete(), Obligation::understood,
+           "the original is too much for the emulator");
+    result = BothTexts(rewritten, after, match, emulated, replaced, index).run();
+  });
+  return begun ? std::move(result) : all_unproved(replaced, begun.error());
 }
 
 } // namespace
@@ -481,17 +479,21 @@ std::string_view to_string(Obligation obligation) {
   return names[static_cast<std::size_t>(obligation)];
 }
 
+FunctionProof prove_replaced(const Module &original, const Function &before,
+                             const Module &rewritten, const Function &after,
+                             const std::vector<std::uint32_t> &replaced,
+                             const RewriteOptions &options) {
+  return prove_function(original, before, rewritten, after, replaced, options,
+                        GenericAddresses(original));
+}
+
 std::vector<FunctionProof> prove(const Module &original, std::string_view rewritten,
                                  const std::vector<std::vector<std::uint32_t>> &replaced,
                                  const RewriteOptions &options) {
   std::vector<FunctionProof> result(original.functions.size());
   const auto parsed = parse(std::string(rewritten), "rewritten");
   const GenericAddresses generic(original);
-  bool comparable = parsed && same_outside_bodies(original, **parsed);
-  for (std::size_t f = 0; comparable && f < result.size(); ++f)
-    comparable =
-        !original.functions[f].has_body || !replaced[f].empty() ||
-        original.text(original.functions[f].span) == (*parsed)->text((*parsed)->functions[f].span);
+  const bool comparable = parsed && same_beside(original, **parsed, replaced);
   for (std::size_t f = 0; f < result.size(); ++f) {
     if (replaced[f].empty())
       continue;
@@ -499,8 +501,9 @@ std::vector<FunctionProof> prove(const Module &original, std::string_view rewrit
     result[f] = comparable ? prove_function(original, original.functions[f], **parsed,
                                             (*parsed)->functions[f], replaced[f], options, generic)
                            : all_unproved(replaced[f],
-                                          {Obligation::lined_up,
-                                           "more changed than the functions with replaced loads"});
+                                          unmet(Obligation::lined_up,
+                                                "more changed than the functions with replaced "
+                                                "loads"));
     const std::chrono::duration<double, std::milli> passed =
         std::chrono::steady_clock::now() - start;
     result[f].milliseconds = passed.count();

@@ -16,8 +16,8 @@ namespace ptxasw::synth {
 
 /// A replaced load that could not be shown to be right, and what was missing.
 struct Unproved {
-  std::uint32_t load = 0; ///< instruction index in the original function
-  Missing missing;
+  std::uint32_t load = 0;   ///< instruction index in the original function
+  proof::NotProved missing; ///< its part: an obligation's name
 };
 
 /// What the proof says about one function of the original module.
@@ -35,5 +35,11 @@ struct FunctionProof {
 std::vector<FunctionProof> prove(const Module &original, std::string_view rewritten,
                                  const std::vector<std::vector<std::uint32_t>> &replaced,
                                  const RewriteOptions &options);
+
+/// The same of the bodies of two functions, which may be of one module.
+FunctionProof prove_replaced(const Module &original, const Function &before,
+                             const Module &rewritten, const Function &after,
+                             const std::vector<std::uint32_t> &replaced,
+                             const RewriteOptions &options);
 
 } // namespace ptxasw::synth

@@ -89,8 +89,9 @@ const LoadedElement *Replacements::held(RegisterId reg) const {
 
 bool Replacements::put(RegisterId reg, Expr value, Expr guard) {
   // A value that is not read before the next replaced load overwrites the register is complete.
-  if (const std::uint32_t claim = claim_writing(reg);
-      claim != no_index && !guard && pending_.contains(reg) && !missing_of(claim))
+  if (const std::uint32_t claim = claim_writing(reg); claim != no_index && !guard &&
+                                                      pending_.contains(reg) &&
+                                                      proof::proved([&] { check_load(claim); }))
     settle(claim);
   if (claim_writing(reg) == no_index)
     return false;
@@ -104,8 +105,8 @@ bool Replacements::put(RegisterId reg, Expr value, Expr guard) {
 void Replacements::settle(std::uint32_t load) {
   if (!settled_.insert(load).second)
     return;
-  if (const auto missing = missing_of(load))
-    unproved_.push_back({load, *missing});
+  if (const auto shown = proof::proved([&] { check_load(load); }); !shown)
+    unproved_.push_back({load, shown.error()});
   for (const RegisterId reg : original_.destinations(load))
     pending_.erase(reg);
   hold(load);
@@ -115,17 +116,8 @@ std::vector<Unproved> Replacements::unproved() const {
   std::vector<Unproved> result = unproved_;
   for (const std::uint32_t load : replaced_)
     if (!settled_.contains(load))
-      result.push_back({load, {Obligation::understood, "the load is never reached"}});
+      result.push_back({load, unmet(Obligation::understood, "the load is never reached")});
   return result;
-}
-
-std::optional<Missing> Replacements::missing_of(std::uint32_t load) {
-  try {
-    check_load(load);
-    return std::nullopt;
-  } catch (const Missing &what) {
-    return what;
-  }
 }
 
 // The values that stand in the place of a replaced load are the load's.

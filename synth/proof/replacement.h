@@ -58,7 +58,6 @@ private:
   }
   std::uint32_t claim_writing(RegisterId reg) const;
   void settle(std::uint32_t load);
-  std::optional<Missing> missing_of(std::uint32_t load);
   void check_load(std::uint32_t load);
   void check_kept(Expr value, const Known &rests) const;
   void check(Expr value, LoadedElement load, const Known &known, int &budget);

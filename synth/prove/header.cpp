@@ -50,6 +50,16 @@ void check_surroundings(const Module &before, const Function &kernel, const Modu
        "something beside the kernel changed");
 }
 
+std::vector<bool> added_registers(const Function &kernel, const Function &other) {
+  std::set<std::string_view> own;
+  for (const Register &reg : kernel.registers)
+    own.insert(reg.name);
+  std::vector<bool> added;
+  for (const Register &reg : other.registers)
+    added.push_back(!own.contains(reg.name));
+  return added;
+}
+
 void check_names(const Module &module, const Function &kernel, const Function &version) {
   std::set<std::string_view> meant{"%tid", "%ntid", "%ctaid", "%nctaid"};
   for (const Operand &operand : module.all_operands)

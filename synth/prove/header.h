@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace ptxasw::proof {
 
@@ -26,6 +27,9 @@ void check_entry(const Module &before, const Function &kernel, const Module &aft
 /// Throws NotProved if anything of two modules differs beside the bodies of two functions.
 void check_surroundings(const Module &before, const Function &kernel, const Module &after,
                         const Function &other);
+
+/// By register of another function: a kernel has none of that name.
+std::vector<bool> added_registers(const Function &kernel, const Function &other);
 
 /// Throws NotProved if a register or variable of a version, or a parameter behind the kernel's own,
 /// has the name of something that the kernel's code means by that name: a variable of the module, a

@@ -1,7 +1,7 @@
 #pragma once
 
 // How proofs fail, and whoever else takes nothing for granted: inside, by an exception; outside, by
-// what it says.
+// a value that has it.
 
 #include "grammar/namespaces.h"
 
@@ -9,13 +9,23 @@
 #include <fmt/core.h>
 #include <string>
 #include <string_view>
+#include <tl/expected.hpp>
 
 namespace ptxasw::proof {
 
-/// Thrown where a proof stops; caught where it was begun.
+/// What is not proved. Thrown where a proof stops; caught where it was begun, and handed out.
 struct NotProved {
-  std::string why;
+  std::string why;            ///< for people
+  std::string_view part = {}; ///< of the proof, by a stable name, if it has such parts
 };
+
+/// That all is proved, or what is not.
+using Proved = tl::expected<void, NotProved>;
+
+/// As the error of an expected value.
+inline tl::unexpected<NotProved> not_proved(std::string_view why) {
+  return tl::unexpected(NotProved{std::string(why)});
+}
 
 inline void show(bool holds, std::string_view why) {
   if (!holds)
@@ -28,13 +38,13 @@ inline void show_at(std::uint32_t line, bool holds, std::string_view why) {
     throw NotProved{fmt::format("line {}: {}", line, why)};
 }
 
-/// What stops a proof; empty: nothing does.
-template <class Proof> std::string fault_of(Proof proof) {
+/// Runs a proof to its end, or to where it stops.
+template <class Proof> Proved proved(Proof proof) {
   try {
     proof();
-    return "";
-  } catch (const NotProved &stop) {
-    return stop.why;
+    return {};
+  } catch (NotProved &stop) {
+    return tl::unexpected(std::move(stop));
   }
 }
 

@@ -6,30 +6,19 @@
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
 #include "grammar/roles.h"
+#include "synth/prove/header.h"
 #include "synth/prove/not_proved.h"
 
 #include <algorithm>
-#include <set>
 #include <string_view>
 
 namespace ptxasw::proof {
-namespace {
-
-/// In the key of what is computed: the kind of an operand that is one value.
-constexpr std::uint64_t of_value = 100;
-
-} // namespace
 
 Side::Side(const Module &of, const Function &one, std::size_t offset, Terms &all,
            const Function &kernel)
-    : module(of), function(one), first(offset), terms(all) {
+    : module(of), function(one), first(offset), terms(all), is_added(added_registers(kernel, one)) {
   for (const Instruction &instruction : one.instructions)
     computes_.push_back(only_computes(instruction));
-  std::set<std::string_view> own;
-  for (const Register &reg : kernel.registers)
-    own.insert(reg.name);
-  for (const Register &reg : one.registers)
-    is_added.push_back(!own.contains(reg.name));
 }
 
 std::uint32_t Side::run(std::uint32_t position, Knowledge &known, std::size_t &budget) const {
@@ -255,14 +244,6 @@ void Side::compute(const Instruction &instruction, Knowledge &known, bool maybe)
     results.push_back(terms.computed(key));
   }
   write(registers, results, instruction, known, maybe);
-}
-
-Term Side::made(std::string_view opcode, std::initializer_list<Term> sources, unsigned bits) const {
-  TermKey key{terms.text(opcode), sources.size() + 1};
-  for (const Term source : sources)
-    key.insert(key.end(), {0, 0, of_value, term_mark | source});
-  key.insert(key.end(), {static_cast<std::uint64_t>(Operand::Kind::reg), 0, 0, 0, bits});
-  return terms.computed(key);
 }
 
 void Side::shape(const Operand &operand, const Knowledge &known,

@@ -9,7 +9,6 @@
 #include "grammar/roles.h"
 
 #include <functional>
-#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -53,9 +52,6 @@ public:
   std::optional<Term> address(const Operand &operand, const Knowledge &known) const;
   /// What a register, an integer or a real reads.
   Term value(const Operand &operand, const Knowledge &known) const;
-  /// What an instruction with a register for its result makes of values, which are registers or
-  /// integers; `bits` wide.
-  Term made(std::string_view opcode, std::initializer_list<Term> sources, unsigned bits) const;
   /// A number as a register of that width keeps it.
   Term kept(Term term, unsigned bits) const;
 
@@ -63,7 +59,7 @@ public:
   const Function &function;
   const std::size_t first; ///< of its registers in Knowledge::values
   Terms &terms;
-  std::vector<bool> is_added; ///< by register: the kernel has none of that name
+  const std::vector<bool> is_added; ///< by register: the kernel has none of that name
   /// If it is set: called where control goes from one instruction to another.
   std::function<void(std::uint32_t from, std::uint32_t to, Knowledge &known)> went;
 

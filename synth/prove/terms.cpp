@@ -37,6 +37,27 @@ Term Terms::made_anew(TermKey key) {
   }
 }
 
+Term Terms::made_of(std::string_view opcode, const std::vector<Term> &values, unsigned bits) {
+  TermKey key{text(opcode), values.size() + 1};
+  for (const Term value : values)
+    key.insert(key.end(), {0, 0, of_value, term_mark | value});
+  key.insert(key.end(), {static_cast<std::uint64_t>(Operand::Kind::reg), 0, 0, 0, bits});
+  return computed(std::move(key));
+}
+
+std::optional<std::vector<Term>> Terms::made_by(std::string_view opcode, Term term) {
+  if (kind(term) != TermKind::computed || keys_[term][1] != text(opcode))
+    return std::nullopt;
+  const TermKey key = keys_[term];
+  std::vector<Term> values;
+  for (const std::uint64_t word : key)
+    if ((word & term_mark) != 0)
+      values.push_back(part(word));
+  return made_of(opcode, values, static_cast<unsigned>(key.back())) == term
+             ? std::optional(std::move(values))
+             : std::nullopt;
+}
+
 Term Terms::plus(Term base, std::int64_t offset) {
   constexpr std::uint64_t low = 0xffffffff; // in two words, so that no bit looks like a mark
   const auto [first, number] = with_number(base);

@@ -22,6 +22,9 @@ using Term = std::uint32_t;
 using TermKey = std::vector<std::uint64_t>;
 inline constexpr std::uint64_t term_mark = std::uint64_t{1} << 63;
 
+/// In the key of what is computed: the kind of an operand that is one value.
+inline constexpr std::uint64_t of_value = 100;
+
 /// What the first word of a key says.
 enum class TermKind : std::uint8_t { fresh, number, real, computed, offset, sum, choice };
 
@@ -50,6 +53,11 @@ public:
   }
   /// What an instruction makes of other terms; `key` says which and of what.
   Term computed(TermKey key) { return made(TermKind::computed, std::move(key)); }
+  /// What an instruction with a register of `bits` for its result makes of values, which are
+  /// registers or numbers: as Side::read() and Side::compute() have it.
+  Term made_of(std::string_view opcode, const std::vector<Term> &values, unsigned bits);
+  /// The values that such an instruction made a term of, if it did.
+  std::optional<std::vector<Term>> made_by(std::string_view opcode, Term term);
   /// base + offset, 64 bits.
   Term plus(Term base, std::int64_t offset);
   /// a + b, 64 bits.

@@ -37,7 +37,6 @@
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
 #include "synth/prove/header.h"
-#include "synth/prove/not_proved.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -395,11 +394,11 @@ private:
     };
     const auto [base, offset] = terms_.with_number(address);
     const auto [other_base, other_offset] = terms_.with_number(*to);
-    const Term distance = other_.made("sub.s64", {base, other_base}, 64);
-    const Term moved = other_.made(
+    const Term distance = terms_.made_of("sub.s64", {base, other_base}, 64);
+    const Term moved = terms_.made_of(
         "add.s64", {distance, terms_.number(offset - other_offset + bytes(load) - 1)}, 64);
     const Term near =
-        other_.made("setp.lt.u64", {moved, terms_.number(bytes(load) + bytes(store) - 1)}, 1);
+        terms_.made_of("setp.lt.u64", {moved, terms_.number(bytes(load) + bytes(store) - 1)}, 1);
     const auto found = known.truth.find(near);
     return found != known.truth.end() && !found->second;
   }
@@ -476,9 +475,9 @@ void check_around(const Module &before, const Function &kernel, const Module &af
 
 } // namespace
 
-std::string prove_same(const Module &before, const Function &kernel, const Module &after,
-                       const Function &other, const Liberties &liberties) {
-  return fault_of([&] {
+Proved prove_same(const Module &before, const Function &kernel, const Module &after,
+                  const Function &other, const Liberties &liberties) {
+  return proved([&] {
     check_around(before, kernel, after, other);
     SameProof(before, kernel, after, other, liberties).run();
   });

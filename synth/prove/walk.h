@@ -3,6 +3,7 @@
 // The proof of a kernel that was rewritten in its place, from the two texts alone: each thread does
 // what it did, in the same order.
 
+#include "synth/prove/not_proved.h"
 #include "synth/prove/side.h"
 
 #include <functional>
@@ -44,9 +45,9 @@ struct Liberties {
   MakeOmissions omissions = {};
 };
 
-/// What is not proved of a kernel that was rewritten in its place, for the same launch; empty: all
-/// is. Both functions may be of one module.
-std::string prove_same(const Module &before, const Function &kernel, const Module &after,
-                       const Function &other, const Liberties &liberties = {});
+/// Proves that a kernel that was rewritten in its place does what it did, for the same launch. Both
+/// functions may be of one module.
+Proved prove_same(const Module &before, const Function &kernel, const Module &after,
+                  const Function &other, const Liberties &liberties = {});
 
 } // namespace ptxasw::proof

@@ -46,11 +46,11 @@ std::string write_registers(const KernelContext &context, const Proposal &propos
   return same_launch_version(context, proposal, std::nullopt);
 }
 
-std::string prove_registers(const KernelContext &context, const Function &sibling,
-                            const Proposal &proposal) {
+proof::Proved prove_registers(const KernelContext &context, const Function &sibling,
+                              const Proposal &proposal) {
   const Module &written = context.module;
   const Function &kernel = context.kernel;
-  return proof::fault_of([&] {
+  return proof::proved([&] {
     check_same_launch(context, proposal);
     proof::show(!moves_registers(written), moved.meaning);
     proof::show(written.text(kernel.body) == written.text(sibling.body), "its body is another");

@@ -51,7 +51,7 @@ void check_beginning(const Module &module, const Function &kernel, const Functio
   ScriptReader script(module, sibling, kernel);
   const auto appended = std::span(sibling.parameters).subspan(kernel.parameters.size());
   begin_resized(script, appended[0].name, appended[1].name);
-  const std::uint32_t added = script.reader.position();
+  const std::uint32_t added = script.position();
   show(sibling.instructions.size() == kernel.instructions.size() + added &&
            sibling.instructions[added - 1].span.end <= inside.begin &&
            sibling.labels.size() == kernel.labels.size() &&
@@ -74,11 +74,11 @@ void check_appended(const Module &module, const Function &kernel, const Function
 
 } // namespace
 
-std::string prove_resize(const KernelContext &context, const Function &sibling,
-                         const Proposal &proposal) {
+proof::Proved prove_resize(const KernelContext &context, const Function &sibling,
+                           const Proposal &proposal) {
   const Module &written = context.module;
   const Function &kernel = context.kernel;
-  return proof::fault_of([&] {
+  return proof::proved([&] {
     const auto obstacle = resize_obstacle(context);
     show(!obstacle, obstacle ? obstacle->meaning : "");
     const std::uint32_t extent = proposal.sibling.extent[0];

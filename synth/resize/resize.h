@@ -35,7 +35,7 @@ void begin_resized(Script &to, std::string_view grid, std::string_view block);
 inline constexpr std::uint32_t resized_instructions = 9; ///< of that
 
 /// Family::prove.
-std::string prove_resize(const KernelContext &context, const Function &sibling,
-                         const Proposal &proposal);
+proof::Proved prove_resize(const KernelContext &context, const Function &sibling,
+                           const Proposal &proposal);
 
 } // namespace ptxasw::synth

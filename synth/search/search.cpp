@@ -234,7 +234,7 @@ private:
     const std::chrono::duration<double, std::milli> took = Clock::now() - begin;
     candidate.milliseconds = took.count();
     const std::size_t index = result_.candidates.size();
-    const bool proved = candidate.withdrawn.empty();
+    const bool proved = !candidate.withdrawn;
     result_.candidates.push_back(std::move(candidate));
     if (!proved)
       return std::nullopt;

@@ -7,6 +7,7 @@
 
 #include "analysis/bound.h"
 #include "grammar/module.h"
+#include "synth/prove/not_proved.h"
 #include "synth/sibling_table.h"
 
 #include <cstdint>
@@ -46,10 +47,10 @@ struct SearchCandidate {
   /// What was done to the kernel: `meld:54:all`, `promote:9`, `shuffle:all`, `cache:nc`; of a
   /// version beside what became of it at last its family and variant: `retile:x4`.
   std::vector<std::string> steps;
-  std::string sibling;     ///< the name of a version beside the kernel; empty: it is in its place
-  std::string withdrawn;   ///< what is not proved; empty: all is
-  SearchCost cost;         ///< if it is not withdrawn
-  double milliseconds = 0; ///< to write, prove and bound it
+  std::string sibling; ///< the name of a version beside the kernel; empty: it is in its place
+  std::optional<proof::NotProved> withdrawn; ///< what is not proved; nothing: all is
+  SearchCost cost;                           ///< if it is not withdrawn
+  double milliseconds = 0;                   ///< to write, prove and bound it
   bool chosen = false;
   /// Loads were promoted: the cost is that of launches in which stores stay away from them.
   bool apart = false;

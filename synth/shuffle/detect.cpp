@@ -242,12 +242,6 @@ private:
       earlier_.emplace(emulation_, groups_, loads_);
     return earlier_->contain(load);
   }
-  const Instruction &instruction(std::size_t access) const {
-    return function_.instructions[emulation_.trace()[access].instruction];
-  }
-  std::span<const Operand> elements(std::size_t access) const {
-    return elements_of(module_, instruction(access));
-  }
   /// A scalar load that runs at `position`.
   Holder scalar(std::size_t load, std::size_t position) const {
     return {load, 0, position, loads_[load].group};
@@ -258,8 +252,7 @@ private:
     loads_.resize(trace.size());
     for (std::size_t i = 0; i < trace.size(); ++i) {
       const MemoryAccess &access = trace[i];
-      const Candidate kind =
-          candidate(module_, function_, function_.instructions[access.instruction], widths_);
+      const Candidate kind = candidate(module_, function_, judge_.instruction(i), widths_);
       if (!kind.is_load())
         continue;
       const auto keep = [&](Reason reason) {
@@ -269,8 +262,7 @@ private:
         keep(kind.reason);
         continue;
       }
-      if (kind.is_generic &&
-          !generic_.is_global(function_, function_.instructions[access.instruction])) {
+      if (kind.is_generic && !generic_.is_global(function_, judge_.instruction(i))) {
         keep(Reason::not_global);
         continue;
       }
@@ -287,14 +279,14 @@ private:
       Group &group = groups_.of(form);
       group.members.push_back(i);
       loads_[i] = {&group, form.constant,
-                   bit_width(module_.opcode(function_.instructions[access.instruction]).type) / 8};
+                   bit_width(module_.opcode(judge_.instruction(i)).type) / 8};
     }
   }
 
   void add_source(std::size_t load, std::size_t position) {
     LoadInfo &info = loads_[load];
     info.is_source = true;
-    for (unsigned element = 0; element < elements(load).size(); ++element) {
+    for (unsigned element = 0; element < judge_.elements(load).size(); ++element) {
       auto &sources =
           info.group->sources[info.constant + std::uint64_t{element} * loads_[load].bytes];
       if (sources.size() == sources_per_address)
@@ -310,7 +302,7 @@ private:
     Reuse reuse;
     reuse.load = emulation_.trace()[load].instruction;
     bool assumed_no_wrap = false, assumed_no_alias = false;
-    for (unsigned element = 0; element < elements(load).size(); ++element) {
+    for (unsigned element = 0; element < judge_.elements(load).size(); ++element) {
       Verdict verdict = cover_element({load, element, load, loads_[load].group});
       if (verdict.reason)
         return verdict.reason;
@@ -441,8 +433,8 @@ private:
          member != group.members.end() && trace[*member].block == trace[first].block &&
          loads.size() < hoist_window;
          ++member)
-      if (elements(*member).size() == 1 && instruction(*member).guard == no_register &&
-          !loads_[*member].is_source)
+      if (judge_.elements(*member).size() == 1 &&
+          judge_.instruction(*member).guard == no_register && !loads_[*member].is_source)
         loads.push_back(*member);
     if (loads.size() < 2 || loads[0] != first)
       return false;

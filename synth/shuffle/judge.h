@@ -67,6 +67,12 @@ public:
   /// The address of an element, expanded.
   Expr element_address(const Holder &holder);
   Between &between() { return between_; }
+  /// The instruction of an access.
+  const Instruction &instruction(std::size_t access) const {
+    return function_.instructions[emulation_.trace()[access].instruction];
+  }
+  /// The registers that a load writes, one for each element.
+  std::span<const Operand> elements(std::size_t access) const;
   /// Z3 contexts that were needed.
   unsigned solver_contexts() const { return solver_.contexts(); }
   unsigned asked_solver() const { return solver_.questions(); }
@@ -79,10 +85,6 @@ private:
   const Known &known_at(BlockId block);
   bool proved_by_solver(Expr a, Expr b, SourceLane from, BlockId block);
 
-  const Instruction &instruction(std::size_t access) const {
-    return function_.instructions[emulation_.trace()[access].instruction];
-  }
-  std::span<const Operand> elements(std::size_t access) const;
   /// Bytes of one element.
   unsigned element_bytes(std::size_t access) const {
     return bit_width(module_.opcode(instruction(access)).type) / 8;

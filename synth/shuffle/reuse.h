@@ -90,7 +90,7 @@ struct Hoist {
 struct KeptLoad {
   std::uint32_t load = 0;
   Reason reason = Reason::no_source;
-  std::string_view detail = {};     ///< of an unproved one: what the proof misses
+  std::string detail = {};          ///< of an unproved one: what the proof misses
   std::string_view obligation = {}; ///< and the name of the obligation that it belongs to
 };
 

@@ -2,14 +2,12 @@
 // itself has, beside the kernel, for a launch to choose. Where it stands in the kernel's place
 // instead, rewrite_module() decides by the target (synth/rewrite.h).
 //
-// The version has the body that the kernel gets where it is rewritten in its place. So the proof is
-// the same one (synth/proof): it is asked of the module in which the sibling's body stands in the
-// kernel, as a text, and everything else is as it was. Which loads are said to be replaced is found
-// again from the kernel; if that is not what the text did, the two do not line up, and nothing is
-// proved.
+// The version has the body that the kernel gets where it is rewritten in its place, so the proof of
+// that is the same one (synth/proof). Which loads are said to be replaced is found again from the
+// kernel; if that is not what the text did, the two do not line up, and nothing is proved.
 
-#include "grammar/edits.h"
 #include "synth/proof/prove.h"
+#include "synth/prove/header.h"
 #include "synth/rewrite.h"
 #include "synth/same_launch.h"
 #include "synth/shuffle/emit.h"
@@ -97,31 +95,21 @@ FamilyAnswer propose_shuffle(const KernelContext &context) {
   return answer;
 }
 
-std::string prove_shuffle(const KernelContext &context, const Function &sibling,
-                          const Proposal &proposal) {
+proof::Proved prove_shuffle(const KernelContext &context, const Function &sibling,
+                            const Proposal &proposal) {
   const Module &written = context.module;
   const Function &kernel = context.kernel;
-  return proof::fault_of([&] {
+  return proof::proved([&] {
     check_same_launch(context, proposal);
-    Edits edits;
-    edits.replace(kernel.body, std::string(written.text(sibling.body)));
-    const auto in_place = edits.apply(written.text());
-    const auto changed = parse(in_place.value_or(""), "in place");
-    const Function *const rewritten = changed ? kernel_named(**changed, kernel.name) : nullptr;
-    proof::show(rewritten != nullptr, "its body cannot stand in the kernel");
-    // With the same body, so that pragmas stand at the same places.
-    check_same_header(**changed, *rewritten, written, sibling);
-    std::vector<std::vector<std::uint32_t>> replaced(written.functions.size());
-    const auto own = static_cast<std::size_t>(&kernel - written.functions.data());
-    replaced[own] = shuffled(context, proposal.variant).replaced;
-    if (replaced[own].empty())
-      return proof::show(written.text(kernel.body) == written.text(sibling.body),
-                         "nothing is replaced");
-    const std::vector<FunctionProof> proofs =
-        prove(written, *in_place, replaced, rewriting(kernel, proposal.variant));
-    for (const Unproved &one : proofs[own].unproved)
+    proof::check_entry(written, kernel, written, sibling);
+    proof::show(proof::same_directives(kernel, sibling), "its directives are others");
+    const std::vector<std::uint32_t> &replaced = shuffled(context, proposal.variant).replaced;
+    proof::show(!replaced.empty(), "nothing is replaced");
+    const FunctionProof shown = prove_replaced(written, kernel, written, sibling, replaced,
+                                               rewriting(kernel, proposal.variant));
+    for (const Unproved &one : shown.unproved)
       proof::show_at(kernel.instructions[one.load].line, false,
-                     fmt::format("{}: {}", to_string(one.missing.obligation), one.missing.why));
+                     fmt::format("{}: {}", one.missing.part, one.missing.why));
   });
 }
 

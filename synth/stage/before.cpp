@@ -56,7 +56,7 @@ Before repeating(const KernelContext &context, Before ways, std::set<RegisterId>
           continue;
         if (!is_way(module.opcode(instruction)) &&
             !is_known_before(module, instruction, emulator::Scope::thread))
-          throw Refused{unforeseen.at(instruction.line)};
+          throw unforeseen.at(instruction.line);
         for_each_register(module, instruction,
                           [&](RegisterId reg, RegisterUse) { registers.insert(reg); });
         grows = true;
@@ -151,10 +151,10 @@ Before before_loop(const KernelContext &context, LoopId loop, std::set<RegisterI
       context.kernel.instructions[cfg.blocks()[cfg.loops()[loop].header].first];
   Before result{ways_to(cfg, loop), {}};
   if (result.blocks.empty() || result.blocks[0] != 0)
-    throw Refused{first.at(header.line)};
+    throw first.at(header.line);
   for (const BlockId block : result.blocks)
     if (cfg.loop_of(block) != no_index || cfg.irreducible(block))
-      throw Refused{around.at(header.line)};
+      throw around.at(header.line);
   return repeating(context, std::move(result), std::move(registers));
 }
 

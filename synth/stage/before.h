@@ -23,7 +23,7 @@ struct Before {
   std::vector<std::uint32_t> instructions;
 };
 
-/// What tells that before the kernel runs. Throws Refused where nothing does.
+/// What tells that before the kernel runs. Throws a Refusal where nothing does.
 Before before_loop(const KernelContext &context, LoopId loop, std::set<RegisterId> registers);
 
 /// Returns true if what an instruction writes is known before the kernel runs where what it reads

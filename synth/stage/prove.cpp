@@ -46,6 +46,7 @@
 #include "synth/stage/stage.h"
 
 #include "grammar/roles.h"
+#include "synth/prove/header.h"
 #include "synth/prove/side.h"
 #include "synth/same_launch.h"
 #include "synth/stage/write.h"
@@ -53,6 +54,8 @@
 
 #include <fmt/core.h>
 #include <map>
+#include <set>
+#include <span>
 
 namespace ptxasw::synth::stage {
 namespace {
@@ -60,18 +63,18 @@ namespace {
 using facts::Atoms;
 using facts::Condition;
 using facts::Polynomial;
-using proof::TextReader;
+using proof::show;
 
 class StageProof : OfKernel {
 public:
   StageProof(const KernelContext &kernel, const Module &after, const Function &staged,
              const Staging &staging, Atoms &atoms)
       : OfKernel(kernel), after_(after), staged_(staged), staging_(staging), atoms_(atoms),
-        script_(after, staged, kernel_), reader_(script_.reader) {}
+        reader_(after, staged, kernel_) {}
 
   void run() {
     check_frame();
-    tell_staged(context_, staging_, std::string(tile_), script_,
+    tell_staged(context_, staging_, std::string(tile()), reader_,
                 [&](std::string_view, const auto &...what) { check(what...); });
     if (reader_.position() != staged_.instructions.size() - kernel_.instructions.size())
       reader_.fail("the kernel does not follow");
@@ -81,7 +84,6 @@ public:
 private:
   /// Around what was added the body is the kernel's, and what was added has names of its own.
   void check_frame() {
-    using proof::show;
     show(staged_.instructions.size() > 2 * kernel_.instructions.size() &&
              staged_.scopes.size() == 1 && staged_.target_lists.empty(),
          "it has another shape");
@@ -97,13 +99,42 @@ private:
     show(staged_.instructions[behind].span.begin >= own_code &&
              staged_.instructions[behind - 1].span.end <= own_code,
          "the kernel does not follow");
-    tile_ = proof::added_tile(module_, kernel_, after_, staged_, staging_.size);
-    Function moved = staged_;
-    for (Pragma &pragma : moved.pragmas) {
-      show(pragma.position >= behind, "it has other pragmas");
-      pragma.position -= behind;
+    check_same_header(module_, kernel_, after_, staged_, {.instructions = behind});
+    check_registers();
+  }
+
+  /// The kernel's are there, and each name stands for one thing.
+  void check_registers() {
+    for (RegisterId reg = 0; reg < staged_.registers.size(); ++reg)
+      show(by_name_.emplace(staged_.registers[reg].name, reg).second,
+           "two registers have one name");
+    for (const Register &reg : kernel_.registers) {
+      const auto found = by_name_.find(reg.name);
+      show(found != by_name_.end() && staged_.registers[found->second].type == reg.type &&
+               staged_.registers[found->second].vector == reg.vector,
+           "its registers are others");
     }
-    check_same_header(module_, kernel_, after_, moved);
+    std::set<std::string_view> labels;
+    for (const Label &label : staged_.labels)
+      show(labels.insert(label.name).second, "two labels have one name");
+  }
+
+  /// The name of the one variable that the version has besides the kernel's own: shared memory for
+  /// what is staged, of which the kernel does not know.
+  std::string_view tile() const {
+    const std::size_t own = kernel_.variables.size();
+    show(staged_.variables.size() == own + 1 &&
+             proof::same_declarations(module_, kernel_.variables, after_,
+                                      std::span(staged_.variables).first(own)),
+         "it has other variables");
+    const Variable &tile = staged_.variables.back();
+    show(tile.space == StateSpace::shared && tile.type == ScalarType::b8 && tile.vector == 1 &&
+             tile.alignment >= 16 && tile.size() >= staging_.size && tile.values.empty() &&
+             tile.initializer.size() == 0 && tile.linkage == Linkage::internal,
+         "its tile is not what it must be");
+    show(module_.text(kernel_.body).find(tile.name) == std::string_view::npos,
+         "the kernel knows the tile's name");
+    return tile.name;
   }
 
   /// What is known where a loop is entered: where so many ranges begin, and a number of rounds.
@@ -112,11 +143,8 @@ private:
     proof::Terms terms;
     const proof::Side side(after_, staged_, 0, terms, kernel_);
     proof::Knowledge known;
-    std::map<std::string_view, RegisterId> by_name;
-    for (RegisterId reg = 0; reg < staged_.registers.size(); ++reg) {
+    for (RegisterId reg = 0; reg < staged_.registers.size(); ++reg)
       known.values.push_back(terms.fresh());
-      by_name[staged_.registers[reg].name] = reg;
-    }
     const std::vector<proof::Term> at_first = known.values;
     const auto ends = [&] {
       if (reader_.position() >= staged_.instructions.size())
@@ -135,14 +163,14 @@ private:
     }
     const auto held = [&](const std::string &name) { return known.values[reader_.bound(name)]; };
     const TermReader::Held own = [&](RegisterId reg) {
-      return at_first[by_name.at(kernel_.registers[reg].name)];
+      return at_first[by_name_.at(kernel_.registers[reg].name)];
     };
     TermReader read(terms);
     Tested tested(read);
     if (conditions.empty()) {
-      script_.line("mov.u32 <r_comes>, 1");
+      reader_.line("mov.u32 <r_comes>, 1");
     } else {
-      script_.line("selp.u32 <r_comes>, 1, 0, <p_counted>");
+      reader_.line("selp.u32 <r_comes>, 1, 0, <p_counted>");
       tested.add(held("p_counted"));
     }
     for (const Condition &condition : conditions)
@@ -160,9 +188,8 @@ private:
   const Function &staged_;
   const Staging &staging_;
   Atoms &atoms_;
-  ScriptReader script_;
-  TextReader &reader_;
-  std::string_view tile_;
+  ScriptReader reader_;
+  std::map<std::string_view, RegisterId> by_name_; ///< the version's registers
 };
 
 } // namespace
@@ -170,15 +197,15 @@ private:
 
 namespace ptxasw::synth {
 
-std::string prove_staged(const Module &before, const Function &kernel, const Module &after,
-                         const Function &staged, std::string_view variant) {
+proof::Proved prove_staged(const Module &before, const Function &kernel, const Module &after,
+                           const Function &staged, std::string_view variant) {
   facts::Atoms atoms;
   const KernelContext context(before, kernel);
   const Sites<stage::Staging> answer = stage::staging_of(context, stage::tile_of(variant), atoms);
   if (answer.sites.empty())
-    return answer.refusals.empty() ? "there is no such variant"
-                                   : std::string(answer.refusals[0].meaning);
-  return proof::fault_of(
+    return proof::not_proved(answer.refusals.empty() ? "there is no such variant"
+                                                     : answer.refusals[0].meaning);
+  return proof::proved(
       [&] { stage::StageProof(context, after, staged, answer.sites[0], atoms).run(); });
 }
 

@@ -133,7 +133,7 @@ public:
     staging_.header = block(cfg().loops()[outermost()].header).first;
   }
 
-  /// Throws Refused.
+  /// Throws a Refusal.
   Staging run(std::uint32_t bytes) {
     check_shape();
     Refusal why = here(refusal::none);
@@ -146,7 +146,7 @@ public:
       if (is_read_in_each_round(one))
         add(one);
     if (staging_.ranges.empty())
-      throw Refused{why};
+      throw why;
     const auto last = values_.last_round(block(end_).branch, staging_.conditions);
     require(last.has_value(), refusal::uncounted);
     staging_.count = staging_.round == staging_.entry ? *last + Polynomial(1) : *last;
@@ -437,8 +437,8 @@ Sites<Staging> staging_of(const KernelContext &context, std::uint32_t bytes, fac
   for (LoopId loop = 0; loop < facts.cfg().loops().size() && answer.sites.empty(); ++loop)
     try {
       answer.sites.push_back(Loop(context, loop, atoms).run(bytes));
-    } catch (const Refused &stop) {
-      add_refusal(answer.refusals, stop.refusal);
+    } catch (const Refusal &stop) {
+      add_refusal(answer.refusals, stop);
     }
   if (facts.cfg().loops().empty())
     answer.refusals.push_back(refusals::no_loop);

@@ -55,16 +55,16 @@ FamilyAnswer propose_stage(const KernelContext &context) {
   return answer;
 }
 
-std::string prove_stage(const KernelContext &context, const Function &sibling,
-                        const Proposal &proposal) {
-  const std::string fault = proof::fault_of([&] {
+proof::Proved prove_stage(const KernelContext &context, const Function &sibling,
+                          const Proposal &proposal) {
+  const auto launch = [&] {
     proof::show(proposal.sibling.needs.dynamic_shared == 0,
                 "a launch may ask for shared memory of its own");
     check_same_launch(context, proposal);
+  };
+  return proof::proved(launch).and_then([&] {
+    return prove_staged(context.module, context.kernel, context.module, sibling, proposal.variant);
   });
-  return fault.empty() ? prove_staged(context.module, context.kernel, context.module, sibling,
-                                      proposal.variant)
-                       : fault;
 }
 
 } // namespace

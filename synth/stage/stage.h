@@ -12,9 +12,9 @@
 
 namespace ptxasw::synth {
 
-/// What is not proved of a kernel with a staged loop, for the same launch; empty: each thread does
-/// what it did but for loads of what another one of its block has read. Both may be of one module.
-std::string prove_staged(const Module &before, const Function &kernel, const Module &after,
-                         const Function &staged, std::string_view variant);
+/// Proves that in a kernel with a staged loop each thread does what it did but for loads of what
+/// another one of its block has read, for the same launch. Both may be of one module.
+proof::Proved prove_staged(const Module &before, const Function &kernel, const Module &after,
+                           const Function &staged, std::string_view variant);
 
 } // namespace ptxasw::synth

@@ -57,7 +57,7 @@ double cycles_of_access(const std::string &body) {
   const Parsed parsed(kernel_text(body));
   const Arguments arguments{{{"p", 0}, {1ull << 40}}, {{"n", 0}, {100}}, {{"m", 0}, {7}}};
   Kernel kernel(*parsed.module, *parsed.function, arguments);
-  REQUIRE(kernel.error().empty());
+  REQUIRE_FALSE(kernel.error());
   WarpWalk walk(kernel);
   double cycles = 0;
   walk.run(moment(1, 32), [&](const Step &step) {
@@ -73,7 +73,7 @@ double stores_of(const std::string &body, std::uint32_t n, std::uint32_t m,
   const Parsed parsed(kernel_text(body));
   const Arguments arguments{{{"p", 0}, {1ull << 40}}, {{"n", 0}, {n}}, {{"m", 0}, {m}}};
   Kernel kernel(*parsed.module, *parsed.function, arguments);
-  REQUIRE(kernel.error().empty());
+  REQUIRE_FALSE(kernel.error());
   WarpWalk walk(kernel);
   double times = 0;
   walk.run(moment(4, 64), [&](const Step &step) {
@@ -342,7 +342,7 @@ TEST_CASE("a copy is bound by memory, small blocks by how fast blocks start") {
   question.threads = {1u << 27, 1, 1};
   question.arguments = {{{"n", 0}, {1u << 27}}};
   const Advice advice = advise_text(kernel_text(copy), question);
-  CHECK(advice.refusal.empty());
+  CHECK_FALSE(advice.refusal);
   CHECK(advice.doubts.empty());
   REQUIRE(advice.shapes.size() == 12);
   CHECK(
@@ -374,10 +374,11 @@ TEST_CASE("only shapes that compute the same are advised") {
                               "  st.global.u32 [%rd2], %r3;\n";
   Question question;
   question.threads = {1024, 1, 1};
-  CHECK(advise_text(kernel_text(barrier), question).refusal.find("--launch") != std::string::npos);
+  CHECK(advise_text(kernel_text(barrier), question).refusal.value().find("--launch") !=
+        std::string::npos);
   question.current = BlockShape{128, 1, 1};
   Advice advice = advise_text(kernel_text(barrier), question);
-  CHECK(advice.refusal.empty());
+  CHECK_FALSE(advice.refusal);
   REQUIRE(advice.shapes.size() == 1);
   CHECK(advice.shapes[0].block.x == 128);
   CHECK_FALSE(advice.fixed[0].empty());
@@ -402,7 +403,7 @@ TEST_CASE("what the kernel or the device forbids is not advised") {
   CHECK(advice.shapes[0].block.x == 96);
   CHECK(advice.shapes[0].rounded);
   question.required = BlockShape{2048, 1, 1};
-  CHECK_FALSE(advise_text(kernel_text(copy), question).refusal.empty());
+  CHECK(advise_text(kernel_text(copy), question).refusal);
   question.required.reset();
   question.needs.registers = 255;
   for (const ShapeAdvice &shape : advise_text(kernel_text(copy), question).shapes)
@@ -446,7 +447,7 @@ TEST_CASE("stores of a warp that fill a sector together write no sector in part"
     const Parsed parsed(kernel_text("  mad.wide.u32 %rd2, %r6, 32, %rd1;\n" + stores));
     const Arguments arguments{{{"p", 0}, {1ull << 40}}, {{"n", 0}, {100}}, {{"m", 0}, {7}}};
     Kernel kernel(*parsed.module, *parsed.function, arguments);
-    REQUIRE(kernel.error().empty());
+    REQUIRE_FALSE(kernel.error());
     WarpWalk walk(kernel);
     Surroundings around;
     around.grid = {4, 1, 1};

@@ -96,7 +96,8 @@ std::string fault_of_naive_cache(const Trap &trap) {
     return format(written.error());
   const auto &functions = (*written)->functions;
   const bool is_right =
-      prove_cache({**written, functions[functions.size() - 2]}, functions.back(), proposal).empty();
+      prove_cache({**written, functions[functions.size() - 2]}, functions.back(), proposal)
+          .has_value();
   if (is_right == trap.has("alone"))
     return "";
   return is_right ? "the naive version is taken for right" : "not even the naive version is right";

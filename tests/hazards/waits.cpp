@@ -117,7 +117,7 @@ std::string fault_of_proofs(const Module &module, const SiblingResult &twin) {
         family
             ->prove({**written, (*written)->functions[module.functions.size() - 1]},
                     (*written)->functions.back(), proposal)
-            .empty())
+            .has_value())
       return fmt::format("{} is taken for proved", proposal.sibling.name);
   }
   return "";

@@ -406,10 +406,10 @@ Checked check_neighbours(const std::string &text, const Module &original, unsign
     result.parsed = false;
     return result;
   }
-  const std::string fault = prove_coarsen({**written, (*written)->functions.rbegin()[1]},
-                                          (*written)->functions.back(), proposal);
-  if (!fault.empty()) {
-    fmt::print("seed {}: neighbours are not proved: {}\n", seed, fault);
+  const auto proof = prove_coarsen({**written, (*written)->functions.rbegin()[1]},
+                                   (*written)->functions.back(), proposal);
+  if (!proof) {
+    fmt::print("seed {}: neighbours are not proved: {}\n", seed, proof.error().why);
     result.parsed = false;
     return result;
   }

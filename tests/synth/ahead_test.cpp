@@ -25,7 +25,7 @@ std::string ahead_by(const Module &module, unsigned iterations) {
 
 std::string proof(const Module &module, const std::string &text) {
   const auto after = parsed(text);
-  return prove_loads_ahead(module, only(module), *after, only(*after));
+  return fault_of(prove_loads_ahead(module, only(module), *after, only(*after)));
 }
 
 /// The proof of a text with its first `from` replaced.

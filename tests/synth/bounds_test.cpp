@@ -208,7 +208,7 @@ TEST_CASE("without the table's bounds the text is not proved") {
     change(other.sibling.needs.bounded);
     return prove_coarsen({*written, function(*written, "k")},
                          function(*written, proposal.sibling.name), other)
-        .empty();
+        .has_value();
   };
   using Bounds = std::vector<IndexBound>;
   CHECK(proved([](Bounds &) {}));

@@ -72,8 +72,8 @@ std::string proof(const std::string &text, const std::string &changed, bool prom
   std::string body = changed.substr(changed.find(".visible"));
   body.replace(body.find(" k("), 2, " k__ptxasw_cache_x");
   const auto written = parse(text + "\n" + body, "test.ptx");
-  return written ? prove_cache({**written, (*written)->functions[0]}, (*written)->functions[1],
-                               proposal_of("x", promised))
+  return written ? fault_of(prove_cache({**written, (*written)->functions[0]},
+                                        (*written)->functions[1], proposal_of("x", promised)))
                  : format(written.error());
 }
 
@@ -122,9 +122,10 @@ TEST_CASE("in place, too, but nobody has promised anything there") {
   const auto text = cache_family.in_place({*module, module->functions[0]}, "nc");
   REQUIRE(text);
   const auto after = parsed(*text);
-  CHECK(prove_requalified(*module, module->functions[0], *after, after->functions[0]).empty());
+  CHECK(prove_requalified(*module, module->functions[0], *after, after->functions[0]).has_value());
   const auto elsewhere = parsed(replaced(*text, "sm_80", "sm_90"));
-  CHECK(prove_requalified(*module, module->functions[0], *elsewhere, elsewhere->functions[0]) ==
+  CHECK(fault_of(prove_requalified(*module, module->functions[0], *elsewhere,
+                                   elsewhere->functions[0])) ==
         "something beside the kernel changed");
 }
 
@@ -210,7 +211,7 @@ TEST_CASE("the proof wants the promise") {
   Proposal other = proposal_of("x", true);
   other.sibling.grid[0] = 2;
   const auto module = parsed(plain);
-  CHECK(prove_cache({*module, module->functions[0]}, module->functions[0], other) ==
+  CHECK(fault_of(prove_cache({*module, module->functions[0]}, module->functions[0], other)) ==
         "the table does not say what is proved");
 }
 
@@ -273,7 +274,7 @@ void try_mutant(const std::string &text, bool promised, MutantCount &count) {
   }
   const Proposal proposal = proposal_of("x", promised);
   if (!prove_cache({**written, (*written)->functions[0]}, (*written)->functions[1], proposal)
-           .empty()) {
+           .has_value()) {
     ++count.refused;
     return;
   }

@@ -30,7 +30,7 @@ std::string carried(const Module &module) {
 
 std::string proof(const Module &module, const std::string &text) {
   const auto after = parsed(text);
-  return prove_promoted(module, only(module), *after, only(*after));
+  return fault_of(prove_promoted(module, only(module), *after, only(*after)));
 }
 
 } // namespace

@@ -161,10 +161,10 @@ TEST_CASE("the proof refuses what is changed before the bodies") {
       auto module = parse(changed, "mutant.ptx");
       if (!module)
         return std::string("no PTX");
-      return prove_in_kernel({*original, function(*original, one.kernel)},
-                             {*beside, function(*beside, one.kernel)},
-                             {*beside, function(*beside, proposal.sibling.name)},
-                             {**module, function(**module, one.kernel)}, form);
+      return fault_of(prove_in_kernel({*original, function(*original, one.kernel)},
+                                      {*beside, function(*beside, one.kernel)},
+                                      {*beside, function(*beside, proposal.sibling.name)},
+                                      {**module, function(**module, one.kernel)}, form));
     };
     const InKernelForm form{proposal.sibling, one.block};
     REQUIRE(proved(result.text, form).empty());

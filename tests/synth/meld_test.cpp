@@ -51,7 +51,7 @@ TEST_CASE("what differs is chosen, what is the same is not") {
   CHECK(sites.sites[0].saved == 12);
   const std::string text = melded(*module);
   const auto after = parsed(text);
-  CHECK(prove_melded(*module, only(*module), *after, only(*after)).empty());
+  CHECK(prove_melded(*module, only(*module), *after, only(*after)).has_value());
   const auto count = [&](std::string_view what) {
     std::size_t found = 0;
     for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
@@ -86,7 +86,7 @@ TEST_CASE("of several branches each can be melded alone") {
     const auto one = meld_branch({*module, only(*module)}, site.instruction, MeldCutoff::all);
     REQUIRE(one);
     const auto after = parsed(*one);
-    CHECK(prove_melded(*module, only(*module), *after, only(*after)).empty());
+    CHECK(prove_melded(*module, only(*module), *after, only(*after)).has_value());
     CHECK(meld_sites({*after, only(*after)}, MeldCutoff::all).sites.size() == 1);
   }
 }
@@ -105,8 +105,8 @@ TEST_CASE("the proof knows variables apart that have one name") {
   };
   const std::string load = "\tld.local.b32 %r5, [v];\n";
   const auto one = with(load, ""), other = with("", load);
-  CHECK(prove_melded(*one, only(*one), *one, only(*one)).empty());
-  CHECK_FALSE(prove_melded(*one, only(*one), *other, only(*other)).empty());
+  CHECK(prove_melded(*one, only(*one), *one, only(*one)).has_value());
+  CHECK_FALSE(prove_melded(*one, only(*one), *other, only(*other)).has_value());
 }
 
 TEST_CASE("what one arm says of a load's bytes does not become the other's") {
@@ -124,16 +124,16 @@ TEST_CASE("what one arm says of a load's bytes does not become the other's") {
   CHECK(text.find("ld.global", load + 4) == std::string::npos);
   CHECK(text.find("used_bytes_mask") == std::string::npos);
   const auto after = parsed(text);
-  CHECK(prove_melded(*module, only(*module), *after, only(*after)).empty());
+  CHECK(prove_melded(*module, only(*module), *after, only(*after)).has_value());
   const auto wrong = parsed(std::string(text).insert(load, half));
-  CHECK_FALSE(prove_melded(*module, only(*module), *wrong, only(*wrong)).empty());
-  CHECK(prove_melded(*module, only(*module), *module, only(*module)).empty());
+  CHECK_FALSE(prove_melded(*module, only(*module), *wrong, only(*wrong)).has_value());
+  CHECK(prove_melded(*module, only(*module), *module, only(*module)).has_value());
 }
 
 TEST_CASE("the proof refuses what lanes must agree on or are asked for") {
   const auto same = [](const std::string &tail) {
     const auto module = parsed(kernel(add_one, add_two, "", tail));
-    return prove_melded(*module, only(*module), *module, only(*module));
+    return fault_of(prove_melded(*module, only(*module), *module, only(*module)));
   };
   CHECK(same("\t@%p bra $out;\n$out:\n").empty());
   CHECK_FALSE(same("\t@%p bra.uni $out;\n$out:\n").empty());
@@ -148,7 +148,7 @@ TEST_CASE("the proof refuses what lanes must agree on or are asked for") {
   const auto together = parsed(std::string(apart->text())
                                    .replace(apart->text().find("\t@%p bra $when;"),
                                             std::string::npos, uniform + plain + "\tret;\n}\n"));
-  CHECK_FALSE(prove_melded(*apart, only(*apart), *together, only(*together)).empty());
+  CHECK_FALSE(prove_melded(*apart, only(*apart), *together, only(*together)).has_value());
 }
 
 TEST_CASE("the proof wants all else to be as it was") {
@@ -158,7 +158,7 @@ TEST_CASE("the proof wants all else to be as it was") {
     std::string changed = text;
     changed.replace(changed.find(from), from.size(), to);
     const auto after = parsed(changed);
-    return prove_melded(*module, only(*module), *after, only(*after));
+    return fault_of(prove_melded(*module, only(*module), *after, only(*after)));
   };
   CHECK(fault("sm_70", "sm_75") == "something beside the kernel changed");
   CHECK_FALSE(fault("{\n", "{\n\t.shared .b32 own;\n").empty());
@@ -170,7 +170,8 @@ TEST_CASE("the proof wants all else to be as it was") {
     other.replace(other.find("k("), 1, "other");
     other.replace(other.find(from), from.size(), to);
     const auto both = parsed(std::string(module->text()) + other);
-    return prove_melded(*both, both->functions[both->functions.size() - 2], *both, only(*both));
+    return fault_of(
+        prove_melded(*both, both->functions[both->functions.size() - 2], *both, only(*both)));
   };
   CHECK(beside("", "").empty());
   CHECK_FALSE(beside(".u64 a", ".u64 .ptr .global .align 16 a").empty());

@@ -373,7 +373,7 @@ namespace {
 
 /// What the proof says of the naive rewrite of a hazard or its twin; empty: proved. It tests no
 /// index for wrap-around, so except for the rule about that, none counts as wrapping.
-Missing naive_verdict(const test::Hazard &hazard, const std::string &text) {
+proof::NotProved naive_verdict(const test::Hazard &hazard, const std::string &text) {
   RewriteOptions options;
   options.assume_no_wrap = hazard.rule != "3";
   auto module = parse(text, "module");
@@ -405,9 +405,9 @@ TEST_CASE("rewrites that fall into a hazard are refused") {
       continue;
     CAPTURE(hazard.name);
     ++hazards;
-    const Missing missing = naive_verdict(hazard, hazard.text);
+    const proof::NotProved missing = naive_verdict(hazard, hazard.text);
     CHECK_FALSE(missing.why.empty());
-    ++by_obligation[std::string(to_string(missing.obligation))];
+    ++by_obligation[std::string(missing.part)];
     if (hazard.twin.empty())
       continue;
     ++twins;
@@ -533,7 +533,7 @@ TEST_CASE("what is not proved is withdrawn and counted") {
                             const auto &replaced, const RewriteOptions &given) {
       auto proofs = prove(original, rewritten, replaced, given);
       if (rounds++ < until)
-        proofs[0].unproved.push_back({replaced[0].back(), {Obligation::in_row, "a doubt"}});
+        proofs[0].unproved.push_back({replaced[0].back(), unmet(Obligation::in_row, "a doubt")});
       return proofs;
     };
   };

@@ -34,10 +34,10 @@ std::string with_version(const Module &module, const Proposal &proposal) {
   return std::string(module.text()) + "\n" + resize_family.write({module, only(module)}, proposal);
 }
 
-/// What is not proved of the module's last function as the version of the one before.
-std::string proof(const Module &after, const Proposal &proposal) {
+/// The proof of the module's last function as the version of the one before.
+proof::Proved proof(const Module &after, const Proposal &proposal) {
   const std::size_t count = after.functions.size();
-  return count < 2 ? "nothing was added"
+  return count < 2 ? proof::not_proved("nothing was added")
                    : prove_resize({after, after.functions[count - 2]}, after.functions[count - 1],
                                   proposal);
 }
@@ -69,11 +69,11 @@ TEST_CASE("no table but this one is proved") {
     const auto module = kernel(name);
     const Proposal proposal = proposal_of(*module, "b64");
     const auto after = parsed(with_version(*module, proposal));
-    REQUIRE(proof(*after, proposal).empty());
+    REQUIRE(proof(*after, proposal));
     const auto refused = [&](auto change) {
       Proposal other = proposal;
       change(other.sibling);
-      CHECK_FALSE(proof(*after, other).empty());
+      CHECK_FALSE(proof(*after, other));
     };
     refused([](Sibling &s) { s.extent[0] = 0; });
     refused([](Sibling &s) { s.extent[0] = 2048; });
@@ -95,7 +95,7 @@ TEST_CASE("no table but this one is proved") {
   const auto after = parsed(with_version(*module, proposal));
   proposal.sibling.extent[0] = proposal.sibling.needs.extent_multiple[0] = 96;
   proposal.sibling.kind = "b96";
-  CHECK(proof(*after, proposal).empty());
+  CHECK(proof(*after, proposal));
 }
 
 TEST_CASE("a kernel that counts its threads must have none to spare") {
@@ -103,7 +103,7 @@ TEST_CASE("a kernel that counts its threads must have none to spare") {
   Proposal proposal = proposal_of(*module, "b64");
   proposal.sibling.needs.extent_multiple[0] = 1;
   const auto after = parsed(with_version(*module, proposal)); // with a beginning, then
-  CHECK(proof(*after, proposal) == "the number of threads would be another");
+  CHECK(fault_of(proof(*after, proposal)) == "the number of threads would be another");
 }
 
 TEST_CASE("what stands around the body is the kernel's") {
@@ -111,7 +111,7 @@ TEST_CASE("what stands around the body is the kernel's") {
   const Proposal proposal = proposal_of(*module, "b64");
   const std::string text = with_version(*module, proposal);
   const auto fault = [&](const std::string &from, const std::string &to) {
-    return proof(*parsed(replaced(text, from, to)), proposal);
+    return fault_of(proof(*parsed(replaced(text, from, to)), proposal));
   };
   CHECK(fault(".param .u32 k__ptxasw_resize_b64_grid", ".param .u64 k__ptxasw_resize_b64_grid") ==
         "an appended parameter is no extent");
@@ -137,7 +137,8 @@ TEST_CASE("what is added has no name that the body gives to something else") {
   const Proposal proposal = proposal_of(*module, "b64");
   const std::string written = with_version(*module, proposal);
   const auto fault = [&](const char *added) {
-    return proof(*parsed(replaced(written, "\t.reg .pred %ptxasw_beyond;", added)), proposal);
+    return fault_of(
+        proof(*parsed(replaced(written, "\t.reg .pred %ptxasw_beyond;", added)), proposal));
   };
   CHECK(fault("\t.reg .pred %ptxasw_beyond;\n\t.reg .b64 other;").empty());
   CHECK(fault("\t.reg .pred %ptxasw_beyond;\n\t.reg .b64 first;") ==

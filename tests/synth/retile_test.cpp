@@ -309,7 +309,7 @@ void try_mutant(const Written &one, const std::string &text, const std::string &
     ++count.no_ptx;
     return;
   }
-  if (!prove_coarsen({**module, *find(one.kernel)}, *sibling, one.proposal).empty()) {
+  if (!prove_coarsen({**module, *find(one.kernel)}, *sibling, one.proposal).has_value()) {
     ++count.refused;
     return;
   }
@@ -439,8 +439,8 @@ TEST_CASE("where rows are skewed, what is read is there") {
     const std::string moved = text.substr(at, text.find('\n', at) + 1 - at);
     text.erase(at, moved.size()).insert(to, moved);
     const auto module = parsed(one.before + text + one.after);
-    return prove_coarsen({*module, function(*module, one.kernel)},
-                         function(*module, one.proposal.sibling.name), one.proposal);
+    return fault_of(prove_coarsen({*module, function(*module, one.kernel)},
+                                  function(*module, one.proposal.sibling.name), one.proposal));
   };
   const auto has = [](const std::string &text, const char *words) {
     CAPTURE(text);
@@ -502,7 +502,7 @@ TEST_CASE("where lanes come alike in blocks of whole rows alone, the table deman
       claim.sibling.needs.blocks = blocks;
       return prove_coarsen({*module, function(*module, kernel)},
                            function(*module, one.proposal.sibling.name), claim)
-          .empty();
+          .has_value();
     };
     // The second does nothing in warps.
     const bool asks = kernel == std::string_view("columns");
@@ -568,7 +568,7 @@ TEST_CASE("the kernel with fewer registers is the kernel") {
     change(claim.sibling);
     return registers_family
         .prove({*other, function(*other, "mixed")}, function(*other, proposal.sibling.name), claim)
-        .empty();
+        .has_value();
   };
   CHECK(proved(".maxnreg 32", ".maxnreg 24"));
   CHECK(proved(".maxnreg 32", ""));
@@ -617,7 +617,7 @@ TEST_CASE("a version promises of what its parameters point at what the kernel do
     const auto prove = variant == "maxnreg" ? registers_family.prove : prove_coarsen;
     return prove({*other, function(*other, "stencil")}, function(*other, proposal.sibling.name),
                  proposal)
-        .empty();
+        .has_value();
   };
   for (const char *variant : {"x2", "wide-x4", "maxnreg"}) {
     CAPTURE(variant);
@@ -647,7 +647,7 @@ TEST_CASE("a limit of registers must not change what a kernel does") {
     const bool proved = registers_family
                             .prove({*both, both->functions[both->functions.size() - 2]},
                                    both->functions.back(), proposal)
-                            .empty();
+                            .has_value();
     CHECK(proved == result.changed);
     return result.changed ? "" : std::string(result.kernels.back().refusals.back().reason);
   };
@@ -675,7 +675,7 @@ TEST_CASE("wide accesses are proved for what the table needs, and for nothing le
     change(proposal.sibling);
     return prove_coarsen({*module, function(*module, "stencil")},
                          function(*module, one.proposal.sibling.name), proposal)
-        .empty();
+        .has_value();
   };
   CHECK(one.sibling.find("st.global.v4.f32") != std::string::npos);
   REQUIRE(one.proposal.sibling.needs.aligned.size() == 2);
@@ -708,7 +708,7 @@ TEST_CASE("shared memory is each copy's own, and the launch has no more of it") 
     change(proposal.sibling);
     return prove_coarsen({*module, function(*module, "rounds")},
                          function(*module, one.proposal.sibling.name), proposal)
-        .empty();
+        .has_value();
   };
   const std::string first = ".shared .align 16 .b8 __ptxasw_room0_0[16];";
   CHECK(proved(first, first));
@@ -741,7 +741,7 @@ TEST_CASE("local memory is each copy's own, and no more than a thread has") {
     const auto module = parsed(one.before + changed + one.after);
     return prove_coarsen({*module, function(*module, "stacked")},
                          function(*module, one.proposal.sibling.name), one.proposal)
-        .empty();
+        .has_value();
   };
   const std::string first = ".local .align 16 .b8 __ptxasw_room0_0[32];";
   CHECK(proved(first, first));
@@ -767,7 +767,7 @@ TEST_CASE("what belongs to a call is each copy's own, and an assertion names the
     const auto module = parsed(one.before + changed + one.after);
     return prove_coarsen({*module, function(*module, "sure")},
                          function(*module, one.proposal.sibling.name), one.proposal)
-        .empty();
+        .has_value();
   };
   const auto bytes = [](std::string_view name) {
     std::string list;
@@ -800,7 +800,7 @@ TEST_CASE("what belongs to a call is each copy's own, and an assertion names the
   const auto module = parsed(both.before + mixed + both.after);
   CHECK_FALSE(prove_coarsen({*module, function(*module, "called")},
                             function(*module, both.proposal.sibling.name), both.proposal)
-                  .empty());
+                  .has_value());
 }
 
 TEST_CASE("each copy's part of dynamic memory is as large as the kernel's") {
@@ -819,7 +819,7 @@ TEST_CASE("each copy's part of dynamic memory is as large as the kernel's") {
     change(proposal.sibling);
     return prove_coarsen({*module, function(*module, "sums")},
                          function(*module, one.proposal.sibling.name), proposal)
-        .empty();
+        .has_value();
   };
   CHECK(one.proposal.sibling.needs.dynamic_shared == 4);
   const std::string part = "shr.u32 %part, %dynamic, 2;";
@@ -844,7 +844,7 @@ TEST_CASE("the table must say what is proved") {
     change(proposal.sibling);
     return prove_coarsen({*module, function(*module, "mixed")},
                          function(*module, one.proposal.sibling.name), proposal)
-        .empty();
+        .has_value();
   };
   CHECK(proved([](Sibling &) {}));
   CHECK_FALSE(proved([](Sibling &s) { s.grid = {4, 1, 1}; }));

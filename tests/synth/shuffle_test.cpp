@@ -44,7 +44,7 @@ SiblingResult with_shuffles(const Module &module, const std::vector<std::string>
 }
 
 /// What the proof says of a kernel's version whose body is that of `after`.
-std::string fault_beside(const Module &module, const Module &after) {
+proof::Proved proof_beside(const Module &module, const Module &after) {
   const Function &kernel = only(module);
   const auto written =
       parse(fmt::format("{}\n{}{}\n", module.text(),
@@ -52,7 +52,7 @@ std::string fault_beside(const Module &module, const Module &after) {
                         after.text(only(after).body)),
             "written.ptx");
   if (!written)
-    return written.error().message;
+    return proof::not_proved(written.error().message);
   const FamilyAnswer answer = propose(*find_family("shuffle"), {module, kernel});
   REQUIRE_FALSE(answer.proposals.empty());
   const auto &functions = (*written)->functions;
@@ -127,17 +127,17 @@ TEST_CASE("the proof wants the kernel's launch, too") {
   const auto written = parsed(result.text);
   const Proposal &proposal = result.kernels[0].written[0];
   const Function &kernel = written->functions[0], &sibling = written->functions[1];
-  CHECK(shuffle_family.prove({*written, kernel}, sibling, proposal).empty());
+  CHECK(shuffle_family.prove({*written, kernel}, sibling, proposal).has_value());
   Proposal other = proposal;
   other.sibling.grid[0] = 2;
-  CHECK_FALSE(shuffle_family.prove({*written, kernel}, sibling, other).empty());
+  CHECK_FALSE(shuffle_family.prove({*written, kernel}, sibling, other).has_value());
   std::string text = result.text;
   const std::size_t at = text.rfind(".param .u64");
   text.replace(at, 11, ".param .b64");
   const auto changed = parsed(text);
   CHECK_FALSE(
       shuffle_family.prove({*changed, changed->functions[0]}, changed->functions[1], proposal)
-          .empty());
+          .has_value());
 }
 
 TEST_CASE("changed lines are refused, or change nothing") {
@@ -150,14 +150,14 @@ TEST_CASE("changed lines are refused, or change nothing") {
     const auto in_place = rewrite_module(module->text(), "k.ptx", always);
     REQUIRE(in_place);
     REQUIRE(in_place->changed);
-    CHECK(fault_beside(*module, *parsed(in_place->text)).empty());
+    CHECK(proof_beside(*module, *parsed(in_place->text)));
     LineChanges changes;
     changes.mark = "ptxasw";
     changes.changes = {{"\\b31\\b", "30"},   {"\\b1\\b", "2"},      {"\\.lt\\b", ".le"},
                        {"\\.ge\\b", ".gt"},  {"@!", "@"},           {"@%", "@!%"},
                        {"\\.and\\b", ".or"}, {"\\.down\\b", ".up"}, {"\\.u32\\b", ".s32"},
                        {"\\beq\\b", "ne"}};
-    changes.prove = fault_beside;
+    changes.prove = proof_beside;
     try_mutants(*module, in_place->text, changes, count);
   }
   INFO(count.tried, " tried, ", count.refused, " refused, ", count.no_ptx, " no PTX");

@@ -27,7 +27,7 @@ std::string staged(const Module &module) {
 
 std::string proof(const Module &module, const std::string &text) {
   const auto after = parsed(text);
-  return prove_staged(module, only(module), *after, only(*after), "4k");
+  return fault_of(prove_staged(module, only(module), *after, only(*after), "4k"));
 }
 
 std::unique_ptr<Module> hazard_named(const std::string &name) {
@@ -173,8 +173,8 @@ TEST_CASE("the kernel follows as it was") {
   CHECK_FALSE(fault("\t.shared", "\t.shared .b32 own;\n\t.shared").empty());
   // Another variant than the one that was asked for.
   const auto after = parsed(text);
-  CHECK_FALSE(prove_staged(*module, only(*module), *after, only(*after), "16k").empty());
-  CHECK_FALSE(prove_staged(*module, only(*module), *module, only(*module), "4k").empty());
+  CHECK_FALSE(prove_staged(*module, only(*module), *after, only(*after), "16k").has_value());
+  CHECK_FALSE(prove_staged(*module, only(*module), *module, only(*module), "4k").has_value());
 }
 
 TEST_CASE("what is computed for a test is written to none of the other registers") {
@@ -196,9 +196,9 @@ TEST_CASE("a launch with shared memory of its own is refused by the table") {
   const std::string version = stage_family.write({*module, only(*module)}, proposal);
   const auto written = parsed(std::string(module->text()) + "\n" + version);
   const Function &kernel = written->functions[0], &sibling = written->functions[1];
-  CHECK(stage_family.prove({*written, kernel}, sibling, proposal).empty());
+  CHECK(stage_family.prove({*written, kernel}, sibling, proposal).has_value());
   proposal.sibling.needs.dynamic_shared = 1;
-  CHECK_FALSE(stage_family.prove({*written, kernel}, sibling, proposal).empty());
+  CHECK_FALSE(stage_family.prove({*written, kernel}, sibling, proposal).has_value());
 }
 
 namespace {

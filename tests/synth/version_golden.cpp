@@ -36,8 +36,9 @@ std::string fault_of(const Family &family, const Module &module, const Proposal 
   if (!written)
     return format(written.error());
   const auto &functions = (*written)->functions;
-  return family.prove({**written, functions[module.functions.size() - 1]}, functions.back(),
-                      proposal);
+  const auto proof =
+      family.prove({**written, functions[module.functions.size() - 1]}, functions.back(), proposal);
+  return proof ? "" : proof.error().why;
 }
 
 /// What a family says of a module's last kernel; a line that begins with `fault: ` if it is wrong.

@@ -78,7 +78,7 @@ void try_mutant(const Module &module, const std::string &text, const LineChanges
     ++count.no_ptx;
     return;
   }
-  if (!changes.prove(module, **after).empty()) {
+  if (!changes.prove(module, **after)) {
     ++count.refused;
     return;
   }

@@ -4,6 +4,7 @@
 
 #include "emulator/machine/warp_verify.h"
 #include "grammar/module.h"
+#include "synth/prove/not_proved.h"
 
 #include <filesystem>
 #include <functional>
@@ -22,6 +23,11 @@ std::unique_ptr<ptxasw::ptx::Module> parsed(const std::string &text);
 /// The function that a test is about: the last one.
 const ptxasw::ptx::Function &only(const ptxasw::ptx::Module &module);
 
+/// What is not proved; empty: all is.
+inline std::string fault_of(const ptxasw::proof::Proved &proof) {
+  return proof ? "" : proof.error().why;
+}
+
 /// A hazard's file as it is, without the lines of its twin.
 std::string hazard(const std::filesystem::path &path);
 
@@ -38,8 +44,9 @@ struct LineChanges {
   /// Regular expressions and what stands instead of what they match.
   std::vector<std::pair<const char *, const char *>> changes;
   unsigned runs = 4; ///< of what the proof takes, on the warp emulator
-  /// The proof of a text in the place of a module's; empty: it is one.
-  std::function<std::string(const ptxasw::ptx::Module &module, const ptxasw::ptx::Module &after)>
+  /// The proof of a text in the place of a module's.
+  std::function<ptxasw::proof::Proved(const ptxasw::ptx::Module &module,
+                                      const ptxasw::ptx::Module &after)>
       prove;
   /// If a version stands behind the module's own text: how it is launched.
   std::optional<ptxasw::synth::StandIn> stand_in = {};

@@ -268,7 +268,7 @@ Json to_json(const KernelNeeds &subject, const cost::Advice &advice, const cost:
   json["registers"] = subject.needs.registers;
   json["spill_stores"] = subject.spill_stores;
   json["spill_loads"] = subject.spill_loads;
-  json["refusal"] = advice.refusal.empty() ? Json(nullptr) : Json(advice.refusal);
+  json["refusal"] = advice.refusal ? Json(*advice.refusal) : Json(nullptr);
   for (int axis = 0; axis < 3; ++axis) {
     const std::string &why = advice.fixed[axis];
     json["fixed"][std::string(1, "xyz"[axis])] = why.empty() ? Json(nullptr) : Json(why);
@@ -363,8 +363,9 @@ int run(const AdviseRequest &request, const Invocation &invocation) {
         fmt::format("{} on {}{}: {} registers per thread", one.called(), assembled.gpu.name,
                     is_sized ? fmt::format(", {} threads", text_of(asked.threads)) : "",
                     subject.needs.registers),
-        fmt::format("  no advice: {}\n", advice.refusal), to_json(subject, advice, assembled.gpu)};
-    if (advice.refusal.empty())
+        fmt::format("  no advice: {}\n", advice.refusal.value_or("")),
+        to_json(subject, advice, assembled.gpu)};
+    if (!advice.refusal)
       answer.text = is_sized && advice.missing.empty()
                         ? to_text(advice, request, asked)
                         : order_text(subject, advice, request, asked, is_sized,

@@ -121,8 +121,8 @@ std::string steps_text(const SearchCandidate &candidate) {
 
 std::string cost_text(const ToldSearch &told, const SearchCandidate &one, bool at_launch) {
   const SearchCost &cost = one.cost;
-  if (!one.withdrawn.empty())
-    return "withdrawn: " + one.withdrawn;
+  if (one.withdrawn)
+    return "withdrawn: " + one.withdrawn->why;
   if (!cost.no_launch.empty())
     return "not launched: " + cost.no_launch;
   std::string text = fmt::format(
@@ -157,13 +157,13 @@ Json to_json(const ToldSearch &told, bool at_launch) {
                {"candidates", Json::array()}};
   for (const SearchCandidate &one : told.result.candidates) {
     const SearchCost &cost = one.cost;
-    const bool proved = one.withdrawn.empty();
+    const bool proved = !one.withdrawn;
     const auto bound = [&](const Bound &amount, const std::optional<Rational> &there) {
       return amount.most && (there || !at_launch)
                  ? Json(bound_text(told, cost, amount, there, at_launch))
                  : Json();
     };
-    const std::string &reason = proved ? reason_of(cost) : one.withdrawn;
+    const std::string &reason = proved ? reason_of(cost) : one.withdrawn->why;
     const auto all = cost.of_launch();
     json["candidates"].push_back(
         {{"steps", one.steps},
@@ -327,8 +327,8 @@ void predict_time(const Settings &settings, const AskedCosts &asked,
   }
   const cost::Advice advice = cost::advise(module, function, *asked.gpu, question);
   cost.guesses = advice.doubts;
-  if (!advice.refusal.empty() || advice.shapes.empty())
-    cost.no_time = advice.refusal.empty() ? "the launch is not possible" : advice.refusal;
+  if (advice.refusal || advice.shapes.empty())
+    cost.no_time = advice.refusal.value_or("the launch is not possible");
   else
     cost.microseconds = advice.shapes.front().prediction.microseconds;
 }

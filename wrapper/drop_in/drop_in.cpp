@@ -224,7 +224,7 @@ void tell(const DropInRun &run, const std::vector<InputModule> &modules) {
 void withdraw(ModuleReport &report, Reason reason, std::string_view detail) {
   for (KernelReport &kernel : report.kernels) {
     for (const RewriteRecord &record : kernel.rewrites)
-      kernel.kept.push_back({record.line, record.source_line, reason, detail});
+      kernel.kept.push_back({record.line, record.source_line, reason, std::string(detail)});
     kernel.rewrites.clear();
     if (kernel.in_kernel && !kernel.in_kernel->variant.empty()) {
       kernel.in_kernel->variant.clear();

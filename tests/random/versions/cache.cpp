@@ -210,7 +210,7 @@ std::vector<RandomVersion> proved_versions(const Module &module, std::uint64_t s
     ++tried.all;
     if (prove_cache({**written, (*written)->functions[0]}, (*written)->functions[1],
                     version.proposal)
-            .empty()) {
+            .has_value()) {
       ++tried.proved;
       result.push_back(std::move(version));
     } else if (draw.one_in(4)) { // what is refused is wrong now and then, and would be noticed

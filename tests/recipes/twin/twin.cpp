@@ -42,12 +42,15 @@ std::string write_twin(const KernelContext &context, const Proposal &proposal) {
                      module.text(kernel.body));
 }
 
-std::string prove_twin(const KernelContext &context, const Function &sibling, const Proposal &) {
+proof::Proved prove_twin(const KernelContext &context, const Function &sibling, const Proposal &) {
   const Module &written = context.module;
   const Function &kernel = context.kernel;
-  const bool same = written.text(kernel.body) == written.text(sibling.body) &&
-                    header_of(written, kernel).parameters == header_of(written, sibling).parameters;
-  return same && sibling.directives.empty() ? "" : "it is not the kernel's text";
+  return proof::proved([&] {
+    proof::show(sibling.directives.empty() &&
+                    written.text(kernel.body) == written.text(sibling.body) &&
+                    header_of(written, kernel).parameters == header_of(written, sibling).parameters,
+                "it is not the kernel's text");
+  });
 }
 
 } // namespace
