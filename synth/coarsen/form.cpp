@@ -77,20 +77,18 @@ const std::vector<CoarsenShape> &coarsen_shapes() {
     };
     add_once(FormKind::apart, 0, 1, 4, 0);
     add_once(FormKind::apart, 0, 1, 2, 0);
-    for (const FormKind kind : {FormKind::rows, FormKind::neighbours}) {
-      for (const int axis : {1, 2}) {
-        add_once(kind, axis, 4, 2, 64);
-        add_once(kind, axis, 2, 2, 64);
-        add_once(kind, axis, 4, 4, 80);
-        add_once(kind, axis, 4, 1, 64);
-      }
+    // Blocks of many rows are no reason for neighbours: versions may have any number of rows.
+    for (const int axis : {1, 2}) {
+      add_once(FormKind::rows, axis, 4, 2, 64);
+      add_once(FormKind::rows, axis, 2, 2, 64);
+      add_once(FormKind::rows, axis, 4, 4, 80);
+      add_once(FormKind::rows, axis, 4, 1, 64);
     }
     // Rows one behind the other gain in straight code alone (docs/internals/siblings.md). What
     // spills is not launched, and 16 copies do where they may have 64 registers.
-    for (const FormKind kind : {FormKind::rows, FormKind::neighbours})
-      for (const auto &[copies, along_x] : {std::pair(8U, 2U), {4U, 4U}, {4U, 2U}})
-        list.push_back(
-            {{kind, 1, copies, along_x, 0, true, true, true}, copies * along_x > 8 ? 0U : 64U});
+    for (const auto &[copies, along_x] : {std::pair(8U, 2U), {4U, 4U}, {4U, 2U}})
+      list.push_back({{FormKind::rows, 1, copies, along_x, 0, true, true, true},
+                      copies * along_x > 8 ? 0U : 64U});
     return list;
   }();
   return all;

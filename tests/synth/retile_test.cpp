@@ -429,7 +429,7 @@ TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
 
 TEST_CASE("where rows are skewed, what is read is there") {
   const Written one = write_one(file_text(SOURCE_DIR "/tests/synth/wide/skewed.ptx"), "column",
-                                "wide-x2y4-neighbours-skewed-once-r64");
+                                "wide-x2y4-rows-skewed-once-r64");
   // The first line behind `from` that begins so goes to before that.
   const auto fault = [&](const std::string &from, const std::string &line) {
     std::string text = one.sibling;
@@ -465,7 +465,7 @@ TEST_CASE("the proof refuses what is changed where rows are skewed, unless it ch
     }
   };
   run("versions/vectorise/skewed.ptx", "k", "wide-x2y4-rows-skewed-once-r64");
-  run("wide/skewed.ptx", "column", "wide-x2y4-neighbours-skewed-once-r64");
+  run("wide/skewed.ptx", "column", "wide-x2y4-rows-skewed-once-r64");
   CHECK(more_than(all.refused, 2000));
   // Lines of different copies may come in any order.
   CHECK(more_than(all.harmless, 100));

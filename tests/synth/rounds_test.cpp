@@ -550,7 +550,7 @@ TEST_CASE("a version that goes by one round is right where the table allows it")
     const auto module = parsed(text);
     const SiblingResult result =
         versions(*module, {"wide-x4-once", "wide-x2-once", "wide-x2y4-rows-once-r64",
-                           "y4-rows-once-r64", "wide-x2y4-neighbours-once-r64"});
+                           "y4-rows-once-r64", "wide-x2y2-rows-once-r64"});
     const auto written = parsed(result.text);
     for (const Proposal &proposal : result.kernels[0].written) {
       CAPTURE(proposal.variant);

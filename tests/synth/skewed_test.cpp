@@ -18,10 +18,8 @@ using namespace ptxasw::emulator;
 
 namespace {
 
-constexpr const char *all_variants[] = {
-    "wide-x2y8-rows-skewed-once",       "wide-x4y4-rows-skewed-once",
-    "wide-x2y4-rows-skewed-once-r64",   "wide-x2y8-neighbours-skewed-once",
-    "wide-x4y4-neighbours-skewed-once", "wide-x2y4-neighbours-skewed-once-r64"};
+constexpr const char *all_variants[] = {"wide-x2y8-rows-skewed-once", "wide-x4y4-rows-skewed-once",
+                                        "wide-x2y4-rows-skewed-once-r64"};
 
 /// A kernel over rows and points: `body` has a thread's %x and %y, the parameters %pitch and %far,
 /// the pointer %a and its %step from row to row, and makes %s.
