@@ -64,6 +64,8 @@ public:
     for (std::size_t axis = 0; axis < 3; ++axis)
       join(axis);
     for (const auto &[factors, coefficient] : terms_) {
+      if (coefficient >= half) // each part was less, but their sum need not be
+        return std::nullopt;
       IndexTerm &term = result.terms.emplace_back();
       term.coefficient = static_cast<std::uint32_t>(coefficient);
       for (const Factor &factor : factors)
