@@ -196,8 +196,7 @@ FamilyAnswer propose_vectorise(const KernelContext &context) {
     }
     form.shift = wide_shift(context, form.along_x);
     const BestPlan &best = best_plan(context, form);
-    if (form.skewed ? Skew(context, form, best.plan.parted).stretches().empty()
-                    : !best.plan.is_wide())
+    if (!best.plan.is_wide() || (form.skewed && Skew(context, form).stretches().empty()))
       continue;
     Proposal proposal = proposal_for(context, shape);
     proposal.sibling.needs.aligned = best.needs.aligned;

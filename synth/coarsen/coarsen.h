@@ -223,7 +223,7 @@ public:
   static constexpr const char *next = "%next";
   /// Which copy goes on alone, where one code is there for all: in place of index() and point().
   static constexpr const char *lone_index = "%lone_index", *lone_point = "%lone_point";
-  static constexpr const char *distance = "%distance", *stride = "%stride";
+  static constexpr const char *distance = "%distance";
   /// Element of a wide load.
   static std::string wide(std::size_t load, unsigned element) {
     return fmt::format("%w{}_{}", load, element);

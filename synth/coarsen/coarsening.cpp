@@ -146,17 +146,6 @@ std::string Coarsening::access(const Instance &instance, std::int64_t displaceme
                      is_store ? address : list, is_store ? list : address);
 }
 
-std::vector<std::string> Coarsening::before_test(const WideTest &test) const {
-  if (test.step == no_register)
-    return {};
-  return {fmt::format("mul.lo.s64 {}, {}, {}", CoarsenNames::stride, name_of(test.step, 0),
-                      test.distance)};
-}
-
-std::string Coarsening::expected(const WideTest &test) const {
-  return test.step == no_register ? fmt::format("{}", test.distance) : CoarsenNames::stride;
-}
-
 std::string Coarsening::difference(const WideTest &test) const {
   const RegisterId base = wide_address(module_, kernel_, test.instruction).base;
   return fmt::format("sub.s64 {}, {}, {}", CoarsenNames::distance, name_of(base, test.high),

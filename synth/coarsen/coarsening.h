@@ -59,10 +59,10 @@ protected:
   Coarsening(const KernelContext &context, const CoarsenForm &form, WidePlan plan)
       : OfKernel(context), form_(form), copies_(form.total()), sharing_(context, form),
         shared_(sharing_.by_all()), first_(done_first(context, shared_)),
-        recomputation_(context, sharing_.by_some()), plan_(std::move(plan)),
-        skew_(context, form, plan_.parted), merged_(merged_loads(context, form)),
-        rooms_(rooms_of(module_, kernel_)), dynamic_(dynamic_rooms_of(module_, kernel_)),
-        calls_(calls_of(context)), passing_(passing_variables(module_, kernel_)), names_(kernel_),
+        recomputation_(context, sharing_.by_some()), plan_(std::move(plan)), skew_(context, form),
+        merged_(merged_loads(context, form)), rooms_(rooms_of(module_, kernel_)),
+        dynamic_(dynamic_rooms_of(module_, kernel_)), calls_(calls_of(context)),
+        passing_(passing_variables(module_, kernel_)), names_(kernel_),
         alone_at_once_(can_be_alone_at_once()), instead_(kernel_.instructions.size()),
         has_own_(kernel_.registers.size(), false) {
     if (form.once)
@@ -112,9 +112,6 @@ protected:
   }
   /// How far apart two copies' addresses are.
   std::string difference(const WideTest &test) const;
-  /// The lines before that, and how far they are to be.
-  std::vector<std::string> before_test(const WideTest &test) const;
-  std::string expected(const WideTest &test) const;
 
   const CoarsenForm form_;
   const unsigned copies_;

@@ -1,7 +1,8 @@
 // A row's address is base + 4 * sext(nx * y + x) in many kernels, and its neighbourhood is reached
 // by adding 4 * sext(nx) again and again. The next copy's is base + 4 * sext(nx * (y + 1) + x), and
 // that is 4 * sext(nx) more only if the 32 bits do not wrap around in between. The proof takes from
-// here that it is, where a test stands; so this says of which values that is claimed, and why.
+// here that it is, in launches that keep the index from that; so this says of which values that is
+// claimed, and why.
 //
 // For every launch, thread and round, and for each column c of copies, an address of row r is
 //
@@ -12,30 +13,12 @@
 // is e(c, r) = e(c, 0) + r * e', e' being the extension of s. So row r's address is that of row 0
 // plus r times C * e', and it is said in terms of row 0's number.
 //
-// A test makes it right, of R rows: that the last row's address lies (R - 1) * C * e' behind the
-// first one's in 64 bits. There w(c) drops out. |C * (e(c, R - 1) - e(c, 0))| is below 2^48 and |(R
-// - 1) * C * e'| below 2^52, so nothing wraps around in 64 bits, and as C is not 0, e(c, R - 1) =
-// e(c, 0) + (R - 1) * e' in whole numbers. Each e(c, 0) + r * e' lies between these two, so it is
-// in the range of what is extended, and it is congruent to n(c) + r * s in 32 bits: it is e(c, r).
-// Nothing is asked of e': it may be 0, then all rows have one address, or negative. With zext a
-// step that is meant to be negative is nearly 2^32, so that the test fails.
+// The launch makes it right, of R rows: that n(c) + (R - 1) * s, in whole numbers, and s are sums
+// of products without a minus that are less than 2^31 there (bounds.cpp). Then so is each n(c) + r
+// * s, whose extension, with a sign or without, is itself, as is that of s.
 //
-// The test is made of one load's registers; what holds of e holds for all loads that have the same
-// n(c) for each c, the same s, C and kind (RowStep), whatever w is. They are behind it in the same
-// straight code, so these expressions have the same values there. C * e' is a number, or what a
-// register holds that is written once, at the entry, for all copies: its expression is compared,
-// not guessed (Skew::find_loads). The test is one of all copies together: where it fails they go on
-// alone.
-//
-// The test stands for each column, or for column 0 alone if n(c) = n(0) + d(c) with numbers d and,
-// in each row r, the known low bits of n(0) + r * s put all of its sums with d between two
-// multiples of a power of two below 2^32 (WidePlanner::add_row_tests). Then no column wraps around
-// beside another, neither with a sign nor without: e(c, r) = e(0, r) + d(c) in each row, and what
-// is claimed of column 0 follows for c. What is known of low bits is what the table demands of
-// arguments.
-//
-// That columns of row 0 lie beside each other is another question, with a test of its own
-// (wide.cpp): of the group's number, at a load that has just this one in its columns.
+// That columns of row 0 lie beside each other is another question, asked in the same way
+// (wide.cpp).
 
 #include "synth/coarsen/row_steps.h"
 

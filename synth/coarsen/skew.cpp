@@ -16,8 +16,6 @@
 namespace ptxasw::synth {
 namespace {
 
-constexpr std::uint64_t largest_step = 0x7fffffff;
-
 /// Returns true if two loads have one address in neighbouring rows of copies.
 bool is_next_row(const std::vector<std::uint32_t> &one, const std::vector<std::uint32_t> &other,
                  unsigned along_x) {
@@ -26,17 +24,9 @@ bool is_next_row(const std::vector<std::uint32_t> &one, const std::vector<std::u
 
 } // namespace
 
-Skew::Loads Skew::find_loads(const KernelContext &context, const CoarsenForm &form,
-                             const std::vector<bool> &first) {
-  const auto &[module, kernel] = std::tie(context.module, context.kernel);
-  std::vector<Probe> probes; // what is done at the entry holds everywhere
-  for (std::uint32_t i = 0; i < first.size(); ++i)
-    if (const auto written = written_registers(module, kernel.instructions[i]);
-        first[i] && written.size() == 1 && bit_width(kernel.registers[written[0]].type) == 64 &&
-        kernel.registers[written[0]].vector == 1)
-      probes.push_back({i, written[0], true});
+Skew::Loads Skew::find_loads(const KernelContext &context, const CoarsenForm &form) {
   Loads found;
-  CopyViews views(module, kernel, form, probes);
+  CopyViews views(context.module, context.kernel, form);
   if (!views.complete())
     return found;
   for (const MemoryAccess &access : views.emulation().trace()) {
@@ -50,15 +40,6 @@ Skew::Loads Skew::find_loads(const KernelContext &context, const CoarsenForm &fo
       load.by = stepped->by;
       for (const Expr one : stepped->of)
         load.stepped.push_back(one->id);
-      for (std::size_t i = 0; i < probes.size() && load.step == no_register; ++i)
-        if (const Expr held = views.emulation().probed(i);
-            held && views.emulation().expand(held) == stepped->bytes)
-          load.step = probes[i].reg;
-      if (load.step != no_register)
-        load.bytes = 1;
-      else if (stepped->bytes->kind == ExprKind::constant &&
-               stepped->bytes->value.low <= largest_step)
-        load.bytes = stepped->bytes->value.low;
     }
     found[access.instruction] = std::move(load);
   }
@@ -67,16 +48,15 @@ Skew::Loads Skew::find_loads(const KernelContext &context, const CoarsenForm &fo
 
 const Skew::Loads &Skew::loads() const {
   return context_.once(fmt::format("{} {}", coarsen_variant({form_}), form_.shift),
-                       [&] { return find_loads(context_, form_, first_); });
+                       [&] { return find_loads(context_, form_); });
 }
 
-Skew::Skew(const KernelContext &context, const CoarsenForm &form,
-           const std::vector<std::uint32_t> &parted)
+Skew::Skew(const KernelContext &context, const CoarsenForm &form)
     : OfKernel(context), form_(form), sharing_(context, form),
       first_(done_first(context, sharing_.by_all())), calls_(calls_of(context)) {
   if (!form.skewed)
     return;
-  const std::vector<bool> border = borders(parted);
+  const std::vector<bool> border = borders();
   std::uint32_t from = 0;
   bool has_stored = false;
   for (std::uint32_t i = 0; i <= count(); ++i) {
@@ -112,9 +92,8 @@ bool Skew::may_be_inside(std::uint32_t i) const {
                    : is_pure(own) && !gathers_lanes(own) && !asks_which_lanes(own);
 }
 
-// Where all copies must be together: where a jump leads, at a pragma, and where lockstep may be
-// left.
-std::vector<bool> Skew::borders(const std::vector<std::uint32_t> &parted) const {
+// Where all copies must be together: where a jump leads, and at a pragma.
+std::vector<bool> Skew::borders() const {
   std::vector<bool> border = branch_targets(module_, kernel_);
   border.resize(std::size_t{count()} + 1, false);
   if (form_.once)
@@ -124,27 +103,15 @@ std::vector<bool> Skew::borders(const std::vector<std::uint32_t> &parted) const 
     border[detour.end] = true;
   for (const Pragma &pragma : kernel_.pragmas)
     border[pragma.position] = true;
-  for (const std::uint32_t i : parted)
-    border[i] = true;
   return border;
 }
 
-// Straight code without a load behind a store: tests part it into stretches.
+// Straight code without a load behind a store.
 void Skew::look_at_run(std::uint32_t begin, std::uint32_t end) {
   if (begin >= end)
     return;
   find_steps(begin, end);
-  std::vector<std::uint32_t> borders = {begin, end};
-  for (const auto &[by, before] : steps_)
-    borders.push_back(before);
-  std::sort(borders.begin(), borders.end());
-  bool any = false;
-  for (std::size_t i = 0; i + 1 < borders.size(); ++i)
-    any |= borders[i] < borders[i + 1] && find_delay({borders[i], borders[i + 1], 0});
-  for (const auto &[by, before] : steps_)
-    for (unsigned column = 0; any && column < form_.along_x; ++column)
-      tests_.push_back({before, column, (form_.copies - 1) * form_.along_x + column,
-                        (form_.copies - 1) * loads().at(before).bytes, loads().at(before).step});
+  find_delay({begin, end, 0});
 }
 
 // Steps from row to row by which loads of a run would be the same, and are not without.
@@ -152,15 +119,12 @@ void Skew::find_steps(std::uint32_t begin, std::uint32_t end) {
   steps_.clear();
   const auto first = loads().lower_bound(begin), last = loads().lower_bound(end);
   for (auto one = first; one != last; ++one)
-    for (auto other = first; one->second.bytes != 0 && other != last; ++other)
+    for (auto other = first; other != last; ++other)
       if (other->first != one->first && other->second.by == one->second.by &&
+          !one->second.stepped.empty() &&
           is_next_row(one->second.stepped, other->second.stepped, form_.along_x) &&
           !is_next_row(one->second.plain, other->second.plain, form_.along_x))
-        steps_.try_emplace(one->second.by, end);
-  for (auto &[by, before] : steps_)
-    for (auto one = first; one != last; ++one)
-      if (one->second.by == by && !one->second.stepped.empty())
-        before = std::min(before, one->first);
+        steps_.insert(one->second.by);
 }
 
 const std::vector<std::uint32_t> &Skew::addresses_of(const Loads::value_type &load) const {
@@ -168,7 +132,7 @@ const std::vector<std::uint32_t> &Skew::addresses_of(const Loads::value_type &lo
                                                                          : load.second.plain;
 }
 
-bool Skew::find_delay(SkewedStretch stretch) {
+void Skew::find_delay(SkewedStretch stretch) {
   // Of each row of copies, by number of an address and column, the loads.
   using Place = std::pair<std::uint32_t, unsigned>;
   std::vector<std::map<Place, std::vector<std::int64_t>>> rows(form_.copies);
@@ -202,17 +166,11 @@ bool Skew::find_delay(SkewedStretch stretch) {
         is_shared = is_shared || (has(row + 1, place, one - stretch.delay) &&
                                   has(row + 2, place, one - 2 * stretch.delay));
   if (!is_shared)
-    return false;
+    return;
   stretches_.push_back(stretch);
   for (auto load = first; load != last; ++load)
     if (&addresses_of(*load) == &load->second.stepped)
-      tested_before_[load->first] = steps_.at(load->second.by);
-  return true;
-}
-
-std::optional<std::uint32_t> Skew::tested_before(std::uint32_t load) const {
-  const auto found = tested_before_.find(load);
-  return found == tested_before_.end() ? std::nullopt : std::optional(found->second);
+      stepped_.insert(load->first);
 }
 
 const SkewedStretch *Skew::around(std::uint32_t instruction) const {

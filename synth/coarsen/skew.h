@@ -8,9 +8,11 @@
 // instructions behind the one before it as lie between two such loads, all want a row of the field
 // at the same time: it is loaded, added to what each has, and forgotten.
 //
-// That is done in stretches of the kernel: straight code without jumps, labels, calls or tests of
-// addresses inside, in which no load stands behind a store. Each copy's own instructions keep their
-// order. An instruction that is done for several rows of copies is done when all are there.
+// That is done in stretches of the kernel: straight code without jumps, labels or calls inside, in
+// which no load stands behind a store. There are no tests of addresses in such a version: what is
+// not known to lie side by side in all launches that the table allows stays single. Each copy's own
+// instructions keep their order. An instruction that is done for several rows of copies is done
+// when all are there.
 //
 // The writer follows this order, and what is wide or merged is planned by it: a load that stands
 // for others is the first of them. Of the order the proof believes nothing (prove_stretch.cpp).
@@ -23,7 +25,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <set>
 #include <vector>
 
 namespace ptxasw::synth {
@@ -36,13 +38,11 @@ struct Instance {
 };
 
 /// Before all copies of an instruction: lockstep is left unless what copy `high` addresses lies
-/// `distance` bytes behind what copy `low` addresses; of copies in different rows, `distance` times
-/// what a register holds that all copies share.
+/// `distance` bytes behind what copy `low` addresses.
 struct WideTest {
   std::uint32_t instruction = 0;
   unsigned low = 0, high = 0;
   std::uint64_t distance = 0;
-  RegisterId step = no_register;
   bool operator==(const WideTest &) const = default;
 };
 
@@ -60,10 +60,8 @@ struct SkewedStep {
 
 class Skew : OfKernel {
 public:
-  /// `parted`: instructions at which stretches are parted, too, since lockstep may be left there.
   /// Without `form.skewed` there are no stretches.
-  Skew(const KernelContext &context, const CoarsenForm &form,
-       const std::vector<std::uint32_t> &parted);
+  Skew(const KernelContext &context, const CoarsenForm &form);
 
   /// In the order of the text.
   const std::vector<SkewedStretch> &stretches() const { return stretches_; }
@@ -71,12 +69,9 @@ public:
   const SkewedStretch *around(std::uint32_t instruction) const;
   /// All that is done in a stretch.
   std::vector<SkewedStep> steps(const SkewedStretch &stretch) const;
-  /// What must hold for addresses to be a step apart from row to row, for each column; at the
-  /// beginning of a stretch, or before it in the same straight code.
-  const std::vector<WideTest> &tests() const { return tests_; }
-  /// Of a load in a stretch whose addresses are then stepped_address(), the load before which that
-  /// is tested; nothing for others.
-  std::optional<std::uint32_t> tested_before(std::uint32_t load) const;
+  /// Returns true if rows of copies share what a load of a stretch loads where its addresses are
+  /// stepped_address(), and not otherwise.
+  bool is_stepped(std::uint32_t load) const { return stepped_.contains(load); }
   /// When an instance's line comes: of two in one stretch, or outside of them, the one with the
   /// lower number.
   std::uint64_t rank(const Instance &one) const;
@@ -91,18 +86,15 @@ private:
   struct Load {
     std::vector<std::uint32_t> plain, stepped; ///< by copy: ExprNode::id; `stepped` may be empty
     RowStep by;
-    RegisterId step = no_register; ///< holds bytes from row to row, for all copies
-    std::uint64_t bytes = 0;       ///< or so many they are; 0: neither is known
   };
   using Loads = std::map<std::uint32_t, Load>; ///< by instruction
-  static Loads find_loads(const KernelContext &context, const CoarsenForm &form,
-                          const std::vector<bool> &first);
+  static Loads find_loads(const KernelContext &context, const CoarsenForm &form);
   const Loads &loads() const;
   bool may_be_inside(std::uint32_t i) const;
-  std::vector<bool> borders(const std::vector<std::uint32_t> &parted) const;
+  std::vector<bool> borders() const;
   void look_at_run(std::uint32_t begin, std::uint32_t end);
   void find_steps(std::uint32_t begin, std::uint32_t end);
-  bool find_delay(SkewedStretch stretch);
+  void find_delay(SkewedStretch stretch);
   const std::vector<std::uint32_t> &addresses_of(const Loads::value_type &load) const;
   bool is_for_rows(std::uint32_t i) const;
 
@@ -110,10 +102,9 @@ private:
   const Sharing sharing_;
   const std::vector<bool> first_;
   const Calls &calls_;
-  std::map<RowStep, std::uint32_t> steps_; ///< of one run: those that are tested, before which load
+  std::set<RowStep> steps_; ///< of one run: those by which rows have the same loads
   std::vector<SkewedStretch> stretches_;
-  std::vector<WideTest> tests_;
-  std::map<std::uint32_t, std::uint32_t> tested_before_; ///< by load
+  std::set<std::uint32_t> stepped_;  ///< loads
   std::vector<std::uint64_t> ranks_; ///< by instruction, then by copy; empty without stretches
 };
 

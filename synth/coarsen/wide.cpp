@@ -145,7 +145,7 @@ WidePlanner::WidePlanner(const KernelContext &context, const CoarsenForm &form)
 
 // Of loads that are in different stretches, none is done for others.
 void WidePlanner::find_groups() {
-  skew_.emplace(context_, form_, parted_);
+  skew_.emplace(context_, form_);
   keys_.clear();
   groups_.clear();
   if (!views_.complete())
@@ -194,9 +194,10 @@ void WidePlanner::add(const MemoryAccess &access, std::uint32_t segment) {
   find_arguments(address);
   const bool is_load = access.effect == Effect::load;
   const RegisterId value = wide_value(module_, kernel_, access.instruction);
-  const auto stepped = skew_->tested_before(access.instruction)
-                           ? stepped_address(views_, form_, address)
-                           : std::nullopt;
+  auto stepped = skew_->is_stepped(access.instruction) ? stepped_address(views_, form_, address)
+                                                       : std::nullopt;
+  if (stepped && !is_bounded_in_all_rows(*stepped))
+    stepped.reset();
   for (unsigned k = 0; k < form_.total(); ++k) {
     if (is_load && sharing_.keeper(instruction(access.instruction), k) != k)
       continue;
@@ -257,37 +258,15 @@ WidePlan WidePlanner::plan(const SiblingNeeds &needs) {
     return {};
   });
   bounds_.clear();
-  bounded_ = &needs.bounded;
-  if (!parted_.empty()) {
-    parted_.clear();
+  bounded_ = needs.bounded;
+  if (form_.skewed) // which addresses are a step apart hangs on the needs
     find_groups();
-  }
-  do
-    look_for_all(known);
-  while (part_at_tests());
+  look_for_all(known);
   return std::move(plan_);
-}
-
-// All copies come to a test together. Returns true if one is inside a stretch, which is parted
-// there.
-bool WidePlanner::part_at_tests() {
-  const std::size_t before = parted_.size();
-  for (const WideTest &test : plan_.tests)
-    if (const SkewedStretch *const stretch = skew_->around(test.instruction);
-        stretch && stretch->first != test.instruction &&
-        std::find(parted_.begin(), parted_.end(), test.instruction) == parted_.end())
-      parted_.push_back(test.instruction);
-  if (parted_.size() == before)
-    return false;
-  std::sort(parted_.begin(), parted_.end());
-  find_groups();
-  return true;
 }
 
 void WidePlanner::look_for_all(facts::LowBitsOf &known) {
   plan_ = {};
-  plan_.parted = parted_;
-  add_row_tests(known);
   for (const Group &group : groups_)
     plan(group, known);
   std::sort(plan_.loads.begin(), plan_.loads.end(), [](const WideLoad &a, const WideLoad &b) {
@@ -300,51 +279,17 @@ void WidePlanner::look_for_all(facts::LowBitsOf &known) {
   });
 }
 
-// Of a row's columns only the first is tested if the others are known to lie beside it in each row.
-void WidePlanner::add_row_tests(facts::LowBitsOf &known) {
+// Each row's number lies between the first one's and the last one's, and so does the step.
+bool WidePlanner::is_bounded_in_all_rows(const SteppedAddress &address) {
   ExprPool &pool = views_.emulation().pool();
-  const auto lie_beside = [&](const SteppedAddress &address) {
-    std::int64_t least = 0, most = 0;
-    for (const Expr number : address.numbers) {
-      const Expr beside = pool.sub(number, address.numbers[0]);
-      if (beside->kind != ExprKind::constant)
-        return false;
-      const std::int64_t by = as_signed(beside->value.low, beside->width);
-      least = std::min(least, by);
-      most = std::max(most, by);
-    }
-    for (unsigned row = 0; row < form_.copies; ++row) {
-      const facts::LowBits low =
-          known(pool.add(address.numbers[0], pool.mul(pool.constant(32, row), address.step)));
-      const auto value = static_cast<std::int64_t>(low.value);
-      if (low.count >= 32 ||
-          block_of(value + least, low.count) != block_of(value + most, low.count))
-        return false;
-    }
-    return true;
-  };
-  // Each row's number lies between the first one's and the last one's, and so does the step.
-  const auto is_bounded_in_all_rows = [&](const SteppedAddress &address) {
-    const Expr last = pool.mul(pool.constant(32, form_.copies - 1), address.step);
-    return std::all_of(address.numbers.begin(), address.numbers.end(), [&](Expr number) {
-      const std::int64_t constant =
-          number->kind == ExprKind::sum ? as_signed(number->value.low, number->width) : 0;
-      const Expr without = pool.sub(
-          number, pool.constant(32, number->kind == ExprKind::sum ? number->value : Bits{}));
-      return is_bounded(pool.add(without, last), constant, constant) &&
-             is_bounded(address.step, 0, 0);
-    });
-  };
-  for (const WideTest &test : skew_->tests()) {
-    const auto access =
-        std::find_if(views_.emulation().trace().begin(), views_.emulation().trace().end(),
-                     [&](const MemoryAccess &one) { return one.instruction == test.instruction; });
-    const auto stepped = stepped_address(views_, form_, views_.common_address(*access));
-    if (stepped && is_bounded_in_all_rows(*stepped))
-      continue;
-    if (test.low == 0 || !stepped || !lie_beside(*stepped))
-      plan_.tests.push_back(test);
-  }
+  const Expr last = pool.mul(pool.constant(32, form_.copies - 1), address.step);
+  return is_bounded(address.step, 0, 0) &&
+         std::all_of(address.numbers.begin(), address.numbers.end(), [&](Expr number) {
+           const Bits constant = number->kind == ExprKind::sum ? number->value : Bits{};
+           const std::int64_t by = as_signed(constant.low, number->width);
+           const Expr without = pool.sub(number, pool.constant(32, constant));
+           return is_bounded(pool.add(without, last), by, by);
+         });
 }
 
 void WidePlanner::plan(Group group, facts::LowBitsOf &known) {
@@ -357,40 +302,8 @@ void WidePlanner::plan(Group group, facts::LowBitsOf &known) {
       wide |= plan_loads(group, places, known);
   if (!wide || !test)
     return;
-  *test = before_rows(*test, group);
   if (std::find(plan_.tests.begin(), plan_.tests.end(), *test) == plan_.tests.end())
     plan_.tests.push_back(*test);
-}
-
-// Loads of different rows whose steps are tested before the first of them: what holds for columns
-// of the group's number can be tested there, too, for all rows, so that these need not wait for
-// each other at each load. That load may have another number in its columns; then it tells nothing.
-WideTest WidePlanner::before_rows(const WideTest &test, const Group &group) {
-  const auto before = skew_->tested_before(test.instruction);
-  if (!before)
-    return test;
-  const auto &trace = views_.emulation().trace();
-  const auto load = std::find_if(trace.begin(), trace.end(), [&](const MemoryAccess &access) {
-    return access.instruction == *before;
-  });
-  const Expr address = views_.common_address(*load);
-  const unsigned low = form_.column_of(test.low), high = form_.column_of(test.high);
-  ExprPool &pool = views_.emulation().pool();
-  const auto from = take_apart(pool, views_.of(address, low)),
-             to = take_apart(pool, views_.of(address, high));
-  const auto is_of_group = [&](const Parts &parts) {
-    return !parts.extended || (parts.extended == group.extended && parts.factor == group.factor &&
-                               parts.is_signed == group.is_signed);
-  };
-  if (!from || !to || from->base != to->base || !is_of_group(*from) || !is_of_group(*to))
-    return test;
-  const bool covers =
-      std::all_of(group.places.begin(), group.places.end(), [&](const Place &place) {
-        return from->inner <= place.inner && place.inner <= to->inner;
-      });
-  const auto distance =
-      distance_of(to->inner - from->inner, to->offset - from->offset, group.factor);
-  return covers && distance ? WideTest{*before, low, high, *distance} : test;
 }
 
 // Leaves those in the group whose offsets are what they seem to be, given the test.
@@ -407,12 +320,11 @@ bool WidePlanner::admit(Group &group, facts::LowBitsOf &known, std::optional<Wid
     return true;
   if (is_bounded(group.extended, least->inner, most->inner))
     return true;
+  if (form_.skewed) // nobody leaves lockstep where copies are at different instructions
+    return false;
   const std::uint32_t first = group.places[0].at.instruction;
-  const bool is_stepped = skew_->tested_before(first).has_value(); // one row, so that only columns
-  const unsigned row = form_.row_of(group.places[0].at.copy);      // are between
-  const auto end = std::find_if(group.places.begin(), group.places.end(), [&](const Place &place) {
-    return place.at.instruction != first || (is_stepped && form_.row_of(place.at.copy) != row);
-  });
+  const auto end = std::find_if(group.places.begin(), group.places.end(),
+                                [&](const Place &place) { return place.at.instruction != first; });
   const auto [from, to] = std::minmax_element(group.places.begin(), end, by_inner);
   const Place lowest = *from, highest = *to;
   if (const std::int64_t inner = highest.inner - lowest.inner; inner != 0) {
@@ -435,7 +347,7 @@ bool WidePlanner::is_bounded(Expr number, std::int64_t least, std::int64_t most)
   if (!bound)
     return false;
   add_bound(bounds_, *bound);
-  return std::any_of(bounded_->begin(), bounded_->end(),
+  return std::any_of(bounded_.begin(), bounded_.end(),
                      [&](const IndexBound &kept) { return follows(*bound, kept); });
 }
 

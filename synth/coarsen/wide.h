@@ -42,7 +42,6 @@ struct WidePlan {
   std::vector<WideLoad> loads;
   std::vector<WideStore> stores;
   std::vector<WideTest> tests;
-  std::vector<std::uint32_t> parted; ///< where tests part what is skewed: Skew's, ascending
   bool operator==(const WidePlan &) const = default;
 
   /// Returns true if an access is done for several.
@@ -87,7 +86,6 @@ private:
 
   void find_groups();
   void look_for_all(facts::LowBitsOf &known);
-  bool part_at_tests();
   void add(const MemoryAccess &access, std::uint32_t segment);
   bool is_candidate(const MemoryAccess &access) const;
   void find_arguments(Expr address);
@@ -97,21 +95,19 @@ private:
   std::vector<std::vector<Place>> near_ones(const Group &group) const;
   bool plan_loads(const Group &group, const std::vector<Place> &places, facts::LowBitsOf &known);
   const Place &base_of(const std::vector<Place> &places, const Place &place) const;
-  WideTest before_rows(const WideTest &test, const Group &group);
-  void add_row_tests(facts::LowBitsOf &known);
+  bool is_bounded_in_all_rows(const SteppedAddress &address);
   bool is_in_range(std::uint32_t access, std::int64_t displacement) const;
   bool plan_stores(const Group &group, facts::LowBitsOf &known);
 
   const CoarsenForm form_;
   const Sharing sharing_;
   CopyViews views_;
-  std::vector<std::uint32_t> parted_;
   std::optional<Skew> skew_; ///< for these
   std::map<Key, std::size_t> keys_;
   std::vector<Group> groups_;
   std::vector<ArgumentDivisor> arguments_;
   std::vector<IndexBound> bounds_;
-  const std::vector<IndexBound> *bounded_ = nullptr; ///< what the launch keeps
+  std::vector<IndexBound> bounded_; ///< what the launch keeps
   WidePlan plan_;
 };
 

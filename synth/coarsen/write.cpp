@@ -105,9 +105,6 @@ protected:
     }
     if (!plan_.tests.empty())
       out_.declare(CoarsenNames::distance, ScalarType::b64);
-    if (std::any_of(plan_.tests.begin(), plan_.tests.end(),
-                    [](const WideTest &test) { return test.step != no_register; }))
-      out_.declare(CoarsenNames::stride, ScalarType::b64);
     out_.declare(CoarsenNames::next, ScalarType::b32);
     if (alone_at_once() && form_.copies > 1)
       out_.declare(CoarsenNames::lone_index, ScalarType::b32);
@@ -425,11 +422,9 @@ private:
   }
 
   void leave_unless_apart(const WideTest &test) {
-    for (const std::string &line : before_test(test))
-      out_.write("{}", line);
     out_.write("{}", difference(test));
     const std::string differs = predicate();
-    out_.write("setp.ne.s64 {}, {}, {}", differs, CoarsenNames::distance, expected(test));
+    out_.write("setp.ne.s64 {}, {}, {}", differs, CoarsenNames::distance, test.distance);
     out_.write("@{} bra {}", differs, leaving_point(test.instruction, false));
   }
 
