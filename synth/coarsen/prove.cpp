@@ -92,70 +92,11 @@
 namespace ptxasw::synth {
 namespace {
 
-/// The proof of one sibling from its text. Throws proof::NotProved where it stops.
-class CoarsenProof : CoarsenStretches {
-public:
+/// What stands in place of special registers, as expressions over those of the sibling's thread,
+/// and which copies lie within the kernel's grid.
+class CoarsenPlaces : protected CoarsenStretches {
+protected:
   using CoarsenStretches::CoarsenStretches;
-
-  void run() {
-    if (sharing_.meetings().torn(sharing_.detours()))
-      fail("lanes of a warp may part before what they do together");
-    enter();
-    while (!pending_.empty()) {
-      const auto [mine, theirs] = pending_.back();
-      pending_.pop_back();
-      step_together(mine, theirs);
-    }
-  }
-
-private:
-  using Pair = std::pair<Position, Position>; ///< the sibling's and the kernel's
-  using Pairs = std::set<Pair>;
-
-  // --- The entry ---
-
-  void enter() {
-    // What the straight line at the entry leaves in registers that are written nowhere else.
-    Position first_jump = 0;
-    while (first_jump < sibling_.instructions.size() && !is_jump(sibling_.instructions[first_jump]))
-      ++first_jump;
-    std::vector<std::vector<Position>> definitions(sibling_.registers.size());
-    for (Position i = 0; i < sibling_.instructions.size(); ++i)
-      for_each_register(module_, sibling_.instructions[i], [&](RegisterId reg, RegisterUse use) {
-        if (use != RegisterUse::read)
-          definitions[reg].push_back(i);
-      });
-    ReplayState state;
-    const ReplayEnd start = replay_inside(state);
-    require(!start.exit, start.position, "the thread ends at once");
-    for (const auto &[reg, value] : state)
-      if (definitions[reg].size() == 1 && definitions[reg][0] < first_jump &&
-          roles_[reg].kind != ReplayRole::Kind::own) // what it is filled from may change
-        known_.emplace(reg, value);
-    check_places();
-    Position mine = start.position;
-    for (Position theirs = 0; theirs < kernel_end(); ++theirs)
-      if (first_[theirs])
-        require_clone(theirs, mine++, together_[0]);
-    // The sibling's grid being the kernel's divided and rounded up, its first block is inside.
-    for (unsigned inside = 1; form_.divides_grid() && inside < form_.copies; ++inside) {
-      ReplayState from = known_;
-      const Known known = known_inside(inside);
-      const ReplayEnd end = replay(mine, from, known);
-      one_by_one(end, from, 0, inside * form_.along_x, known);
-    }
-    Known all = known_inside(form_.copies);
-    if (form_.shift > 0) { // the first thread's points are not beside each other
-      ReplayState from = known_;
-      Known first = all;
-      first.assume(is_first(), true);
-      const ReplayEnd end = replay(mine, from, first);
-      one_by_one(end, from, 0, copies_, nothing_);
-      all.assume(is_first(), false);
-    }
-    ReplayState from = known_;
-    arrive_together(replay(mine, from, all), 0);
-  }
 
   /// From the entry on, for a thread whose row is one of the kernel's; others end at once.
   ReplayEnd replay_inside(ReplayState &state) {
@@ -252,6 +193,75 @@ private:
         holds(CoarsenNames::begin(room, k),
               pool_.add(pool_.mul(size, number(k)), replay_.begin(dynamic_[room].index)));
     }
+  }
+
+  const Known nothing_{pool_}; ///< is taken for granted
+  ReplayState known_;          ///< what registers hold everywhere
+};
+
+/// The proof of one sibling from its text. Throws proof::NotProved where it stops.
+class CoarsenProof : CoarsenPlaces {
+public:
+  using CoarsenPlaces::CoarsenPlaces;
+
+  void run() {
+    if (sharing_.meetings().torn(sharing_.detours()))
+      fail("lanes of a warp may part before what they do together");
+    enter();
+    while (!pending_.empty()) {
+      const auto [mine, theirs] = pending_.back();
+      pending_.pop_back();
+      step_together(mine, theirs);
+    }
+  }
+
+private:
+  using Pair = std::pair<Position, Position>; ///< the sibling's and the kernel's
+  using Pairs = std::set<Pair>;
+
+  // --- The entry ---
+
+  void enter() {
+    // What the straight line at the entry leaves in registers that are written nowhere else.
+    Position first_jump = 0;
+    while (first_jump < sibling_.instructions.size() && !is_jump(sibling_.instructions[first_jump]))
+      ++first_jump;
+    std::vector<std::vector<Position>> definitions(sibling_.registers.size());
+    for (Position i = 0; i < sibling_.instructions.size(); ++i)
+      for_each_register(module_, sibling_.instructions[i], [&](RegisterId reg, RegisterUse use) {
+        if (use != RegisterUse::read)
+          definitions[reg].push_back(i);
+      });
+    ReplayState state;
+    const ReplayEnd start = replay_inside(state);
+    require(!start.exit, start.position, "the thread ends at once");
+    for (const auto &[reg, value] : state)
+      if (definitions[reg].size() == 1 && definitions[reg][0] < first_jump &&
+          roles_[reg].kind != ReplayRole::Kind::own) // what it is filled from may change
+        known_.emplace(reg, value);
+    check_places();
+    Position mine = start.position;
+    for (Position theirs = 0; theirs < kernel_end(); ++theirs)
+      if (first_[theirs])
+        require_clone(theirs, mine++, together_[0]);
+    // The sibling's grid being the kernel's divided and rounded up, its first block is inside.
+    for (unsigned inside = 1; form_.divides_grid() && inside < form_.copies; ++inside) {
+      ReplayState from = known_;
+      const Known known = known_inside(inside);
+      const ReplayEnd end = replay(mine, from, known);
+      one_by_one(end, from, 0, inside * form_.along_x, known);
+    }
+    Known all = known_inside(form_.copies);
+    if (form_.shift > 0) { // the first thread's points are not beside each other
+      ReplayState from = known_;
+      Known first = all;
+      first.assume(is_first(), true);
+      const ReplayEnd end = replay(mine, from, first);
+      one_by_one(end, from, 0, copies_, nothing_);
+      all.assume(is_first(), false);
+    }
+    ReplayState from = known_;
+    arrive_together(replay(mine, from, all), 0);
   }
 
   // --- Together: each instruction for each copy, or once for all, a mov in place of a load that
@@ -522,9 +532,7 @@ private:
     }
   }
 
-  const Known nothing_{pool_}; ///< is taken for granted
-  ReplayState known_;          ///< what registers hold everywhere
-  std::vector<Pair> pending_;  ///< pairs of steps together
+  std::vector<Pair> pending_; ///< pairs of steps together
   Pairs seen_together_;
   std::array<Pairs, max_copies> seen_;                    ///< by copy that goes on alone
   std::array<std::optional<Position>, max_copies> after_; ///< by copy: where it goes at its end
