@@ -98,6 +98,15 @@ def suite_versions(*paths):
 FILTERS = ("box", "conv2d_5", "conv2d_7")
 
 
+@table
+def suite_runs(*paths):
+    """What each kernel gains in the third run under `ptxasw faster`, by medians and in blocks of 512x1: one record after the other."""
+    of = [{words[0]: words[5] for words in map(str.split, lines_of(path)) if len(words) == 9 and words[1] == "512x1"} for path in paths]
+    for case in of[-1]:
+        if "^" not in case:
+            yield [case, *(number(gains[case]) if case in gains else "" for gains in of)]
+
+
 SKEWED = ("wide-x2y8-rows-skewed-once", "wide-x2y4-rows-skewed-once-r64", "wide-x4y4-rows-skewed-once")
 
 

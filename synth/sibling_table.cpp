@@ -14,7 +14,6 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 namespace ptxasw::synth {
 namespace {
@@ -297,12 +296,15 @@ SiblingTable read_table(const Json &json) {
       table.siblings.push_back(read_sibling(one, table, optional));
     } catch (const proof::NotProved &) { // written by a later version: not for us
     }
-  std::set<std::string> with_code;
-  for (const Sibling &sibling : table.siblings)
-    if (!only_reshapes(sibling))
-      with_code.insert(sibling.name);
+  // What is launched for one with another's code gets what that has: rows, and parameters.
+  const std::vector<Sibling> all = table.siblings;
   std::erase_if(table.siblings, [&](const Sibling &sibling) {
-    return !sibling.code_of.empty() && !with_code.contains(sibling.code_of);
+    return !sibling.code_of.empty() &&
+           std::none_of(all.begin(), all.end(), [&](const Sibling &code) {
+             return code.name == sibling.code_of && !only_reshapes(code) &&
+                    code.tall == sibling.tall && code.appended == sibling.appended &&
+                    code.appended_blocks == sibling.appended_blocks;
+           });
   });
   return table;
 }

@@ -22,6 +22,8 @@
 
 #include "synth/coarsen/bounds.h"
 
+#include "grammar/next.h"
+
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
@@ -99,14 +101,35 @@ private:
     if (!form_.once)
       return;
     const ControlFlowGraph &cfg = views_.emulation().cfg();
-    std::set<BlockId> left;
     for (const GridRound &round : rounds_over_grid(context_))
-      left.insert(cfg.block_of(round.branch));
+      instead_.emplace(round.branch, round.instead);
     for (LoopId loop = 0; loop < cfg.loops().size(); ++loop)
-      if (const auto &latches = cfg.loops()[loop].latches; std::all_of(
-              latches.begin(), latches.end(), [&](BlockId latch) { return left.contains(latch); }))
-        if (const Expr trips = views_.emulation().trip_count(loop))
-          none_.insert(trips);
+      if (const Expr trips = views_.emulation().trip_count(loop); trips && has_one_round(cfg, loop))
+        none_.insert(trips);
+  }
+
+  /// Returns true if no way inside a loop leads from its header back to it, as branches to another
+  /// round lead elsewhere. Whether some branch of each latch does is not enough: what leads back
+  /// may be the other way that it has.
+  bool has_one_round(const ControlFlowGraph &cfg, LoopId loop) const {
+    const std::uint32_t header = cfg.blocks()[cfg.loops()[loop].header].first;
+    const auto count = static_cast<std::uint32_t>(context_.kernel.instructions.size());
+    std::set<std::uint32_t> seen;
+    std::vector<std::uint32_t> open{header};
+    while (!open.empty()) {
+      const std::uint32_t i = open.back();
+      open.pop_back();
+      const auto round = instead_.find(i);
+      for (const std::uint32_t next : round != instead_.end()
+                                          ? std::vector{round->second}
+                                          : next_after(context_.module, context_.kernel, i)) {
+        if (next == header)
+          return false;
+        if (next < count && cfg.contains(loop, cfg.block_of(next)) && seen.insert(next).second)
+          open.push_back(next);
+      }
+    }
+    return true;
   }
 
   bool goes_round(Expr factor) const {
@@ -115,6 +138,8 @@ private:
   }
 
   bool add(std::uint64_t coefficient, Expr product) {
+    if (coefficient >= half) // one with a minus
+      return false;
     const bool is_product = product->kind == ExprKind::product;
     const auto parts = is_product ? product->operands() : std::span<const Expr>(&product, 1);
     if (std::any_of(parts.begin(), parts.end(), [&](Expr one) { return goes_round(one); }))
@@ -182,7 +207,7 @@ private:
     for (const auto &[factors, coefficient] : all) {
       const auto rest = without(factors, block);
       const auto others = rest ? without(*rest, threads) : std::nullopt;
-      if (!others)
+      if (!others || !terms_.contains(factors)) // it may have been another one's part
         continue;
       Factors beside = *others;
       beside.push_back(thread);
@@ -203,6 +228,7 @@ private:
   CopyViews &views_;
   const KernelContext &context_;
   const CoarsenForm &form_;
+  std::map<std::uint32_t, std::uint32_t> instead_; ///< of branches to another round
   std::map<Expr, std::string> places_;
   std::set<Expr> none_;
   std::map<Factors, std::uint64_t> terms_;

@@ -194,6 +194,93 @@ TEST_CASE("where a launch keeps to the bounds no index wraps around") {
   CHECK(refused < allowed / 10);
 }
 
+// An index that grows by %st in each round of a loop that is none over the grid. Its back edge is
+// the other way of a branch to another round of an inner one.
+TEST_CASE("a loop goes round though a latch has a branch to another round of an inner one") {
+  const std::string load = R"(	mul.wide.s32 %d, %at, 4;
+	add.s64 %e, %a, %d;
+	ld.global.f32 %v, [%e+4];
+	add.s32 %at1, %at, 1;
+	mul.wide.s32 %d, %at1, 4;
+	add.s64 %f, %a, %d;
+	ld.global.f32 %w, [%f];
+	add.f32 %v, %v, %w;
+	add.f32 %acc, %acc, %v;
+)";
+  const std::string falls = "\tbra H;\nL:\n\tadd.s32 %i, %g, %s;\n\tsetp.lt.s32 %p, %i, %n;\n"
+                            "\t@%p bra L;\nH:\n" +
+                            load +
+                            "\tadd.s32 %at, %at, %st;\n\tadd.s32 %j, %j, 1;\n"
+                            "\tsetp.lt.u32 %q, %j, %m;\n\t@!%q bra X;\n\tadd.s32 %x, %j, 1;\n"
+                            "\tbra L;\nX:\n";
+  const std::string around = "\tmov.u32 %i, %g;\n\tbra H;\nB:\n\tmov.u32 %i, %g;\n" + load +
+                             "\tadd.s32 %at, %at, %st;\nL:\n\tadd.s32 %i, %i, %s;\n"
+                             "\tsetp.lt.s32 %p, %i, %n;\n\t@!%p bra H;\n\tbra L;\nX:\n"
+                             "\tmul.wide.s32 %d, %g, 4;\n\tadd.s64 %e, %o, %d;\n"
+                             "\tst.global.f32 [%e], %acc;\n\tret;\nH:\n"
+                             "\tadd.s32 %j, %j, 1;\n\tadd.s32 %x, %x, 1;\n"
+                             "\tsetp.lt.u32 %q, %j, %m;\n\t@!%q bra X;\n\tbra B;\n";
+  const std::string rotated = "\tmov.u32 %i, %g;\n\tbra H;\nL:\n" + load +
+                              "\tadd.s32 %i, %i, %s;\n\tsetp.lt.s32 %p, %i, %n;\n\t@%p bra L;\n"
+                              "H:\n\tadd.s32 %j, %j, 1;\n\tsetp.lt.u32 %q, %j, %m;\n"
+                              "\t@!%q bra X;\n\tmov.u32 %i, %g;\n\tadd.s32 %at, %at, %st;\n"
+                              "\tbra L;\nX:\n";
+  for (const std::string &body : {falls, around, rotated}) {
+    const auto module = parsed(fmt::format(R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 pa, .param .u64 pb, .param .u32 pn, .param .u32 pm, .param .u32 ps)
+{{
+	.reg .pred %p, %q;
+	.reg .b32 %t, %b, %r, %n, %m, %i, %s, %u, %at, %at1, %st, %j, %g, %x;
+	.reg .f32 %v, %w, %acc;
+	.reg .b64 %a, %o, %d, %e, %f;
+	ld.param.u64 %a, [pa];
+	ld.param.u64 %o, [pb];
+	ld.param.u32 %n, [pn];
+	ld.param.u32 %m, [pm];
+	ld.param.u32 %st, [ps];
+	mov.u32 %t, %tid.x;
+	mov.u32 %b, %ctaid.x;
+	mov.u32 %r, %ntid.x;
+	mad.lo.s32 %g, %b, %r, %t;
+	mov.u32 %u, %nctaid.x;
+	mul.lo.s32 %s, %u, %r;
+	mov.u32 %x, 0;
+	mov.u32 %j, 0;
+	mov.u32 %at, %g;
+	mov.f32 %acc, 0f00000000;
+{}	mul.wide.s32 %d, %g, 4;
+	add.s64 %e, %o, %d;
+	st.global.f32 [%e], %acc;
+	ret;
+}}
+)",
+                                           body));
+    CAPTURE(module->text());
+    CHECK_FALSE(rounds_over_grid({*module, only(*module)}).empty());
+    for (const Proposal &proposal :
+         versions(*module, {"wide-x4-once", "wide-x2-once"}).kernels[0].written)
+      CHECK(proposal.sibling.needs.bounded.empty());
+  }
+}
+
+TEST_CASE("what is no sum without a minus is tested as before") {
+  // Indices that run backwards, and a square of the row, whose parts have one coefficient.
+  const auto backwards = parsed(kernel({{-2, {3}}}, "s32"));
+  const SiblingResult tested = versions(*backwards, {"wide-x4-once"});
+  REQUIRE(tested.kernels[0].written.size() == 1);
+  CHECK(tested.kernels[0].written[0].sibling.needs.bounded.empty());
+  CHECK(tested.text.find("%distance") != std::string::npos);
+  std::string square = kernel({{1, {3}}}, "s32");
+  const std::string row = "\tmad.lo.s32 %j, %t1, %t2, %t0;\n";
+  square.replace(square.find(row), row.size(),
+                 "\tmul.lo.s32 %x50, %t1, %t2;\n\tmul.lo.s32 %x51, %x50, %x50;\n"
+                 "\tmul.lo.s32 %x52, %x50, %t0;\n\tmul.lo.s32 %x53, %t0, %t0;\n"
+                 "\tadd.s32 %x54, %x51, %x52;\n\tadd.s32 %j, %x54, %x53;\n");
+  CHECK(versions(*parsed(square), {"wide-x4-once", "wide-x4"}).kernels[0].unproved.empty());
+}
+
 TEST_CASE("without the table's bounds the text is not proved") {
   // i + n * j, of rows that are multiples of four elements, and its neighbour.
   const auto module = parsed(kernel({{1, {0, 3}}}, "s32"));

@@ -233,6 +233,14 @@ TEST_CASE("a sibling with needs that are not understood does not exist") {
     change(of_rows.siblings[6]);
     CHECK(decode(encode(of_rows))->siblings.size() == of_rows.siblings.size() - 1);
   }
+  // They are for the code that is launched, and so are the parameters that it gets.
+  for (const auto &change :
+       {+[](Sibling &s) { s.tall = false; }, +[](Sibling &s) { s.appended = {'y'}; },
+        +[](Sibling &s) { s.appended_blocks = {'y'}; }}) {
+    SiblingTable of_rows = example();
+    change(of_rows.siblings[5]);
+    CHECK(decode(encode(of_rows))->siblings.size() == of_rows.siblings.size() - 1);
+  }
   // Another sibling's may divide what is given, but it has no threads to spare either.
   SiblingTable table = example();
   const std::size_t all = table.siblings.size();

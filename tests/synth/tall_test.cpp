@@ -136,7 +136,7 @@ TEST_CASE("where more than the global row matters blocks keep their rows") {
     const char *row;
     bool tall;
   };
-  for (const auto &[row, tall] : {
+  for (const auto &one : {
            Case{"mad.lo.s32 %j, %b, %r, %t;", true},
            Case{"mul.lo.s32 %f, %r, %b; add.s32 %j, %f, %t;", true},
            Case{"mov.u32 %j, %b;", false},
@@ -146,6 +146,8 @@ TEST_CASE("where more than the global row matters blocks keep their rows") {
            Case{"mad.lo.s32 %f, %b, %r, %t; add.s32 %j, %f, %c;", false},
            Case{"mad.lo.s32 %j, %t, %c, %b;", false},
        }) {
+    const char *const row = one.row;
+    const bool tall = one.tall;
     CAPTURE(row);
     const auto module = parsed(kernel(row));
     const SiblingResult result = versions(*module);
