@@ -259,8 +259,8 @@ TEST_CASE("a loop goes round though a latch has a branch to another round of an 
                                            body));
     CAPTURE(module->text());
     CHECK_FALSE(rounds_over_grid({*module, only(*module)}).empty());
-    for (const Proposal &proposal :
-         versions(*module, {"wide-x4-once", "wide-x2-once"}).kernels[0].written)
+    const SiblingResult result = versions(*module, {"wide-x4-once", "wide-x2-once"});
+    for (const Proposal &proposal : result.kernels[0].written)
       CHECK(proposal.sibling.needs.bounded.empty());
   }
 }
