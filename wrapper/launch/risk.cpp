@@ -18,9 +18,9 @@
 //
 // What versions for one round promise is guessed: more than any other, so that they are tried
 // first. It cannot be counted from what is recorded: tall-suite.txt (docs/results/h200) times the
-// kernel under `ptxasw faster`, with these numbers, and tall.jsonl is of three kernels in three
-// shapes each. More copies promise more, and rows one behind the other most: those made their
-// kernels 2.9 to 4.7 times as fast, and are proposed only where three rows share loads.
+// kernel under `ptxasw faster`, with these numbers, and tall.jsonl has no other kinds beside these.
+// More copies promise more, and rows one behind the other most: those made their kernels 2.9 to 4.7
+// times as fast, and are proposed only where three rows share loads.
 
 #include "wrapper/launch/risk.h"
 
