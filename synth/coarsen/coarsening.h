@@ -70,6 +70,7 @@ protected:
         instead_[round.branch] = round.instead;
     for (unsigned k = 0; k < copies_; ++k)
       together_.push_back(renaming(k, false));
+    find_predicated();
   }
 
   /// The name of a copy's register in lockstep.
@@ -110,6 +111,11 @@ protected:
       for (unsigned k = 0; group.kind == CallGroup::Kind::assertion && k < copies_; ++k)
         visit(group, k);
   }
+  /// What stands for the straight code behind a branch of `predicated_` if copies part there.
+  std::vector<std::string> predicated_lines(std::uint32_t branch) const;
+  /// The copies that keep the predicates of a branch for points before the first thread's first
+  /// one.
+  std::vector<unsigned> copies_before(std::uint32_t branch) const;
   /// How far apart two copies' addresses are.
   std::string difference(const WideTest &test) const;
 
@@ -132,8 +138,18 @@ protected:
       instead_;                    ///< by instruction: where a branch leads in all such launches
   std::vector<bool> has_own_;      ///< by register: a copy that goes on alone has a stand-in
   std::vector<Renaming> together_; ///< by copy
+  /// Branches at which copies that part stay together, and where those lead (predicated.cpp).
+  std::map<std::uint32_t, std::uint32_t> predicated_;
+  bool first_stays_ = false; ///< the first thread along x need not leave lockstep at the entry
 
 private:
+  void find_predicated();
+  bool is_predicated(std::uint32_t branch) const;
+  bool may_be_predicated(std::uint32_t branch, std::uint32_t i) const;
+  std::optional<std::string> predicate_of(std::uint32_t branch, std::uint32_t access,
+                                          unsigned k) const;
+  unsigned add_predicated(std::uint32_t branch, const Instance &one,
+                          std::vector<std::string> &lines) const;
   std::string access(const Instance &instance, std::int64_t displacement,
                      const std::vector<std::string> &values) const;
   bool can_be_alone_at_once() const;

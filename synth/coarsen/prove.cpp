@@ -25,6 +25,9 @@
 // entry is such a place, too: for each number of blocks that lie inside the grid, exactly these
 // must run.
 //
+// Where copies part at the end of a row, those that have ended may stay with the others, which go
+// through straight code under predicates (predicated.cpp).
+//
 // In versions `skewed` copies are at different instructions in stretches of straight code, and
 // together again behind them (prove_stretch.cpp).
 //
@@ -252,7 +255,7 @@ private:
       one_by_one(end, from, 0, inside * form_.along_x, known);
     }
     Known all = known_inside(form_.copies);
-    if (form_.shift > 0) { // the first thread's points are not beside each other
+    if (form_.shift > 0 && !first_stays_) { // the first thread's points are not beside each other
       ReplayState from = known_;
       Known first = all;
       first.assume(is_first(), true);
@@ -315,10 +318,15 @@ private:
         continue;
       }
       const Lines lines = lines_of(theirs, k);
-      // Who stands before the instruction or behind it has the same address, if it writes nothing.
+      // Who stands before the instruction or behind it has the same address if that is not written.
+      const std::vector<RegisterId> written = written_registers(module_, own);
       require(std::all_of(lines.addressed_by.begin(), lines.addressed_by.end(),
-                          [&](unsigned by) { return by == k; }) ||
-                  written_registers(module_, own).empty(),
+                          [&](unsigned by) {
+                            return by == k ||
+                                   std::find(written.begin(), written.end(),
+                                             wide_address(module_, kernel_, theirs).base) ==
+                                       written.end();
+                          }),
               mine, "an address is not that of another copy");
       for (const std::string &line : lines.text)
         require_text(mine++, line, "not what the kernel does there");
@@ -386,23 +394,78 @@ private:
       all = added ? pool_.bit_and(all, held->second) : all;
       any = added ? pool_.bit_or(any, held->second) : any;
     }
+    const bool asks_first = predicated_.contains(theirs) && first_stays_;
     for (const auto &[in_all, in_any] :
          {std::pair(false, false), std::pair(false, true), std::pair(true, true)}) {
-      ReplayState state = before;
       Known known(pool_);
       known.assume(all, in_all);
       known.assume(any, in_any);
-      const ReplayEnd end = replay(mine, state, known);
-      const bool part = in_any && !in_all;
-      if (const Detour *detour = sharing_.detour(theirs); detour && part)
-        meet_again(end, *detour);
-      else if (part)
-        leave(end, state, theirs);
-      else if (in_all != instruction.guard_negated)
-        arrive_together(end, target_of(instruction));
+      const Part part = in_any && !in_all                     ? Part::some
+                        : in_all == instruction.guard_negated ? Part::none
+                                                              : Part::all;
+      if (asks_first)
+        branch_by_first(mine, theirs, before, known, part);
       else
-        arrive_together(end, theirs + 1);
+        lead_on(mine, theirs, before, known, part);
     }
+  }
+
+  /// Who is led to the target of a branch.
+  enum class Part : std::uint8_t { none, some, all };
+
+  void lead_on(Position mine, Position theirs, ReplayState state, const Known &known, Part part) {
+    const ReplayEnd end = replay(mine, state, known);
+    if (part == Part::none)
+      arrive_together(end, theirs + 1);
+    else if (part == Part::all)
+      arrive_together(end, target_of(kernel_.instructions[theirs]));
+    else if (predicated_.contains(theirs))
+      under_predicates(end, theirs);
+    else if (const Detour *detour = sharing_.detour(theirs))
+      meet_again(end, *detour);
+    else
+      leave(end, state, theirs);
+  }
+
+  /// The same where the first thread along x goes another way: under predicates, and it leaves if
+  /// one of its points that are the last ones is led on.
+  void branch_by_first(Position mine, Position theirs, const ReplayState &before,
+                       const Known &known, Part part) {
+    const Instruction &instruction = kernel_.instructions[theirs];
+    Known others = known;
+    others.assume(is_first(), false);
+    lead_on(mine, theirs, before, others, part);
+    Expr last = nullptr;
+    for (const unsigned k : copies_before(theirs)) {
+      const Expr held = before.at(fast_[k][instruction.guard]);
+      last = !last                       ? held
+             : instruction.guard_negated ? pool_.bit_or(last, held)
+                                         : pool_.bit_and(last, held);
+    }
+    for (const bool holds : {false, true}) {
+      Known first = known;
+      first.assume(is_first(), true);
+      first.assume(last, holds);
+      if (first.contradictory())
+        continue;
+      ReplayState state = before;
+      const ReplayEnd end = replay(mine, state, first);
+      if (part == Part::all)
+        arrive_together(end, target_of(instruction));
+      else if (holds == instruction.guard_negated)
+        leave(end, state, theirs);
+      else
+        under_predicates(end, theirs);
+    }
+  }
+
+  /// Copies that have ended stay with the others in a stretch.
+  void under_predicates(const ReplayEnd &end, Position branch) {
+    require(!end.exit, end.position, "a copy is not finished");
+    Position mine = end.position;
+    for (const std::string &line : predicated_lines(branch))
+      require_text(mine++, line, "not what the copies do that have not ended");
+    go_on_together(mine, predicated_.at(branch));
   }
 
   /// The copies part, and each goes alone to where they meet.

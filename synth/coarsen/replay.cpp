@@ -1,10 +1,13 @@
 // Added code is what writes a register of its own, by one of a few instructions, or moves a shared
-// register to its stand-in, or branches by a predicate of its own or by none. Anything else belongs
+// register to its stand-in, or branches by a predicate of its own or by none, or lets other lanes
+// go first. Anything else belongs
 // to a copy, and replay ends there, as it does at added code that depends on what is not known.
 // What it computes is what the emulator's table says. That a block lies inside the grid, or in how
 // many copies a predicate holds, is the assumption of the run.
 
 #include "synth/coarsen/replay.h"
+
+#include "synth/script.h"
 
 #include "emulator/semantics/one_value.h"
 #include "grammar/next.h"
@@ -19,7 +22,7 @@ namespace {
 /// What the added code computes with.
 constexpr auto replayed_opcodes = std::to_array<std::string_view>(
     {"mov.u32", "add.u32", "mul.lo.u32", "mad.lo.u32", "shr.u32", "and.b32", "selp.b32",
-     "setp.eq.u32", "setp.ge.u32", "and.pred", "or.pred"});
+     "setp.eq.u32", "setp.ge.u32", "and.pred", "or.pred", "not.pred"});
 
 } // namespace
 
@@ -82,6 +85,8 @@ std::optional<ReplayEnd> Replay::run(std::uint32_t position, ReplayState &state,
 }
 
 bool Replay::execute(const Instruction &instruction, ReplayState &state) const {
+  if (plain_text(module_.text(instruction.span)) == pause)
+    return true;
   const auto operands = module_.operands(instruction);
   if (!instruction.well_formed || instruction.guard != no_register || operands.empty() ||
       !is_whole_register(operands[0]))

@@ -38,6 +38,9 @@ public:
          const std::vector<ReplayRole> &roles)
       : pool_(pool), module_(module), sibling_(sibling), roles_(roles), evaluate_(pool, module) {}
 
+  /// Lets other lanes go first, and does nothing (PTX ISA 9.7.19, `nanosleep`).
+  static constexpr std::string_view pause = "nanosleep.u32 0";
+
   /// Runs added code from a position on. `state` has what is known before and after, `known` what
   /// the run takes for granted. Nothing if it never ends.
   std::optional<ReplayEnd> run(std::uint32_t position, ReplayState &state,

@@ -24,6 +24,10 @@
 // computed again for whoever comes. There is one such place, too: of several, the assembler moves
 // what they have in common to before the loop that they leave, and keeps it for each copy.
 //
+// In a version that predicates ends copies that part at the end of a row stay together, and the
+// straight code behind the branch stands there for those a second time, under predicates
+// (predicated.cpp).
+//
 // In a version `once` a branch to another round of a loop over the grid is left out, or leads out
 // of the loop, as in the launches that the table allows nobody goes there.
 //
@@ -54,6 +58,7 @@
 // different blocks that is, move past each other.
 
 #include "synth/coarsen/coarsening.h"
+#include "synth/coarsen/replay.h"
 
 #include "grammar/roles.h"
 #include "synth/same_launch.h"
@@ -276,6 +281,7 @@ public:
     prologue();
     lockstep();
     detours();
+    predicated();
     find_own();
     for (std::size_t point = 0; point < points_.size(); ++point)
       for (unsigned k = 0; k < copies_at(point); ++k)
@@ -333,7 +339,7 @@ private:
         out_.clone(module_, instruction(i), together_[0]);
     if (form_.divides_grid()) // otherwise all of them are inside
       if_outside(form_.copies - 1, "bra " + leaving_point(0, true));
-    if (form_.shift > 0)
+    if (form_.shift > 0 && !first_stays_)
       out_.write("@{} bra {}", first_along_x_, leaving_point(0, false));
   }
 
@@ -458,8 +464,50 @@ private:
     };
     // `@p`: taken if all hold, apart if any does. `@!p`: taken if none does, apart unless all do.
     out_.write("@{}{} {}", negated, over_copies(one.guard_negated ? "or.pred" : "and.pred"), way);
+    const bool predicated = predicated_.contains(i);
+    if (predicated && first_stays_)
+      leave_if_last_go_on(i);
     out_.write("@{}{} bra {}", negated, over_copies(one.guard_negated ? "and.pred" : "or.pred"),
-               sharing_.detour(i) ? round_at(i) : leaving_point(i, false));
+               predicated           ? predicated_at(i)
+               : sharing_.detour(i) ? round_at(i)
+                                    : leaving_point(i, false));
+  }
+
+  /// In the first thread along x, if one of its points that are the last ones goes on behind a
+  /// branch.
+  void leave_if_last_go_on(std::uint32_t branch) {
+    const Instruction &one = instruction(branch);
+    const std::string go_on = predicate();
+    std::string left;
+    for (const unsigned k : copies_before(branch)) {
+      const std::string guard = name_of(one.guard, k);
+      if (!left.empty())
+        out_.write("{}.pred {}, {}, {}", one.guard_negated ? "or" : "and", go_on, left, guard);
+      left = left.empty() ? guard : go_on;
+    }
+    if (!one.guard_negated)
+      out_.write("not.pred {}, {}", go_on, left);
+    out_.write("and.pred {}, {}, {}", go_on, one.guard_negated ? left : go_on, first_along_x_);
+    out_.write("@{} bra {}", go_on, leaving_point(branch, false));
+  }
+
+  /// What is done where some copies have ended.
+  void predicated() {
+    for (const auto &[branch, end] : predicated_) {
+      out_.place(predicated_at(branch));
+      let_others_load();
+      for (const std::string &line : predicated_lines(branch))
+        out_.write("{}", line);
+      out_.write("bra {}", at(end));
+    }
+  }
+
+  /// Few lanes leave lockstep, and what they load is mostly in lines that the others load: these
+  /// are to be first, so that memory is waited for once.
+  void let_others_load() {
+    if (module_.sm >= 70 &&
+        std::pair(module_.version_major, module_.version_minor) >= std::pair(6u, 3u))
+      out_.write("{}", Replay::pause);
   }
 
   void detours() {
@@ -545,6 +593,9 @@ private:
   static std::string round_at(std::uint32_t branch) {
     return fmt::format("$retile_round_{}", branch);
   }
+  static std::string predicated_at(std::uint32_t branch) {
+    return fmt::format("$retile_predicated_{}", branch);
+  }
 
   std::vector<RegisterId> live_at(const Point &point) const {
     return recomputation_.needed(point.position);
@@ -564,6 +615,8 @@ private:
   void leave_lockstep(std::size_t index, unsigned k) {
     const Point &from = points_[index];
     out_.place(label_of(from, k));
+    if (k == 0 && form_.once && alone_at_once())
+      let_others_load();
     if (from.outside && form_.row_of(k) > 0) // the first block is always inside
       if_outside(form_.row_of(k), "ret");
     const std::vector<std::uint32_t> again = recomputation_.at(from.position);
