@@ -82,7 +82,8 @@ const std::vector<CoarsenShape> &coarsen_shapes() {
       add_once(FormKind::rows, axis, 4, 2, 64);
       add_once(FormKind::rows, axis, 2, 2, 64);
       add_once(FormKind::rows, axis, 4, 4, 80);
-      add_once(FormKind::rows, axis, 2, 4, 64);
+      // Ends under predicates: a limit gains for planes, and costs for rows.
+      add_once(FormKind::rows, axis, 2, 4, axis == 1 ? 0 : 64);
       add_once(FormKind::rows, axis, 4, 1, 64);
     }
     // Rows one behind the other gain in straight code alone (docs/internals/siblings.md). What

@@ -173,7 +173,7 @@ std::vector<Sibling> reshapes(const KernelContext &context, std::size_t most) {
 std::vector<Sibling> in_tall_blocks(const std::vector<Sibling> &versions) {
   // 128 threads: rows that are near each other share what they load in the cache of one
   // multiprocessor.
-  constexpr std::array<std::uint32_t, 2> shapes[] = {{32, 4}, {64, 2}};
+  constexpr std::array<std::uint32_t, 2> shapes[] = {{32, 4}, {16, 8}};
   std::vector<Sibling> result;
   for (const Sibling &version : versions)
     for (const auto &[x, y] : shapes) {

@@ -316,7 +316,8 @@ TEST_CASE("a predicate over copies decides where all, none or, if it is of all, 
            {"and.pred %u, %p0, %p1;\nor.pred %t, %u, %p1;", "@%t", Outcome::some,
             "@%t bra $there;"}, // %p1 alone
            {"xor.pred %t, %p0, %p1;", "@%t", Outcome::all, "xor.pred %t, %p0, %p1;"},
-           {"not.pred %t, %p0;", "@%t", Outcome::all, "not.pred %t, %p0;"},
+           {"not.pred %t, %p0;", "@!%t", Outcome::all, "taken"},
+           {"xor.pred %t, %p0, %p1;", "@%t", Outcome::all, "xor.pred %t, %p0, %p1;"},
            {"and.pred %t, %p0, %u;", "@%t", Outcome::all, "and.pred %t, %p0, %u;"},
            {"and.pred %t, %p0, 1;", "@%t", Outcome::all, "and.pred %t, %p0, 1;"},
            {both_and, "@%p0", Outcome::all, "@%p0 bra $there;"}, // a copy's own branch

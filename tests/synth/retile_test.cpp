@@ -490,6 +490,17 @@ TEST_CASE(
   CHECK(all.harmless * 5 < all.refused);
 }
 
+TEST_CASE("the proof refuses what is changed of ends under predicates, unless it changes nothing") {
+  const Written one =
+      write_one(file_text(SOURCE_DIR "/tests/synth/versions/vectorise/once-ends.ptx"), "k",
+                "wide-x4y2-rows-once");
+  const Count count = try_all(one);
+  MESSAGE(fmt::format("{} mutants, {} refused, {} no PTX, {} harmless", count.tried, count.refused,
+                      count.no_ptx, count.harmless));
+  CHECK(more_than(count.refused, 1000));
+  CHECK(count.harmless * 5 < count.refused);
+}
+
 TEST_CASE("where lanes come alike in blocks of whole rows alone, the table demands such blocks") {
   const auto text =
       file_text(std::filesystem::path(SOURCE_DIR "/tests/synth/retile") / "steps.ptx");

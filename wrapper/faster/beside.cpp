@@ -402,7 +402,7 @@ SiblingOptions default_versions() {
   for (const std::string_view name : {"promote", "carry", "ahead"})
     options.wanted.emplace(name, family_option(name).variants);
   options.most = 8;
-  options.once = 3;
+  options.once = 4;
   return options;
 }
 

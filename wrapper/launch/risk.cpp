@@ -68,6 +68,8 @@ constexpr Gain gains[] = {
     {"wide_x4_once", 0, 0.35},
     {"wide_x2z2_rows_once_r64", 0, 0.4},
     {"wide_x4y4_rows_once_r80", 0, 0.5},
+    {"wide_x4y2_rows_once", 0, 0.5},
+    {"wide_x4z2_rows_once_r64", 0, 0.45},
     {"wide_x2y8_rows_skewed_once", 0, 0.6},
     {"wide_x4y4_rows_skewed_once", 0, 0.6},
     {"wide_x2y4_rows_skewed_once_r64", 0, 0.6},
