@@ -375,7 +375,7 @@ bool Emulation::Implementation::enter(BlockId block) {
   if (info.predecessors.size() == 1 && block != 0) {
     const BlockId before = info.predecessors[0];
     const Expr condition = branch_condition_[before];
-    if (condition)
+    if (condition && takes_paths_)
       if (const std::optional<bool> holds = holds_on_edge(before, block))
         path_.assume(condition, *holds);
   }
@@ -554,9 +554,10 @@ void Emulation::Implementation::record_access(BlockId block, std::uint32_t index
 }
 
 Emulation::Emulation(const Module &module, const Function &function, const LaunchFacts &facts,
-                     std::span<const Probe> probes, LaneGroup lanes)
+                     std::span<const Probe> probes, LaneGroup lanes, bool takes_paths)
     : implementation_(std::make_unique<Implementation>(module, function, facts, lanes)) {
   implementation_->probes_ = probes;
+  implementation_->takes_paths_ = takes_paths;
   implementation_->run();
 }
 Emulation::~Emulation() = default;

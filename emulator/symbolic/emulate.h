@@ -100,9 +100,11 @@ enum class LaneGroup : std::uint8_t {
 /// Only what addresses and branches depend on is evaluated at all.
 class Emulation {
 public:
-  /// `probes` are answered by probed().
+  /// `probes` are answered by probed(). Unless `takes_paths`, nothing is known from branches, and
+  /// what is said of a block holds of whoever computes what it says, wherever its branches lead.
   Emulation(const Module &module, const Function &function, const LaunchFacts &facts,
-            std::span<const Probe> probes = {}, LaneGroup lanes = LaneGroup::row);
+            std::span<const Probe> probes = {}, LaneGroup lanes = LaneGroup::row,
+            bool takes_paths = true);
   ~Emulation();
 
   /// False if the function exceeded a budget or its control flow is not understood; the trace is

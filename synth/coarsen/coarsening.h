@@ -145,6 +145,7 @@ protected:
 private:
   void find_predicated();
   bool is_predicated(std::uint32_t branch) const;
+  bool addresses_what_is_loaded(const std::vector<bool> &inside) const;
   bool may_be_predicated(std::uint32_t branch, std::uint32_t i) const;
   std::optional<std::string> predicate_of(std::uint32_t branch, std::uint32_t access,
                                           unsigned k) const;

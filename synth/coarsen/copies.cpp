@@ -3,6 +3,9 @@
 // one block, the thread's index is T * K + k; of kind "apart" the block's index is B + k. Points
 // along x are blocks of one thread, whose index is G * W + w - shift, G being the sibling's thread.
 //
+// Where copies that have ended stay with the others (predicated.cpp), what they compute is not what
+// the branches on their way say: then nothing is known from branches.
+//
 // An expression is comparable between copies if every symbol in it means the same for all of them:
 // parameters, indices, and how often a loop has iterated, since lockstep iterates with all of them.
 
@@ -19,7 +22,8 @@ constexpr std::uint64_t largest_grid_x = 0x7fffffff, largest_grid = 0xffff, larg
 
 CopyViews::CopyViews(const Module &module, const Function &kernel, const CoarsenForm &form,
                      std::span<const Probe> probes)
-    : emulation_(module, kernel, launch_facts(kernel), probes) {
+    : emulation_(module, kernel, launch_facts(kernel), probes, LaneGroup::row,
+                 !form.predicates_ends()) {
   if (!emulation_.complete())
     return;
   ExprPool &pool = emulation_.pool();

@@ -18,13 +18,14 @@
 // What copies share (shared.cpp) is the same for all that go the same way, so for those that have
 // not ended, whoever keeps it: it is made of what is shared alone, by whatever copy.
 //
-// The elements of a wide access are where its plan says, as many bytes behind an address as they
-// are from each other: that a copy has ended changes neither its index nor its address. In the
-// first thread along x that holds of the points from the first one on (wide_shift()); those before
-// it are the last ones of all. If one of these has not ended, that thread leaves lockstep. If all
-// have, it goes through the stretch under predicates, as points of it have ended. So it need not
-// leave lockstep at the entry, if every wide access is in such a stretch and addressed by a point
-// that is not one of them.
+// The elements of a wide access are where its plan says, so many bytes behind an address, which may
+// be that of a copy that has ended: the plan is made of what is computed alone, and not of what
+// branches decide (copies.cpp), and nothing that is loaded in the stretch is in such an address. In
+// the first thread along x it holds of the points from the first one on (wide_shift()); those
+// before it are the last ones of all. If one of these has not ended, that thread leaves lockstep.
+// If all have, it goes through the stretch under predicates, as points of it have ended. So it need
+// not leave lockstep at the entry, if every wide access is in such a stretch and addressed by a
+// point that is not one of them.
 
 #include "synth/coarsen/coarsening.h"
 
@@ -73,6 +74,26 @@ bool Coarsening::may_be_predicated(std::uint32_t branch, std::uint32_t i) const 
   return true;
 }
 
+/// Returns true if an access of the plan is addressed by something that is loaded in a stretch:
+/// copies that have ended do not load.
+bool Coarsening::addresses_what_is_loaded(const std::vector<bool> &inside) const {
+  std::vector<bool> loaded(kernel_.registers.size(), false);
+  for (std::uint32_t i = 0; i < count(); ++i) {
+    if (!inside[i])
+      continue;
+    const std::vector<RegisterId> read = read_registers(module_, instruction(i));
+    const bool of_loaded =
+        std::any_of(read.begin(), read.end(), [&](RegisterId reg) { return loaded[reg]; });
+    for (unsigned k = 0; k < copies_; ++k)
+      if ((plan_.part({i, k}) || plan_.store({i, k})) &&
+          loaded[wide_address(module_, kernel_, i).base])
+        return true;
+    for (const RegisterId reg : written_registers(module_, instruction(i)))
+      loaded[reg] = of_loaded || opcode(i).op == Op::ld;
+  }
+  return false;
+}
+
 bool Coarsening::is_predicated(std::uint32_t branch) const {
   const Instruction &own = instruction(branch);
   const auto end = branch_target(module_, kernel_, own);
@@ -90,6 +111,8 @@ bool Coarsening::is_predicated(std::uint32_t branch) const {
   }
   if (std::any_of(plan_.tests.begin(), plan_.tests.end(),
                   [&](const WideTest &test) { return inside[test.instruction]; }))
+    return false;
+  if (addresses_what_is_loaded(inside))
     return false;
   std::vector<RegisterId> kept = {own.guard};
   if (*end < count()) {
