@@ -8,6 +8,7 @@
 #include "emulator/machine/warp_verify.h"
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 #include <string>
 #include <utility>
 #include <vector>
@@ -129,33 +130,13 @@ TEST_CASE("a first thread whose last points may go on is right, too") {
   CHECK_FALSE(before.first_stays);
 }
 
-TEST_CASE("an address that only those have who have not ended is not another one's") {
-  const std::string place = "mad.lo.s32 %at, %j, %n, %i;\n\tmul.wide.s32 %e, %at, 4;\n\t"
-                            "add.s64 %d1, %pa, %e;\n\tadd.s64 %d2, %po, %e;";
-  // Whoever has ended addresses something else, which the branch keeps from who has not: by its
-  // predicate, or by the same condition once more.
-  for (const char *condition : {"", "setp.ge.s32 %p1, %i, %last;\n\t"}) {
-    const std::string again = condition[0] == 0 ? "%p1" : "%p3";
-    std::string text = condition;
-    if (!text.empty())
-      text.replace(text.find("%p1"), 3, "%p3");
-    written(changed({{place, text + "selp.b32 %r1, 100, %i, " + again +
-                                 ";\n\tmad.lo.s32 %at, %j, %n, %r1;" + place.substr(27)}}));
+TEST_CASE("what those address who have not ended is not what one addresses that has") {
+  for (const std::string name : {"chosen", "before-the-first", "loaded"}) {
+    CAPTURE(name);
+    const std::string file = fmt::format("{}/tests/synth/wide/ends-{}.ptx", SOURCE_DIR, name);
+    const Outcome outcome = written(file_text(file));
+    CHECK(outcome.predicated == (name == "chosen"));
   }
-  // The first thread's first point has ended, and lies before the beginning.
-  written(changed({{test, "setp.ge.s32 %p1, %i, %last;\n\tsetp.lt.s32 %p2, %i, 2;\n\t"
-                          "or.pred %p1, %p1, %p2;\n\t@%p1 bra $next;"},
-                   {place, "add.s32 %at, %i, -2;\n\tmul.wide.u32 %e, %at, 4;\n\t"
-                           "mul.wide.s32 %d3, %j, 4096;\n\tadd.s64 %d1, %pa, %d3;\n\t"
-                           "add.s64 %d1, %d1, %e;\n\tadd.s64 %d2, %po, %d3;\n\t"
-                           "add.s64 %d2, %d2, %e;"}}));
-  // It is loaded in the stretch, by all from one place.
-  const Outcome loaded = written(changed(
-      {{place, "add.s32 %r1, %j, %i;\n\tsub.s32 %r1, %r1, %i;\n\tmul.wide.s32 %e, %r1, 4;\n\t"
-               "add.s64 %d3, %pw, %e;\n\tld.global.nc.u32 %r1, [%d3+8192];\n\t"
-               "and.b32 %r1, %r1, 252;\n\tmul.wide.u32 %d4, %r1, 4;\n\t" +
-                   place + "\n\tadd.s64 %d1, %d1, %d4;"}}));
-  CHECK_FALSE(loaded.predicated);
 }
 
 } // namespace ends_test
