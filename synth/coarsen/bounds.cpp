@@ -18,7 +18,7 @@
 //   how often a loop over the grid went round                  0 in versions `once`
 //
 // That the sum is not negative follows where the constant is none; and where the first thread along
-// x is not in lockstep, its group is at least the second one.
+// x is not in lockstep, its group is at least the second one. A number with a sign may be negative.
 
 #include "synth/coarsen/bounds.h"
 
@@ -238,7 +238,7 @@ private:
 
 std::optional<IndexBound> bound_of(CopyViews &views, const KernelContext &context,
                                    const CoarsenForm &form, Expr number, std::int64_t least,
-                                   std::int64_t most) {
+                                   std::int64_t most, bool is_signed) {
   Sum sum(views, context, form);
   if (!sum.read(number))
     return std::nullopt;
@@ -247,7 +247,8 @@ std::optional<IndexBound> bound_of(CopyViews &views, const KernelContext &contex
     return std::nullopt;
   const std::uint64_t second =
       form.shift > 0 && !form.predicates_ends() ? form.along_x * sum.of_columns() : 0;
-  if (least < -static_cast<std::int64_t>(second) || most >= static_cast<std::int64_t>(half))
+  if (least < -static_cast<std::int64_t>(is_signed ? half : second) ||
+      most >= static_cast<std::int64_t>(half))
     return std::nullopt;
   if (most > 0)
     bound->terms.push_back({static_cast<std::uint32_t>(most), {}});

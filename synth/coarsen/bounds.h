@@ -12,11 +12,11 @@
 namespace ptxasw::synth {
 
 /// What `number + least` to `number + most`, of 32 bits and as a copy has it in lockstep, are at
-/// most. If that is below 2^31 in a launch, they are sums in whole numbers, and not negative.
-/// Nothing if that is not found.
+/// most. If that is below 2^31 in a launch, they are sums in whole numbers, and not negative unless
+/// they have a sign. Nothing if that is not found.
 std::optional<IndexBound> bound_of(CopyViews &views, const KernelContext &context,
                                    const CoarsenForm &form, Expr number, std::int64_t least,
-                                   std::int64_t most);
+                                   std::int64_t most, bool is_signed);
 
 /// Returns true if what one says of a launch follows from the other: it is no larger.
 bool follows(const IndexBound &bound, const IndexBound &from);

@@ -283,12 +283,12 @@ void WidePlanner::look_for_all(facts::LowBitsOf &known) {
 bool WidePlanner::is_bounded_in_all_rows(const SteppedAddress &address) {
   ExprPool &pool = views_.emulation().pool();
   const Expr last = pool.mul(pool.constant(32, form_.copies - 1), address.step);
-  return is_bounded(address.step, 0, 0) &&
+  return is_bounded(address.step, 0, 0, false) &&
          std::all_of(address.numbers.begin(), address.numbers.end(), [&](Expr number) {
            const Bits constant = number->kind == ExprKind::sum ? number->value : Bits{};
            const std::int64_t by = as_signed(constant.low, number->width);
            const Expr without = pool.sub(number, pool.constant(32, constant));
-           return is_bounded(pool.add(without, last), by, by);
+           return is_bounded(pool.add(without, last), by, by, false);
          });
 }
 
@@ -318,7 +318,7 @@ bool WidePlanner::admit(Group &group, facts::LowBitsOf &known, std::optional<Wid
   if (low.count < group.extended->width &&
       block_of(value + least->inner, low.count) == block_of(value + most->inner, low.count))
     return true;
-  if (is_bounded(group.extended, least->inner, most->inner))
+  if (is_bounded(group.extended, least->inner, most->inner, group.is_signed))
     return true;
   if (form_.skewed) // nobody leaves lockstep where copies are at different instructions
     return false;
@@ -341,9 +341,9 @@ bool WidePlanner::admit(Group &group, facts::LowBitsOf &known, std::optional<Wid
 
 /// Returns true if the launch keeps a number, and those beside it, from wrapping around. Versions
 /// for one round of their loops ask for it: they have needs of their launch's numbers anyway.
-bool WidePlanner::is_bounded(Expr number, std::int64_t least, std::int64_t most) {
+bool WidePlanner::is_bounded(Expr number, std::int64_t least, std::int64_t most, bool is_signed) {
   const auto bound =
-      form_.once ? bound_of(views_, context_, form_, number, least, most) : std::nullopt;
+      form_.once ? bound_of(views_, context_, form_, number, least, most, is_signed) : std::nullopt;
   if (!bound)
     return false;
   add_bound(bounds_, *bound);
@@ -440,7 +440,7 @@ const WidePlanner::Place &WidePlanner::base_of(const std::vector<Place> &places,
 
 bool WidePlanner::is_in_range(std::uint32_t access, std::int64_t displacement) const {
   const std::int64_t bytes = wide_address(module_, kernel_, access).bytes + displacement;
-  return bytes <= std::numeric_limits<std::int32_t>::max() &&
+  return bytes + widest_bytes <= std::numeric_limits<std::int32_t>::max() &&
          bytes >= std::numeric_limits<std::int32_t>::min();
 }
 

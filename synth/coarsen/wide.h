@@ -91,7 +91,7 @@ private:
   void find_arguments(Expr address);
   void plan(Group group, facts::LowBitsOf &known);
   bool admit(Group &group, facts::LowBitsOf &known, std::optional<WideTest> &test);
-  bool is_bounded(Expr number, std::int64_t least, std::int64_t most);
+  bool is_bounded(Expr number, std::int64_t least, std::int64_t most, bool is_signed);
   std::vector<std::vector<Place>> near_ones(const Group &group) const;
   bool plan_loads(const Group &group, const std::vector<Place> &places, facts::LowBitsOf &known);
   const Place &base_of(const std::vector<Place> &places, const Place &place) const;
