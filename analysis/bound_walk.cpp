@@ -28,7 +28,8 @@ using facts::TripCount;
 
 constexpr unsigned rounds_budget = 64; ///< of a loop whose rounds are examined one by one
 constexpr std::size_t visits_budget = 20'000;
-constexpr unsigned depth_budget = 40; ///< of what a register is after some rounds
+constexpr unsigned nesting_budget = 1'000; ///< branches behind each other, 3 KB of the stack each
+constexpr unsigned depth_budget = 40;      ///< of what a register is after some rounds
 
 /// Lanes cannot be relied on to meet: they have to be counted one by one.
 struct LanesApart {};
@@ -347,12 +348,14 @@ private:
     const auto key = std::tuple(block, stop, loop, state.id, last_round_);
     if (const auto found = memo_.find(key); found != memo_.end())
       return found->second;
-    if (++visits_ > visits_budget)
+    if (++visits_ > visits_budget || nesting_ == nesting_budget)
       return none(block, "too many ways");
+    ++nesting_;
     const LoopId own = cfg_.loop_of(block);
     WalkResult result = own != loop && own != no_index && cfg_.loops()[own].header == block
                             ? plus(of_loop(own, state), behind_loop(own, stop, loop, state))
                             : plus(of_block(block, state), behind_block(block, stop, loop, state));
+    --nesting_;
     memo_[key] = result;
     return result;
   }
@@ -641,6 +644,7 @@ private:
   const BlockId end_; ///< behind the last block
   std::map<std::tuple<BlockId, BlockId, LoopId, unsigned, BlockId>, WalkResult> memo_;
   std::size_t visits_ = 0;
+  unsigned nesting_ = 0; ///< of from()
   BlockId last_round_ =
       no_index; ///< where the round ends that is being walked; none: at the header
 };

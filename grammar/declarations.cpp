@@ -9,6 +9,14 @@
 namespace ptxasw::ptx {
 namespace {
 
+/// Bytes of an array at most: of one that a thread or a block has for itself far more than any
+/// device gives it, of others more than any memory.
+std::uint64_t most_bytes(StateSpace space) {
+  const bool is_own =
+      space == StateSpace::param || space == StateSpace::shared || space == StateSpace::local;
+  return std::uint64_t{1} << (is_own ? 24 : 44);
+}
+
 Linkage linkage_of(std::string_view word) {
   return word == ".extern"    ? Linkage::external
          : word == ".visible" ? Linkage::visible
@@ -78,7 +86,11 @@ void Builder::register_range() {
 void Builder::extent() {
   Value extent = values_.back();
   values_.pop_back();
-  variable_.count *= is_constant(extent) ? extent.constant.bits : 0;
+  const std::uint64_t count = is_constant(extent) ? extent.constant.bits : 0;
+  const std::uint64_t most = most_bytes(variable_.space);
+  if (count > most || (count != 0 && variable_.size() > most / count))
+    throw SyntaxError{tokens_.last().span.begin, "an array that is larger than any can be"};
+  variable_.count *= count;
   variable_.is_array = true;
 }
 

@@ -27,17 +27,19 @@ MachineRun::MachineRun(const WarpProgram &the_program, std::uint32_t the_kernel,
     shared.push_back({begin, static_cast<std::uint32_t>(std::min(end, window::size))});
   }
   for (const VariableBytes &variable : shared) {
-    shared_bytes = std::max(shared_bytes, variable.end);
+    shared_bytes = std::max({shared_bytes, variable.begin, variable.end});
     shared_in_use += variable.end - variable.begin;
   }
   if (program.has_reserved_shared()) {
     shared.push_back({0, reserved_shared_bytes});
     shared_bytes = std::max(shared_bytes, reserved_shared_bytes);
   }
-  shared_variables.resize(shared_bytes);
-  for (const VariableBytes &variable : shared)
-    std::fill(shared_variables.begin() + variable.begin, shared_variables.begin() + variable.end,
-              char{1});
+  if (shared_bytes <= window::size) { // no other launch runs
+    shared_variables.resize(shared_bytes);
+    for (const VariableBytes &variable : shared)
+      std::fill(shared_variables.begin() + variable.begin, shared_variables.begin() + variable.end,
+                char{1});
+  }
   for (std::uint32_t i = 0; i < program.function_count(); ++i) {
     max_parameters = std::max(max_parameters, program.function(i).parameter_bytes);
     max_local = std::max(max_local, program.function(i).local_bytes);

@@ -202,6 +202,7 @@ WarpAddress WarpDecoder::address_of(const Operand &base, std::int64_t offset, St
         result.base.value = window::param;
       else
         result.call_parameter = true;
+      parameter_ = {found->second, found->second + static_cast<std::uint32_t>(variable->size())};
       return result;
     }
   }

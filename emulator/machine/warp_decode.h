@@ -72,12 +72,15 @@ private:
   /// What is in the brackets of an address: `name+4`, a register, a number.
   WarpAddress address_of(const Operand &base, std::int64_t offset, StateSpace space);
   bool is_kernel_parameter(const Variable *variable) const;
+  /// Refuses an access to so many elements that is not all within the parameter of a call.
+  void check_call_parameter(std::size_t elements);
 
   const Module &module_;
   const Function &function_;
   const StaticLayout &layout_;
   const std::unordered_map<const Variable *, std::uint32_t> &locals_;
   const ParameterLayout parameters_;
+  VariableBytes parameter_; ///< of a call, in the frame: what an address was made of last
   const Instruction *source_ = nullptr;
   std::span<const Operand> operands_;
   WarpInstruction out_;

@@ -73,12 +73,22 @@ void WarpDecoder::decode_memory() {
     for (const Operand &operand : elements(operands_[0]))
       add_pieces(operand, true, opcode.type, out_.outputs);
   if (is_load)
-    return;
+    return check_call_parameter(out_.outputs.size());
   for (std::size_t i = address_at + 1; i < operands_.size(); ++i)
     for (const Operand &operand : elements(operands_[i]))
       add_pieces(operand, false, opcode.type, out_.inputs);
-  if (!is_store)
+  if (is_store)
+    check_call_parameter(out_.inputs.size());
+  else
     decode_atomic();
+}
+
+// A frame's parameters are read and written without another look at the address.
+void WarpDecoder::check_call_parameter(std::size_t elements) {
+  const auto bytes = static_cast<std::int64_t>(elements * out_.element);
+  if (out_.address.call_parameter && (out_.address.offset < std::int64_t{parameter_.begin} ||
+                                      out_.address.offset > parameter_.end - bytes))
+    refuse("an address outside of the parameter that it names");
 }
 
 void WarpDecoder::decode_atomic() {

@@ -33,7 +33,13 @@ void WarpMachine::validate() const {
   if (run_.launch.blocks.empty() && run_.launch.grid.count() > most_blocks)
     bad(fmt::format("a grid of {} blocks; {} are emulated at most", run_.launch.grid.count(),
                     most_blocks));
-  if (run_.launch.dynamic_shared > window::size - run_.program.dynamic_shared_offset())
+  if (run_.shared_bytes > window::size)
+    bad("more shared memory than any device has");
+  constexpr std::uint32_t most_local = 1024 * 1024; // twice what a thread has; here there are gaps
+  if (run_.max_local > most_local)
+    bad("more local memory than a thread has");
+  if (const std::uint64_t dynamic = run_.launch.dynamic_shared;
+      dynamic != 0 && dynamic + run_.program.dynamic_shared_offset() > window::size)
     bad(fmt::format("{} bytes of dynamic shared memory", run_.launch.dynamic_shared));
   for (const std::uint64_t number : run_.launch.blocks)
     if (number >= run_.launch.grid.count())

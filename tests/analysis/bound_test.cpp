@@ -399,3 +399,24 @@ DONE: ret;
   // Lanes wait for each other on one side: each counts by itself.
   CHECK(both_ways("%r2, 5", "  bar.warp.sync 0xffffffff;\n") == every_lane);
 }
+
+TEST_CASE("more branches behind each other than are followed") {
+  std::string text = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p) {
+  .reg .b32 %r<4>; .reg .b64 %rd<2>; .reg .pred %p<2>;
+  ld.param.u64 %rd1, [p];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, 0;
+)";
+  for (unsigned i = 0; i < 5'000; ++i)
+    text += fmt::format("  setp.eq.s32 %p1, %r1, {0};\n  @%p1 bra L{0};\n  add.u32 %r2, %r2, {0};\n"
+                        "L{0}:\n",
+                        i);
+  const auto module = parse(text + "  st.global.u32 [%rd1], %r2;\n  ret;\n}\n", "branches");
+  REQUIRE(module);
+  const KernelBounds bounds = bound_kernel(**module, (*module)->functions[0], {});
+  REQUIRE(bounds.metrics[3].warp.obstacle);
+  CHECK(bounds.metrics[3].warp.obstacle->reason == "too many ways");
+}

@@ -145,6 +145,46 @@ TEST_CASE("dynamic shared memory is as large as the launch says") {
   CHECK(program.dynamic_shared_offset() % 256 == 0);
 }
 
+TEST_CASE("more memory than any device has") {
+  const auto kind_of = [](const std::string &declared, int count) {
+    std::string all;
+    for (int i = 0; i < count; ++i)
+      all += fmt::format("{}{}[{}];\n", declared, i, 1 << 23);
+    const WarpRun run = run_warp(in_warp_kernel(all));
+    return run.outcome.fault ? run.outcome.fault->kind : FaultKind::unsupported;
+  };
+  CHECK(kind_of(".shared .b8 s", 1) == FaultKind::unsupported);
+  for (const int count : {3, 511, 513})
+    CHECK(kind_of(".shared .b8 s", count) == FaultKind::bad_launch);
+  CHECK(kind_of(".local .b8 s", 1) == FaultKind::bad_launch);
+}
+
+TEST_CASE("parameters of calls are as large as they are declared") {
+  constexpr std::string_view declarations = R"(
+.func (.param .b32 r) f(.param .align 8 .b8 a[8]) {
+  .reg .b32 %r<2>;
+  ld.param.b32 %r1, [a+4];
+  st.param.b32 [r], %r1;
+  ret;
+})";
+  const auto ends_well = [&](std::string_view to, std::string_view from) {
+    const WarpRun run =
+        run_warp(in_warp_kernel(fmt::format(".param .align 8 .b8 a[8];\n.param .b32 r;\n"
+                                            "st.param.b32 [a+{}], 1;\ncall (r), f, (a);\n"
+                                            "ld.param.b32 %r1, [r+{}];",
+                                            to, from),
+                                declarations));
+    CHECK((!run.outcome.fault || run.outcome.fault->kind == FaultKind::unsupported));
+    return !run.outcome.fault;
+  };
+  CHECK(ends_well("0", "0"));
+  CHECK(ends_well("4", "0"));
+  for (const std::string_view beyond : {"5", "8", "-1", "4294967295", "-9223372036854775808"}) {
+    CHECK(!ends_well(beyond, "0"));
+    CHECK(!ends_well("0", beyond));
+  }
+}
+
 TEST_CASE("local memory is what the function has, to the byte") {
   constexpr std::string_view declarations = R"(
 .func f(.param .b64 at) {
