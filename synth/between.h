@@ -9,7 +9,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <span>
 #include <vector>
 
 namespace ptxasw::synth {
@@ -36,17 +35,11 @@ public:
   /// Says if a store, or what else may write, leaves the load's bytes alone where it runs.
   using Spares = std::function<bool(const MemoryAccess &store)>;
 
-  /// What lies between a source and a load that it dominates, in its innermost loop or in one
-  /// around it.
+  /// What lies between a source and a load that it dominates, in the same innermost loop.
   Passage passage(Behind source, const MemoryAccess &load, const Spares &spares);
-  /// The same for sources in several blocks, none of which dominates the load: `between` are the
-  /// blocks behind them on its ways (ways.h).
-  Passage passage(std::span<const Behind> sources, const MemoryAccess &load,
-                  std::span<const BlockId> between, const Spares &spares);
 
 private:
-  bool passes(const MemoryAccess &event, BlockId source, const MemoryAccess &load,
-              const Spares &spares, Passage &result) const;
+  bool passes(const MemoryAccess &event, const Spares &spares, Passage &result) const;
   const std::vector<BlockId> *blocks_between(BlockId source, BlockId load);
 
   const Module &module_;

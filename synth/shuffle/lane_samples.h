@@ -4,7 +4,6 @@
 
 #include "emulator/symbolic/emulate.h"
 #include "emulator/symbolic/evaluation.h"
-#include "synth/shuffle/source_lane.h"
 
 #include <array>
 #include <cstdint>
@@ -19,10 +18,9 @@ class LaneSamples {
 public:
   explicit LaneSamples(Emulation &emulation);
 
-  /// The lanes from which a value may come: those for which every sample of `source` there is the
-  /// sample of `load`. The lane itself first, then butterflies, then so many lanes up or down,
-  /// nearest first. Both are expanded and 64 bits wide.
-  std::vector<SourceLane> sources(Expr source, Expr load);
+  /// How many lanes up a value may come from: where every sample of `source` is the sample of
+  /// `load`, nearest first. Both are expanded and 64 bits wide.
+  std::vector<int> sources(Expr source, Expr load);
 
 private:
   /// Made-up launches; two would do, a third costs little.
