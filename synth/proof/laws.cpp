@@ -12,21 +12,12 @@
 #include <cstdlib>
 
 namespace ptxasw::synth {
-void Laws::serve(LoadedElement source, LoadedElement load, int delta, const Known &known) {
-  serves(source, load, delta, known);
-  precedes(source.load, load.load);
-  const MemoryAccess &to = *original_.access(load.load);
-  const auto spares = [&](const MemoryAccess &store) {
-    return apart(store, block_of(source.load), to, known);
-  };
-  demand(reads_constants(load.load) || !between_.passage(behind(source.load), to, spares).obstacle,
-         Obligation::nothing_between, "something in between may change the value");
-}
 
 // Where what comes behind a source begins.
 Behind Laws::behind(std::uint32_t source) const {
   const auto moved = original_.moved_to.find(source);
-  return {block_of(source), moved == original_.moved_to.end() ? source + 1 : moved->second};
+  return {original_.cfg().block_of(source),
+          moved == original_.moved_to.end() ? source + 1 : moved->second};
 }
 
 void Laws::check_move_up(std::uint32_t load, std::uint32_t from) {
@@ -44,19 +35,7 @@ void Laws::check_move_up(std::uint32_t load, std::uint32_t from) {
          "a load was moved past a store");
 }
 
-// Rule 1.
-void Laws::precedes(std::uint32_t source, std::uint32_t load) {
-  const ControlFlowGraph &cfg = original_.cfg();
-  const BlockId from = block_of(source), to = block_of(load);
-  const bool first = from == to ? behind(source).first <= load : cfg.dominates(from, to);
-  demand(first && !cfg.irreducible(to) && !cfg.irreducible(from), Obligation::runs_before,
-         "the source does not dominate the load");
-  demand(cfg.loop_of(from) == cfg.loop_of(to), Obligation::runs_before,
-         "the source is in another iteration");
-}
-
-// All rules except for what the way from the source to the load decides.
-void Laws::serves(LoadedElement source, LoadedElement load, int delta, const Known &known) {
+void Laws::serve(LoadedElement source, LoadedElement load, int delta, const Known &known) {
   const bool other_lane = delta != 0;
   const MemoryAccess *const from = original_.load(source.load);
   const MemoryAccess *const to = original_.access(load.load);
@@ -86,26 +65,30 @@ void Laws::serves(LoadedElement source, LoadedElement load, int delta, const Kno
   // Rule 8.
   demand(!other_lane || in_row(delta, known), Obligation::in_row,
          "the source lane may lie outside the row");
-  equal_addresses(source, load, delta, known);
-}
-
-// Rules 2 to 4.
-void Laws::equal_addresses(LoadedElement source, LoadedElement load, int delta,
-                           const Known &known) {
-  const std::uint64_t bytes = bit_width(original_.opcode(load.load).type) / 8;
-  const auto address = [&](LoadedElement of) {
-    return within_access(original_.pool(), emulation_.expand(original_.access(of.load)->address),
-                         of.element * bytes);
+  // Rules 2 to 4.
+  const auto address = [&](const MemoryAccess &of, unsigned element) {
+    return within_access(original_.pool(), emulation_.expand(of.address),
+                         std::uint64_t{element} * (bits / 8));
   };
-  const Expr from_address = address(source);
-  if (delta != 0) {
-    const auto [known_uniform, is_new] = uniform_.try_emplace(source.load, false);
-    if (is_new)
-      known_uniform->second = emulation_.uniform_but_lane(from_address, block_of(source.load));
-    demand(known_uniform->second, Obligation::equal_address, "the source's address may vary");
-  }
-  demand(same_address(from_address, address(load), delta, known), Obligation::equal_address,
-         "the addresses are not shown to be equal");
+  const Expr from_address = address(*from, source.element);
+  demand(!other_lane || emulation_.uniform_but_lane(from_address, from->block),
+         Obligation::equal_address, "the source's address may vary");
+  demand(same_address(from_address, address(*to, load.element), delta, known),
+         Obligation::equal_address, "the addresses are not shown to be equal");
+  // Rule 1 again.
+  const ControlFlowGraph &cfg = original_.cfg();
+  demand(!cfg.irreducible(to->block) && !cfg.irreducible(from->block) &&
+             (from->block == to->block ? behind(source.load).first <= load.load
+                                       : cfg.dominates(from->block, to->block)),
+         Obligation::runs_before, "the source does not dominate the load");
+  demand(cfg.loop_of(from->block) == cfg.loop_of(to->block), Obligation::runs_before,
+         "the source is in another iteration");
+  // Rule 5.
+  const auto spares = [&](const MemoryAccess &store) {
+    return apart(store, from->block, *to, known);
+  };
+  demand(reads_constants(load.load) || !between_.passage(behind(source.load), *to, spares).obstacle,
+         Obligation::nothing_between, "something in between may change the value");
 }
 
 bool Laws::in_row(int delta, const Known &known) {

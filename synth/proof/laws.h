@@ -8,7 +8,6 @@
 #include "synth/proof/obligation.h"
 #include "synth/proof/original.h"
 
-#include <unordered_map>
 #include <vector>
 
 namespace ptxasw::synth {
@@ -27,9 +26,6 @@ public:
   void check_move_up(std::uint32_t load, std::uint32_t from);
 
 private:
-  void serves(LoadedElement source, LoadedElement load, int delta, const Known &known);
-  void precedes(std::uint32_t source, std::uint32_t load);
-  void equal_addresses(LoadedElement source, LoadedElement load, int delta, const Known &known);
   bool in_row(int delta, const Known &known);
   bool same_address(Expr source, Expr load, int delta, const Known &known);
   bool holds(const std::vector<WrapCondition> &conditions, int delta, const Known &known);
@@ -37,9 +33,6 @@ private:
              const Known &known);
 
   Behind behind(std::uint32_t source) const;
-  BlockId block_of(std::uint32_t instruction) const {
-    return original_.cfg().block_of(instruction);
-  }
   bool reads_constants(std::uint32_t load) const {
     return reads_constant_memory(original_.opcode(load));
   }
@@ -48,7 +41,6 @@ private:
   Emulation &emulation_;
   LoopsInStep in_step_;
   Between between_;
-  std::unordered_map<std::uint32_t, bool> uniform_; ///< by source: its address except for the lane
 };
 
 } // namespace ptxasw::synth

@@ -278,12 +278,10 @@ private:
           false, nullptr);
   }
 
-  /// The address that a load reads; null if its base is no register.
+  /// The address that a load reads.
   Expr address_of(const Operand &operand) {
     const auto base = module_.children(operand);
-    understand(base.size() == 1);
-    if (base[0].kind != Operand::Kind::reg)
-      return nullptr;
+    understand(base.size() == 1 && base[0].kind == Operand::Kind::reg);
     const unsigned width = width_of(base[0].reg);
     understand(width == 32 || width == 64);
     ExprPool &pool = original_.pool();
@@ -310,18 +308,13 @@ private:
 
   /// How many elements behind the beginning of a replaced load another one reads; more than it has
   /// if that is not known.
-  std::uint64_t distance(Expr address, std::uint32_t load, const Operand &operand) const {
-    constexpr std::uint64_t unknown = ~std::uint64_t{0};
-    if (!address) {
-      const Operand &own = original_.module.operands(original_.function.instructions[load])[1];
-      return original_.module.text(own.span) == module_.text(operand.span) ? 0 : unknown;
-    }
+  std::uint64_t distance(Expr address, std::uint32_t load) const {
     const std::uint64_t size = bit_width(original_.opcode(load).type) / 8;
     const Expr distance =
         original_.pool().sub(address, original_.emulation.expand(original_.access(load)->address));
     return size != 0 && distance->kind == ExprKind::constant && distance->value.low % size == 0
                ? distance->value.low / size
-               : unknown;
+               : ~std::uint64_t{0};
   }
 
   /// A load that was added must read what a replaced load in whose place it stands reads, and run
@@ -337,7 +330,7 @@ private:
       if (!reads_what(i, instruction, guard))
         continue;
       const auto elements = original_.destinations(i);
-      const std::uint64_t first = distance(address, i, operands[1]);
+      const std::uint64_t first = distance(address, i);
       if (first > elements.size() || first + to.size() > elements.size())
         continue;
       // All are looked at before the first is written: that may complete a load.
