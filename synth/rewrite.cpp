@@ -338,10 +338,8 @@ void emit_and_prove(const Module &module, const RewriteOptions &options, const P
     if (text.empty() || options.variant != Variant::full || round == proof_rounds)
       break;
     const std::vector<FunctionProof> proofs = prover(module, text, replaced, options);
-    for (std::size_t i = 0; i < plans.size(); ++i) {
+    for (std::size_t i = 0; i < plans.size(); ++i)
       proof[i] += proofs[plans[i].function].milliseconds;
-      KernelReport &kernel = report.kernels[plans[i].report];
-    }
     if (take_back_unproved(proofs, round == proof_rounds - 1, plans))
       break;
   }
