@@ -12,6 +12,9 @@
 
 namespace ptxasw::synth {
 
+/// The distances 0, -1, 1, -2, 2, ... one by one.
+constexpr int by_nearness(int i) { return i % 2 == 0 ? i / 2 : -(i + 1) / 2; }
+
 /// Addresses as numbers: in each lane of one warp, under a few made-up launches and contents.
 /// Agreement of two of them proves nothing; it says which equalities are worth a proof.
 class LaneSamples {

@@ -50,9 +50,6 @@ struct LoadedElement {
   }
 };
 
-/// The distances 0, -1, 1, -2, 2, ... one by one.
-constexpr int by_nearness(int i) { return i % 2 == 0 ? i / 2 : -(i + 1) / 2; }
-
 /// Where one element of a load comes from.
 struct ElementSource {
   LoadedElement source; ///< what brings it
