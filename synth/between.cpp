@@ -55,14 +55,17 @@ const std::vector<BlockId> *Between::blocks_between(BlockId source, BlockId load
 }
 
 // Takes account of one event between two loads; returns false if it is an obstacle.
-bool Between::passes(const MemoryAccess &event, const Spares &spares, Passage &result) const {
+bool Between::passes(const MemoryAccess &event, BlockId source, const MemoryAccess &load,
+                     const Spares &spares, Passage &result) const {
+  const ControlFlowGraph &cfg = emulation_.cfg();
   const bool is_sync = event.effect == Effect::sync;
   if (!is_sync && (event.space == StateSpace::shared || event.space == StateSpace::local))
     return true; // the load is of global memory
-  // What orders nothing by itself may stand between loads of one iteration; not where lanes might
-  // count on having written in step.
+  // What orders nothing by itself may stand between loads of one iteration; not where a loop waits
+  // for something, nor where lanes might count on having written in step.
   const bool is_exchange =
-      is_sync && leaves_global_alone(module_.opcode(function_.instructions[event.instruction]));
+      is_sync && leaves_global_alone(module_.opcode(function_.instructions[event.instruction])) &&
+      cfg.loop_of(source) == cfg.loop_of(load.block);
   result.exchanges |= is_exchange;
   result.written |= !is_sync;
   if ((is_sync && !is_exchange) || (result.exchanges && result.written))
@@ -76,8 +79,10 @@ Passage Between::passage(Behind source, const MemoryAccess &load, const Spares &
   const std::vector<BlockId> *const blocks = blocks_between(source.block, load.block);
   if (!blocks)
     return {.obstacle = Reason::budget};
+  const ControlFlowGraph &cfg = emulation_.cfg();
   Passage result;
-  // In a source's block what comes after it, in the load's what comes before it.
+  // In a source's block what comes after it, in the load's what comes before it; all of the load's
+  // if it runs again and again after one run of the source.
   const auto &trace = emulation_.trace();
   const auto passes_in = [&](BlockId block, std::uint32_t first, std::uint32_t end) {
     const auto &events = events_[block]; // in the order of the text
@@ -85,17 +90,18 @@ Passage Between::passage(Behind source, const MemoryAccess &load, const Spares &
       return trace[at].instruction < first;
     });
     while (event != events.end() && trace[*event].instruction < end)
-      if (!passes(trace[*event++], spares, result))
+      if (!passes(trace[*event++], source.block, load, spares, result))
         return false;
     return true;
   };
   const bool one_block = source.block == load.block;
+  const bool again = cfg.loop_of(source.block) != cfg.loop_of(load.block);
   if (!passes_in(source.block, source.first, one_block ? load.instruction : no_index) || one_block)
     return result;
   for (const BlockId block : *blocks)
     if (!passes_in(block, 0, no_index))
       return result;
-  passes_in(load.block, 0, load.instruction);
+  passes_in(load.block, 0, again ? no_index : load.instruction);
   return result;
 }
 

@@ -35,11 +35,13 @@ public:
   /// Says if a store, or what else may write, leaves the load's bytes alone where it runs.
   using Spares = std::function<bool(const MemoryAccess &store)>;
 
-  /// What lies between a source and a load that it dominates, in the same innermost loop.
+  /// What lies between a source and a load that it dominates, in its innermost loop or in one
+  /// around it.
   Passage passage(Behind source, const MemoryAccess &load, const Spares &spares);
 
 private:
-  bool passes(const MemoryAccess &event, const Spares &spares, Passage &result) const;
+  bool passes(const MemoryAccess &event, BlockId source, const MemoryAccess &load,
+              const Spares &spares, Passage &result) const;
   const std::vector<BlockId> *blocks_between(BlockId source, BlockId load);
 
   const Module &module_;

@@ -6,6 +6,7 @@
 
 #include "synth/proof/laws.h"
 
+#include "emulator/facts/waiting.h"
 #include "grammar/pragmas.h"
 
 #include <algorithm>
@@ -81,8 +82,14 @@ void Laws::serve(LoadedElement source, LoadedElement load, int delta, const Know
              (from->block == to->block ? behind(source.load).first <= load.load
                                        : cfg.dominates(from->block, to->block)),
          Obligation::runs_before, "the source does not dominate the load");
-  demand(cfg.loop_of(from->block) == cfg.loop_of(to->block), Obligation::runs_before,
-         "the source is in another iteration");
+  if (const LoopId loop = cfg.loop_of(from->block); loop != cfg.loop_of(to->block)) {
+    demand(!other_lane && (loop == no_index || cfg.contains(loop, to->block)),
+           Obligation::runs_before, "the source is in another iteration");
+    if (!waits_)
+      waits_ = facts::waits_at({original_.module, original_.function, cfg}).has_value();
+    demand(!*waits_ || reads_constants(load.load), Obligation::runs_before,
+           "the loop may wait for what the load reads");
+  }
   // Rule 5.
   const auto spares = [&](const MemoryAccess &store) {
     return apart(store, from->block, *to, known);

@@ -8,6 +8,8 @@
 #include "synth/proof/obligation.h"
 #include "synth/proof/original.h"
 
+#include <optional>
+
 #include <vector>
 
 namespace ptxasw::synth {
@@ -41,6 +43,7 @@ private:
   Emulation &emulation_;
   LoopsInStep in_step_;
   Between between_;
+  std::optional<bool> waits_; ///< facts::waits_at(), when first asked for
 };
 
 } // namespace ptxasw::synth

@@ -4,6 +4,7 @@
 
 #include "synth/shuffle/judge.h"
 
+#include "emulator/facts/waiting.h"
 #include "grammar/pragmas.h"
 #include "synth/shuffle/candidate.h"
 
@@ -121,10 +122,14 @@ Verdict Judge::judge(const Holder &source_holder, const Holder &load_holder, int
       elements(load_holder.access)[load_holder.element].kind != Operand::Kind::reg ||
       !same_kind(source_holder, load_holder))
     return no(Reason::type_mismatch);
-  // Rule 1: the source ran, in this iteration, in every lane that asks.
+  // Rule 1: the source ran, in this iteration, in every lane that asks. A lane's own value it also
+  // keeps while it goes round a deeper loop, unless that may be waiting for another one.
+  const bool fixed = reads_constant_memory(module_.opcode(instruction(load_holder.access)));
   if (!cfg.dominates(source.block, load.block))
     return no(Reason::not_dominated);
-  if (cfg.loop_of(source.block) != cfg.loop_of(load.block))
+  const LoopId source_loop = cfg.loop_of(source.block);
+  if (source_loop != cfg.loop_of(load.block) &&
+      (delta != 0 || (source_loop != no_index && !cfg.contains(source_loop, load.block))))
     return no(Reason::other_iteration);
   if (source.guard && !runs_with(source, load, delta))
     return no(Reason::source_predicated);
@@ -132,7 +137,7 @@ Verdict Judge::judge(const Holder &source_holder, const Holder &load_holder, int
   if (verdict.reason)
     return verdict;
   // Rule 5: memory in between. What is only read cannot change.
-  if (!reads_constant_memory(module_.opcode(instruction(load_holder.access)))) {
+  if (!fixed) {
     Stores stores(module_, function_, emulation_, source, load, verdict);
     const auto spares = [&](const MemoryAccess &store) {
       return stores.spare(store, options_.assume_no_alias) || stores.test(store);
@@ -140,6 +145,12 @@ Verdict Judge::judge(const Holder &source_holder, const Holder &load_holder, int
     const Passage passage = between_.passage(behind(source_holder), load, spares);
     if (passage.obstacle)
       return no(*passage.obstacle);
+  }
+  if (source_loop != cfg.loop_of(load.block) && !fixed) {
+    if (!waits_)
+      waits_ = facts::waits_at({module_, function_, emulation_.cfg()}).has_value();
+    if (*waits_)
+      return no(Reason::other_iteration);
   }
   return verdict;
 }

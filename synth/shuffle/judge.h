@@ -94,6 +94,7 @@ private:
   Emulation &emulation_;
   const RewriteOptions &options_;
   Between between_;
+  std::optional<bool> waits_;                ///< facts::waits_at(), when first asked for
   std::unordered_map<BlockId, Known> known_; ///< by block, what its path establishes
 };
 
