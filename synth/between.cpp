@@ -76,15 +76,10 @@ bool Between::passes(const MemoryAccess &event, BlockId source, const MemoryAcce
 }
 
 Passage Between::passage(Behind source, const MemoryAccess &load, const Spares &spares) {
-  if (const auto *blocks = blocks_between(source.block, load.block))
-    return passage({&source, 1}, load, *blocks, spares);
-  return {.obstacle = Reason::budget};
-}
-
-Passage Between::passage(std::span<const Behind> sources, const MemoryAccess &load,
-                         std::span<const BlockId> between, const Spares &spares) {
+  const std::vector<BlockId> *const blocks = blocks_between(source.block, load.block);
+  if (!blocks)
+    return {.obstacle = Reason::budget};
   const ControlFlowGraph &cfg = emulation_.cfg();
-  const BlockId from = sources[0].block;
   Passage result;
   // In a source's block what comes after it, in the load's what comes before it; all of the load's
   // if it runs again and again after one run of the source.
@@ -95,18 +90,15 @@ Passage Between::passage(std::span<const Behind> sources, const MemoryAccess &lo
       return trace[at].instruction < first;
     });
     while (event != events.end() && trace[*event].instruction < end)
-      if (!passes(trace[*event++], from, load, spares, result))
+      if (!passes(trace[*event++], source.block, load, spares, result))
         return false;
     return true;
   };
-  const bool one_block = from == load.block;
-  const bool again = cfg.loop_of(from) != cfg.loop_of(load.block);
-  for (const Behind &source : sources)
-    if (!passes_in(source.block, source.first, one_block ? load.instruction : no_index))
-      return result;
-  if (one_block)
+  const bool one_block = source.block == load.block;
+  const bool again = cfg.loop_of(source.block) != cfg.loop_of(load.block);
+  if (!passes_in(source.block, source.first, one_block ? load.instruction : no_index) || one_block)
     return result;
-  for (const BlockId block : between)
+  for (const BlockId block : *blocks)
     if (!passes_in(block, 0, no_index))
       return result;
   passes_in(load.block, 0, again ? no_index : load.instruction);

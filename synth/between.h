@@ -9,7 +9,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <span>
 #include <vector>
 
 namespace ptxasw::synth {
@@ -39,10 +38,6 @@ public:
   /// What lies between a source and a load that it dominates, in its innermost loop or in one
   /// around it.
   Passage passage(Behind source, const MemoryAccess &load, const Spares &spares);
-  /// The same for sources in several blocks, none of which dominates the load: `between` are the
-  /// blocks behind them on its ways (ways.h).
-  Passage passage(std::span<const Behind> sources, const MemoryAccess &load,
-                  std::span<const BlockId> between, const Spares &spares);
 
 private:
   bool passes(const MemoryAccess &event, BlockId source, const MemoryAccess &load,

@@ -33,9 +33,8 @@ LoadExplanation explain_load(const Module &module, const Function &function, Emu
 }
 
 void add_reuse(const Function &function, const Reuse &reuse, LoadExplanation &load) {
-  load.from = reuse.lane();
-  load.source_line = function.instructions[reuse.elements[0].sources[0].load].line;
-  load.by_solver = reuse.by_solver;
+  load.delta = reuse.delta();
+  load.source_line = function.instructions[reuse.elements[0].source.load].line;
   if (!reuse.is_copy())
     load.tests = {"all 32 lanes active", "the source's lane in the same row of the same warp"};
   for (const WrapTest &test : reuse.wrap_tests)
@@ -43,10 +42,8 @@ void add_reuse(const Function &function, const Reuse &reuse, LoadExplanation &lo
                                      function.registers[test.where.reg].name, test.offset,
                                      test.is_signed ? "signed" : "unsigned"));
   for (const DistanceTest &test : reuse.distance_tests)
-    load.tests.push_back(fmt::format(
-        "its base register is {}{} bytes above that of line {}",
-        test.flip != 0 ? fmt::format("{} times the lanes to the source, and ", test.stride) : "",
-        test.distance, function.instructions[test.source].line));
+    load.tests.push_back(fmt::format("its base register is {} bytes above that of line {}",
+                                     test.distance, function.instructions[test.source].line));
   for (const std::uint32_t store : reuse.store_tests)
     load.tests.push_back(fmt::format("the store of line {} did not write what is loaded",
                                      function.instructions[store].line));

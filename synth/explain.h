@@ -6,7 +6,6 @@
 
 #include "grammar/module.h"
 #include "synth/rewrite.h"
-#include "synth/shuffle/source_lane.h"
 
 #include <optional>
 #include <string>
@@ -22,10 +21,9 @@ struct LoadExplanation {
   /// Bytes from one lane to the next in a row of the warp, 0 for the same address in all lanes;
   /// nothing if lanes may lie otherwise, or it is not understood.
   std::optional<std::int64_t> lane_stride;
-  std::optional<SourceLane> from;    ///< the source's lane, if the load would be replaced
+  std::optional<int> delta;          ///< lanes up to the source, if the load would be replaced
   std::uint32_t source_line = 0;     ///< of the source, then
   std::vector<std::string> tests;    ///< what the covering lane tests at run time, then
-  bool by_solver = false;            ///< only Z3 could show that the addresses are equal, then
   Reason reason = Reason::no_source; ///< why it stays, otherwise
   std::string detail = {};           ///< what the proof misses, if it is unproved
   std::string_view obligation = {};  ///< and the name of the obligation that it belongs to

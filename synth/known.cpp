@@ -234,4 +234,13 @@ bool Known::no_wrap(Expr value, bool is_signed, std::int64_t offset) const {
   return false;
 }
 
+Known known_on_path(Emulation &emulation, BlockId block) {
+  std::vector<std::pair<Expr, bool>> conditions;
+  for (const PathFact &fact : emulation.facts_in(block))
+    conditions.emplace_back(emulation.expand(fact.condition), fact.holds);
+  Known known(emulation.pool());
+  known.assume_all(conditions);
+  return known;
+}
+
 } // namespace ptxasw::synth

@@ -4,7 +4,7 @@
 // rule that can be seen to be right.
 //   known.assume(condition, true); // then known.decide(another)
 
-#include "emulator/symbolic/expr.h"
+#include "emulator/symbolic/emulate.h"
 
 #include <optional>
 #include <span>
@@ -51,5 +51,8 @@ private:
   std::vector<std::pair<Expr, bool>> literals_;
   bool contradictory_ = false;
 };
+
+/// What the branches on every path to a block establish.
+Known known_on_path(Emulation &emulation, BlockId block);
 
 } // namespace ptxasw::synth

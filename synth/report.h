@@ -44,13 +44,11 @@ struct RewriteRecord {
   unsigned number = 0;    ///< from 1, in the order of the module, among all that could be rewritten
   std::uint32_t line = 0; ///< 1-based line in the input PTX
   std::optional<SourceLine> source_line;
-  int delta = 0;     ///< lanes from the load to its source, N of the paper; of a butterfly the most
-  unsigned flip = 0; ///< of a butterfly: the bits in which the two lanes' numbers differ
-  std::string kind;  ///< "shuffle" or "copy"
+  int delta = 0;                   ///< lanes from the load to its source, N of the paper
+  std::string kind;                ///< "shuffle" or "copy"
   std::uint32_t from_line = 0;     ///< line of the first source in the input PTX
   std::vector<LoadRecord> sources; ///< the loads whose values stand in, each once, in their order
   std::string_view family = "shuffle"; ///< of the rewrite, as `counts` and `explain` name it
-  bool by_solver = false;              ///< only Z3 could show that the addresses are equal
 };
 
 /// One load that was left alone.
@@ -95,9 +93,6 @@ struct KernelReport {
   unsigned copies = 0;   ///< N = 0
   double mean_delta = 0; ///< mean |N| over shuffles and copies, 0 if there are none
   std::vector<PassTime> milliseconds;
-  unsigned z3_contexts = 0;
-  unsigned z3_questions =
-      0; ///< what Z3 was asked in detection and proof, under a resource limit each
   std::size_t expressions = 0;     ///< nodes that emulation and detection made
   unsigned undecided_branches = 0; ///< successors that no fact excludes, beyond one per branch
   std::vector<RewriteRecord> rewrites;

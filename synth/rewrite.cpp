@@ -159,8 +159,6 @@ std::optional<Plan> plan_kernel(const Module &module, const Function &function,
   Detection detection = detect(module, function, emulation, options, generic);
   report.milliseconds.push_back({"detect", watch.lap()});
   report.loads = detection.loads;
-  report.z3_contexts = detection.solver_contexts;
-  report.z3_questions = detection.solver_questions;
   report.expressions = emulation.effort().expressions;
   return Plan{0, 0, facts, emulation.cfg(), std::move(detection), {}};
 }
@@ -214,7 +212,7 @@ ReuseCounts counts_of(const Detection &detection) {
   int total = 0;
   for (const Reuse &reuse : detection.reuses) {
     (reuse.is_copy() ? counts.copies : counts.shuffles) += 1;
-    total += reuse.lane().reach();
+    total += std::abs(reuse.delta());
   }
   if (!detection.reuses.empty())
     counts.mean_delta = static_cast<double>(total) / static_cast<double>(detection.reuses.size());
@@ -252,14 +250,12 @@ void fill_report(const Module &module, const Plan &plan, KernelReport &report) {
     RewriteRecord record{plan.numbers.at(reuse.load),
                          load.line,
                          source_line(module, load),
-                         reuse.lane().lanes_up(),
-                         reuse.lane().flip,
+                         reuse.delta(),
                          reuse.is_copy() ? "copy" : "shuffle",
-                         function.instructions[reuse.elements[0].sources[0].load].line};
+                         function.instructions[reuse.elements[0].source.load].line};
     for (const std::uint32_t source : reuse.sources())
       record.sources.push_back(
           {function.instructions[source].line, source_line(module, function.instructions[source])});
-    record.by_solver = reuse.by_solver;
     report.rewrites.push_back(std::move(record));
   }
   if (detection.reuses.empty())
@@ -317,8 +313,7 @@ void emit_and_prove(const Module &module, const RewriteOptions &options, const P
       Stopwatch watch;
       const Function &function = module.functions[plan.function];
       emit(module, function,
-           restrict_to(options.variant,
-                       plan_shuffles(module, function, plan.cfg, plan.detection, plan.facts)),
+           restrict_to(options.variant, plan_shuffles(module, function, plan.cfg, plan.detection)),
            plan.facts, prefix, edits);
       emission[i] += watch.lap();
       for (const Reuse &reuse : plan.detection.reuses)
@@ -343,12 +338,8 @@ void emit_and_prove(const Module &module, const RewriteOptions &options, const P
     if (text.empty() || options.variant != Variant::full || round == proof_rounds)
       break;
     const std::vector<FunctionProof> proofs = prover(module, text, replaced, options);
-    for (std::size_t i = 0; i < plans.size(); ++i) {
+    for (std::size_t i = 0; i < plans.size(); ++i)
       proof[i] += proofs[plans[i].function].milliseconds;
-      KernelReport &kernel = report.kernels[plans[i].report];
-      kernel.z3_contexts += proofs[plans[i].function].solver_contexts;
-      kernel.z3_questions += proofs[plans[i].function].solver_questions;
-    }
     if (take_back_unproved(proofs, round == proof_rounds - 1, plans))
       break;
   }

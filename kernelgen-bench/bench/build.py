@@ -216,7 +216,6 @@ def summary(report):
         "copies": sum(kernel["copies"] for kernel in kernels),
         "mean_delta": distance / covered if covered else None,
         "analysis_ms": milliseconds,
-        "z3_contexts": sum(kernel["z3_contexts"] for kernel in kernels),
         "kept": reasons,
     }
 

@@ -1,9 +1,23 @@
-// Which kernels get versions with loads ahead. All loops of a kernel of which it is possible are
-// written at once: each is innermost, so none has part of another one.
-
-#include "synth/ahead/ahead.h"
+// Loads ahead: of a loop, the loads of K iterations before any of what they read is used (loop
+// unrolling with the loads first, as software pipelining has them), where it is known that all K
+// iterations will run; the rest of the iterations by the loop as it was. All loops of a kernel of
+// which it is possible are written at once: each is innermost, so none has part of another one.
+//
+// The proof of loads ahead: kernel and version run beside each other (synth/prove/walk.h), and
+// must do the same loads, with all else that can be seen, in the same order, but for loads that the
+// version does before stores that write none of their bytes (Liberties::early_loads). What the
+// version may have besides is branches of its own, by predicates that it alone has: they decide
+// nothing but what it computes ahead. Such a predicate is computed from the same registers by the
+// same instructions as the one by which the kernel will go on or leave the loop, so it is the same
+// term, and once the version has branched by it, it is decided for the kernel, too. Where it is
+// not, the kernel's own branch is walked both ways while the version goes on to its next load,
+// which is not the kernel's on one of them, and the proof ends.
+//
+// So whatever a thread of the version loads, the kernel's thread loads, too, from the same place,
+// and finds the same there; what is computed from it, which nobody sees, comes later.
 
 #include "synth/ahead/sites.h"
+#include "synth/prove/walk.h"
 #include "synth/same_launch.h"
 
 namespace ptxasw::synth {
@@ -26,8 +40,11 @@ std::vector<ahead::AheadLoop> loops_for(const KernelContext &context, unsigned i
   return loops;
 }
 
-std::optional<std::string> variant_ahead(const KernelContext &context, std::string_view variant) {
-  return loads_ahead(context, number_in(variant));
+/// The module's text with the loads of a kernel's loops ahead; nothing if there is no such loop.
+std::optional<std::string> loads_ahead(const KernelContext &context, std::string_view variant) {
+  const std::vector<ahead::AheadLoop> loops = loops_for(context, number_in(variant));
+  return loops.empty() ? std::nullopt
+                       : ahead::write_ahead_loops(context, loops, number_in(variant));
 }
 
 /// How many iterations.
@@ -48,12 +65,13 @@ FamilyAnswer propose_ahead(const KernelContext &context) {
   return answer;
 }
 
-} // namespace
-
-std::optional<std::string> loads_ahead(const KernelContext &context, unsigned iterations) {
-  const std::vector<ahead::AheadLoop> loops = loops_for(context, iterations);
-  return loops.empty() ? std::nullopt : ahead::write_ahead_loops(context, loops, iterations);
+proof::Proved prove_loads_ahead(const Module &before, const Function &kernel, const Module &after,
+                                const Function &changed) {
+  return proof::prove_same(before, kernel, after, changed,
+                           {.own_branches = true, .lags = true, .early_loads = true});
 }
+
+} // namespace
 
 const Family ahead_family = {
     .name = "ahead",
@@ -64,9 +82,9 @@ const Family ahead_family = {
     .same_launch = true,
     .variants = listed<ahead_variants>,
     .propose = propose_ahead,
-    .write = write_same_launch<variant_ahead>,
+    .write = write_same_launch<loads_ahead>,
     .prove = prove_same_launch<prove_loads_ahead>,
-    .in_place = variant_ahead,
+    .in_place = loads_ahead,
     .prove_in_place = prove_loads_ahead,
 };
 

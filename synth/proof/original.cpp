@@ -3,7 +3,6 @@
 #include "synth/proof/original.h"
 
 #include "synth/shuffle/candidate.h"
-#include "synth/ways.h"
 
 namespace ptxasw::synth {
 

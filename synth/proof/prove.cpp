@@ -76,7 +76,7 @@ public:
             Original &original, const std::vector<std::uint32_t> &replaced,
             const ProbeIndex &probes)
       : replaced_(replaced), module_(rewritten), function_(after), match_(match),
-        original_(original), values_(original, after.registers.size()), laws_(original, values_),
+        original_(original), values_(original, after.registers.size()), laws_(original),
         replacements_(original, values_, laws_, replaced, read_by_added(probes)), probes_(probes),
         evaluate_(original.pool(), rewritten) {}
 
@@ -84,8 +84,6 @@ public:
     const auto rest = proof::proved([&] { walk(); }); // all that is there beside the loads
     FunctionProof result =
         rest ? FunctionProof{replacements_.unproved()} : all_unproved(replaced_, rest.error());
-    result.solver_contexts = laws_.solver_contexts();
-    result.solver_questions = laws_.solver_questions();
     return result;
   }
 
@@ -173,7 +171,8 @@ private:
       understand(opcode.type == ScalarType::b32);
       write(module_.operands(instruction)[0], values_.mask(region_), false, guard);
     } else if (opcode.op == Op::shfl) {
-      shuffle(instruction, guard);
+      demand(!guard, Obligation::full_warp, "a shuffle is guarded by what lanes may not agree on");
+      shuffle(instruction);
     } else if (opcode.op == Op::ld) {
       load(instruction, guard);
     } else if (const auto vectors = vector_move(module_, instruction)) {
@@ -258,66 +257,31 @@ private:
     return instruction.guard_negated ? original_.pool().bit_not(guard) : guard;
   }
 
-  /// All lanes of a shuffle's member mask must reach it together, so it may depend on nothing in
-  /// which they differ.
-  void check_members(Expr members, Expr guard) {
-    bool together = values_.is_mask(members, region_);
-    if (guard) {
-      bool agreed = true;
-      for_each_node(guard, [&](Expr node) {
-        agreed = agreed && (node->kind != ExprKind::symbol || values_.is_mask(node, region_));
-      });
-      demand(agreed, Obligation::full_warp, "a shuffle is guarded by what lanes may not agree on");
-      Known known(original_.pool());
-      known.assume(guard, true);
-      together |=
-          members == original_.pool().constant(32, 0xffffffff) && values_.is_full(region_, known);
-    }
-    demand(together, Obligation::full_warp,
-           "a shuffle's member mask is not that of the active lanes");
-  }
-
-  /// shfl.sync.up, .down and .bfly by a constant over the whole warp (PTX ISA 9.7.9.6).
-  void shuffle(const Instruction &instruction, Expr guard) {
+  /// shfl.sync.up and .down by a constant over the whole warp (PTX ISA 9.7.9.6), of the lanes that
+  /// are active: all of them reach it together.
+  void shuffle(const Instruction &instruction) {
     const Opcode &opcode = module_.opcode(instruction);
     const auto operands = module_.operands(instruction);
-    const bool up = opcode.has(Modifier::up), butterfly = opcode.has(Modifier::bfly);
+    const bool up = opcode.has(Modifier::up);
     understand(opcode.modifiers.size() == 3 && opcode.modifiers[0] == "sync" &&
-               opcode.modifiers[2] == "b32" && (up || butterfly || opcode.has(Modifier::down)) &&
+               opcode.modifiers[2] == "b32" && (up || opcode.has(Modifier::down)) &&
                operands.size() == 5);
     const Operand &distance = operands[2], &clamp = operands[3];
     understand(distance.kind == Operand::Kind::integer && distance.value >= 1 &&
                distance.value <= 31 && clamp.kind == Operand::Kind::integer &&
                clamp.value == (up ? 0 : 31));
-    check_members(known_value(operands[4], 32), guard);
-    SourceLane from;
-    if (butterfly)
-      from.flip = static_cast<unsigned>(distance.value);
-    else
-      from.delta = static_cast<int>(up ? -distance.value : distance.value);
-    const Expr symbol =
-        values_.shuffled({known_value(operands[1], 32), from, region_, replacements_.block()});
-    if (operands[0].kind != Operand::Kind::pair) {
-      write(operands[0], symbol, false, guard);
-      return;
-    }
-    understand(!butterfly);
-    ExprPool &pool = original_.pool();
-    const auto both = module_.children(operands[0]);
-    const Expr lane = original_.emulation.special("%laneid");
-    const auto bound = [&](std::uint64_t value) { return pool.constant(32, value); };
-    const auto lanes = static_cast<std::uint64_t>(distance.value);
-    const Expr outside = up ? pool.ult(lane, bound(lanes)) : pool.ult(bound(31 - lanes), lane);
-    write(both[0], symbol, false, guard);
-    write(both[1], pool.bit_not(outside), false, guard);
+    demand(values_.is_mask(known_value(operands[4], 32), region_), Obligation::full_warp,
+           "a shuffle's member mask is not that of the active lanes");
+    const int delta = static_cast<int>(up ? -distance.value : distance.value);
+    write(operands[0],
+          values_.shuffled({known_value(operands[1], 32), delta, region_, replacements_.block()}),
+          false, nullptr);
   }
 
-  /// The address that a load reads; null if its base is no register.
+  /// The address that a load reads.
   Expr address_of(const Operand &operand) {
     const auto base = module_.children(operand);
-    understand(base.size() == 1);
-    if (base[0].kind != Operand::Kind::reg)
-      return nullptr;
+    understand(base.size() == 1 && base[0].kind == Operand::Kind::reg);
     const unsigned width = width_of(base[0].reg);
     understand(width == 32 || width == 64);
     ExprPool &pool = original_.pool();
@@ -344,18 +308,13 @@ private:
 
   /// How many elements behind the beginning of a replaced load another one reads; more than it has
   /// if that is not known.
-  std::uint64_t distance(Expr address, std::uint32_t load, const Operand &operand) const {
-    constexpr std::uint64_t unknown = ~std::uint64_t{0};
-    if (!address) {
-      const Operand &own = original_.module.operands(original_.function.instructions[load])[1];
-      return original_.module.text(own.span) == module_.text(operand.span) ? 0 : unknown;
-    }
+  std::uint64_t distance(Expr address, std::uint32_t load) const {
     const std::uint64_t size = bit_width(original_.opcode(load).type) / 8;
     const Expr distance =
         original_.pool().sub(address, original_.emulation.expand(original_.access(load)->address));
     return size != 0 && distance->kind == ExprKind::constant && distance->value.low % size == 0
                ? distance->value.low / size
-               : unknown;
+               : ~std::uint64_t{0};
   }
 
   /// A load that was added must read what a replaced load in whose place it stands reads, and run
@@ -371,7 +330,7 @@ private:
       if (!reads_what(i, instruction, guard))
         continue;
       const auto elements = original_.destinations(i);
-      const std::uint64_t first = distance(address, i, operands[1]);
+      const std::uint64_t first = distance(address, i);
       if (first > elements.size() || first + to.size() > elements.size())
         continue;
       // All are looked at before the first is written: that may complete a load.

@@ -23,8 +23,6 @@ struct Unproved {
 /// What the proof says about one function of the original module.
 struct FunctionProof {
   std::vector<Unproved> unproved;
-  unsigned solver_contexts = 0;  ///< Z3 contexts that were needed
-  unsigned solver_questions = 0; ///< what Z3 was asked
   double milliseconds = 0;
 };
 

@@ -179,7 +179,7 @@ void Replacements::check(Expr value, LoadedElement load, const Known &known, int
 }
 
 void Replacements::check_reuse(Expr value, LoadedElement load, const Known &known) {
-  std::optional<SourceLane> lane;
+  std::optional<int> delta;
   Substitution without_shuffles(original_.pool());
   bool read_here = false;
   for_each_node(value, [&](Expr node) {
@@ -190,20 +190,21 @@ void Replacements::check_reuse(Expr value, LoadedElement load, const Known &know
       read_here = true;
       return;
     }
-    demand(!lane || *lane == shuffle->lane, Obligation::equal_value,
+    demand(!delta || *delta == shuffle->delta, Obligation::equal_value,
            "shuffles over different distances make up one value");
-    lane = shuffle->lane;
+    delta = shuffle->delta;
     demand(values_.is_full(shuffle->region, known), Obligation::full_warp,
            "the shuffled value is used without a full warp");
     demand(shuffle->block == block_, Obligation::full_warp, "the shuffle stands in another block");
     without_shuffles.map(node, shuffle->source);
   });
-  demand(!lane || !read_here, Obligation::equal_value, "shuffled and own values make up one value");
+  demand(!delta || !read_here, Obligation::equal_value,
+         "shuffled and own values make up one value");
   const Shuffled *const alone = values_.shuffle_of(value);
   const Expr plain = alone ? alone->source : without_shuffles(value);
-  const std::vector<LoadedElement> sources = values_.sources_of(plain, block_);
-  demand(!sources.empty(), Obligation::equal_value, "the value is not that of a source");
-  laws_.serve(sources, load, lane.value_or(SourceLane()), known);
+  const LoadedElement *const source = values_.load_of(plain);
+  demand(source, Obligation::equal_value, "the value is not that of a source");
+  laws_.serve(*source, load, delta.value_or(0), known);
 }
 
 } // namespace ptxasw::synth

@@ -1,5 +1,5 @@
 // An added register has what the added code gave it, if that certainly ran, and otherwise a symbol
-// that equals nothing. Of such a symbol it is remembered what may have been written.
+// that equals nothing.
 
 #include "synth/proof/values.h"
 
@@ -51,25 +51,6 @@ bool AddedValues::is_full(unsigned region, const Known &known) const {
          });
 }
 
-std::vector<LoadedElement> AddedValues::sources_of(Expr value, BlockId block) const {
-  if (const LoadedElement *const source = load_of(value))
-    return {*source};
-  std::vector<LoadedElement> result;
-  const auto unsure = if_executed_.find(value);
-  if (unsure == if_executed_.end())
-    return result;
-  for (const auto &[writer, written] : registers_[unsure->second].written_as) {
-    const LoadedElement *const source = load_of(written);
-    // In the block where the value is read it would be that of another iteration; and the value
-    // must have been read in the block that carries it on.
-    if (!source || writer == block || writer == entry_block ||
-        original_.cfg().block_of(source->load) != writer)
-      return {};
-    result.push_back(*source);
-  }
-  return result;
-}
-
 void AddedValues::note_writer(RegisterId reg, BlockId block) {
   BlockId &in = registers_[reg].written_in;
   in = in == not_written || in == block ? block : several_blocks;
@@ -80,32 +61,19 @@ Expr AddedValues::read(RegisterId reg, BlockId block, unsigned width) {
   const BlockId in = added.written_in;
   if (added.valued_in == block)
     return added.value;
-  if (in == not_written || in == block || !added.value)
-    return opaque("stale", width);
-  const ControlFlowGraph &cfg = original_.cfg();
-  if (in != several_blocks) {
+  if (added.value && in != several_blocks && in != block) {
+    const ControlFlowGraph &cfg = original_.cfg();
     const LoopId loop = in == entry_block ? no_index : cfg.loop_of(in);
     const bool before = in == entry_block || (block != entry_block && cfg.dominates(in, block));
     if (before && (loop == no_index || cfg.contains(loop, block)))
       return added.value;
   }
-  // Written only if that block was passed, or one of several.
-  const Expr symbol = opaque("if-executed", width);
-  if_executed_[symbol] = reg;
-  return symbol;
+  return opaque("stale", width); // written by another round, or only if a block was passed
 }
 
 void AddedValues::write(RegisterId reg, BlockId block, Expr value) {
-  registers_[reg].value = registers_[reg].written_as[block] = value;
+  registers_[reg].value = value;
   registers_[reg].valued_in = block;
-}
-
-std::vector<std::pair<Expr, Expr>> AddedValues::if_passed(BlockId block) const {
-  std::vector<std::pair<Expr, Expr>> result;
-  for (const auto &[symbol, reg] : if_executed_)
-    if (registers_[reg].written_in == block && registers_[reg].value)
-      result.emplace_back(symbol, as_emulated(registers_[reg].value));
-  return result;
 }
 
 } // namespace ptxasw::synth

@@ -16,7 +16,7 @@ namespace ptxasw::synth {
 /// What a shuffle gives: an expression in another lane.
 struct Shuffled {
   Expr source = nullptr;
-  SourceLane lane;
+  int delta = 0;       ///< lanes up
   unsigned region = 0; ///< the straight piece of code that it stands in
   BlockId block = 0;
 };
@@ -48,9 +48,6 @@ public:
   /// Returns true if all lanes of the warp are known to have been there where a region's mask was
   /// read.
   bool is_full(unsigned region, const Known &known) const;
-  /// The loads of which one, the last that ran, gave a value that is read in a block; none if that
-  /// is not all that may have given it.
-  std::vector<LoadedElement> sources_of(Expr value, BlockId block) const;
 
   /// From now on a loaded symbol is `value` to the emulation.
   void is_emulated(Expr symbol, Expr value) { emulated_.try_emplace(symbol, value); }
@@ -66,9 +63,6 @@ public:
   /// What it holds for code in a block, `width` bits.
   Expr read(RegisterId reg, BlockId block, unsigned width);
   void write(RegisterId reg, BlockId block, Expr value);
-  /// Symbols for registers of which nobody knows if they were written, and what they are if a block
-  /// was passed.
-  std::vector<std::pair<Expr, Expr>> if_passed(BlockId block) const;
 
 private:
   /// Blocks that write a register: several.
@@ -79,7 +73,6 @@ private:
     BlockId written_in = not_written;
     BlockId valued_in = not_written; ///< the block in which `value` was written last
     Expr value = nullptr;
-    std::map<BlockId, Expr> written_as; ///< by block that writes it, in the order of the walk
   };
 
   Original &original_;
@@ -89,7 +82,6 @@ private:
   std::unordered_map<unsigned, std::vector<Expr>> masks_; ///< by region
   std::unordered_map<Expr, Expr> emulated_; ///< loaded symbols to their names in the emulation
   std::vector<AddedRegister> registers_;
-  std::unordered_map<Expr, RegisterId> if_executed_; ///< values of registers that may be stale
 };
 
 } // namespace ptxasw::synth

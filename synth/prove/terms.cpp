@@ -1,14 +1,11 @@
 // Terms are numbered in the order in which they are made, one for each key. Where two flows meet,
 // two registers stay equal if they are in both, and what they were computed from stays known if it
 // is the same in both; so what is known only ever becomes less, and every search over it ends.
-// Pointers that a loop moves by the same amount are computed from something else in each round: of
-// those the distances stay known, from the first one of which nothing else is.
 
 #include "synth/prove/terms.h"
 
 #include <algorithm>
 #include <set>
-#include <tuple>
 
 namespace ptxasw::proof {
 
@@ -128,9 +125,6 @@ public:
 
   Met run() {
     for (std::size_t i = 0; i < a_.values.size(); ++i)
-      if (const Pair both{a_.values[i], b_.values[i]}; !is_alike(both) && !met_.contains(both))
-        keep(both, at_distance(both));
-    for (std::size_t i = 0; i < a_.values.size(); ++i)
       result_.known.values.push_back(meet({a_.values[i], b_.values[i]}, 0));
     const auto twice =
         std::adjacent_find(met_.begin(), met_.end(), [](const auto &x, const auto &y) {
@@ -186,37 +180,11 @@ private:
     return keep(both, terms_.made_anew(std::move(key)));
   }
 
-  /// What two registers hold that are made in different ways: if another one is at the same
-  /// distance on both ways, it stays there.
-  Term at_distance(const Pair &both) {
-    const auto [left, number] = terms_.with_number(both.first);
-    const auto [right, other] = terms_.with_number(both.second);
-    const auto far = [](std::int64_t x, std::int64_t y) {
-      return static_cast<std::int64_t>(static_cast<std::uint64_t>(x) -
-                                       static_cast<std::uint64_t>(y));
-    };
-    const auto [found, added] =
-        firsts_.try_emplace({left, right, far(number, other)}, First{0, number});
-    First &first = found->second;
-    if (added)
-      first.term = terms_.fresh();
-    const bool as_before = !added && first.number == 0; // a sum of the same one, with the same
-    result_.is_less = result_.is_less || (terms_.kind(both.first) != TermKind::fresh && !as_before);
-    return terms_.plus(first.term, far(number, first.number));
-  }
-
-  /// The first of those that are at one distance, what is added in it in `a`.
-  struct First {
-    Term term = 0;
-    std::int64_t number = 0;
-  };
-
   const Knowledge &a_, &b_;
   Terms &terms_;
   const unsigned depth_;
   std::set<Pair> held_; ///< by registers
   std::map<Pair, Term> met_;
-  std::map<std::tuple<Term, Term, std::int64_t>, First> firsts_;
   Met result_;
 };
 

@@ -231,8 +231,6 @@ public:
       result_.kept.push_back({emulation_.trace()[i].instruction, *reason});
       add_source(i, i); // Only what stays a load may serve others (never chain).
     }
-    result_.solver_contexts = judge_.solver_contexts();
-    result_.solver_questions = judge_.asked_solver();
     return std::move(result_);
   }
 
@@ -317,13 +315,9 @@ private:
       if (verdict.distance_test)
         add_new(reuse.distance_tests, std::span(&*verdict.distance_test, 1));
       add_new(reuse.store_tests, verdict.store_tests);
-      reuse.by_solver |= verdict.by_solver;
       assumed_no_wrap |= verdict.assumed_no_wrap;
       assumed_no_alias |= verdict.assumed_no_alias;
     }
-    for (const ElementSource &from : reuse.elements)
-      for (const LoadedElement &source : from.sources)
-        ++uses_[source.load];
     result_.assumed_no_wrap |= assumed_no_wrap;
     result_.assumed_no_alias |= assumed_no_alias;
     result_.reuses.push_back(std::move(reuse));
@@ -337,48 +331,27 @@ private:
     std::optional<Reason> first_obstacle;
     const std::int64_t stride = group.form.lane_stride;
     const int limit = stride == 0 ? 0 : widest;
-    for (int distance = 0; distance <= limit; ++distance) {
-      std::optional<Verdict> best;
-      for (const int delta : {-distance, distance}) {
-        if (distance == 0 && best)
-          break;
-        const auto found =
-            group.sources.find(constant - static_cast<std::uint64_t>(stride) *
-                                              static_cast<std::uint64_t>(std::int64_t{delta}));
-        if (found == group.sources.end())
-          continue;
-        // The latest source first: less lies in between.
-        std::vector<Holder> in_branches;
-        const auto take = [&](Verdict verdict) {
-          if (verdict.reason) {
-            // That a source is on one of the ways only says less than what stands in the way.
-            if (!first_obstacle || first_obstacle == Reason::not_dominated)
-              first_obstacle = verdict.reason;
-            return false;
-          }
-          // Of two as near, the one that serves more loads already.
-          if (!best || uses_[verdict.from.sources[0].load] > uses_[best->from.sources[0].load])
-            best = std::move(verdict);
-          return true;
-        };
-        bool taken = false;
-        for (auto source = found->second.rbegin(); source != found->second.rend() && !taken;
-             ++source) {
-          Verdict verdict = judge_.judge(*source, load, {.delta = delta});
-          if (verdict.reason == Reason::not_dominated)
-            in_branches.push_back(*source);
-          taken = take(std::move(verdict));
-        }
-        if (!taken && !in_branches.empty())
-          take(judge_.judge_together(std::move(in_branches), load, {.delta = delta}));
+    for (int i = 0; i <= 2 * limit; ++i) {
+      const int delta = by_nearness(i);
+      const auto found =
+          group.sources.find(constant - static_cast<std::uint64_t>(stride) *
+                                            static_cast<std::uint64_t>(std::int64_t{delta}));
+      if (found == group.sources.end())
+        continue;
+      // The latest source first: less lies in between.
+      for (auto source = found->second.rbegin(); source != found->second.rend(); ++source) {
+        Verdict verdict = judge_.judge(*source, load, delta);
+        if (!verdict.reason)
+          return verdict;
+        // That a source is on one of the ways only says less than what stands in the way.
+        if (!first_obstacle || first_obstacle == Reason::not_dominated)
+          first_obstacle = verdict.reason;
       }
-      if (best)
-        return std::move(*best);
     }
     if (!first_obstacle)
       return cover_by_numbers(load);
     Verdict none;
-    none.reason = first_obstacle.value_or(Reason::no_source);
+    none.reason = first_obstacle;
     return none;
   }
 
@@ -400,10 +373,10 @@ private:
       }
       if (!samples_)
         samples_.emplace(emulation_);
-      for (const SourceLane from : samples_->sources(judge_.element_address(*source), address)) {
-        if (best && from.unserved() >= best->from.lane.unserved())
+      for (const int delta : samples_->sources(judge_.element_address(*source), address)) {
+        if (best && std::abs(delta) >= std::abs(best->from.delta))
           break;
-        Verdict verdict = judge_.judge(*source, load, from);
+        Verdict verdict = judge_.judge(*source, load, delta);
         if (!verdict.reason) {
           best = std::move(verdict);
           break;
@@ -447,9 +420,8 @@ private:
         const auto delta = lanes_between(source, load);
         const bool served =
             load == source ||
-            (delta &&
-             (!in_earnest ||
-              !judge_.judge(scalar(source, first), scalar(load, load), {.delta = *delta}).reason));
+            (delta && (!in_earnest ||
+                       !judge_.judge(scalar(source, first), scalar(load, load), *delta).reason));
         result.first += !served;
         result.second += served && delta ? std::abs(*delta) : 0;
       }
@@ -467,7 +439,7 @@ private:
         }
     const std::optional<int> delta = lanes_between(best, first);
     if (best == first || !delta ||
-        judge_.judge(scalar(best, first), scalar(first, first), {.delta = *delta}).reason ||
+        judge_.judge(scalar(best, first), scalar(first, first), *delta).reason ||
         cost(first, true) <= cost(best, true))
       return false;
     result_.hoists.push_back({trace[best].instruction, trace[first].instruction});
@@ -498,9 +470,8 @@ private:
   std::size_t sampled_ = 0;            ///< loads that were looked for by numbers
   std::vector<Holder> holders_;        ///< every element of every source, in order
   Groups groups_;
-  std::vector<LoadInfo> loads_;                    ///< by trace index
-  std::unordered_map<std::size_t, unsigned> uses_; ///< of sources
-  std::optional<EarlierReads> earlier_;            ///< made when first needed
+  std::vector<LoadInfo> loads_;         ///< by trace index
+  std::optional<EarlierReads> earlier_; ///< made when first needed
   Detection result_;
 };
 

@@ -17,9 +17,6 @@
 //                     shfl.sync.up.b32 D's register, copy, -N, 0, mask;
 //                     @corner ld ...                     D's own address, nothing else (rule 11)
 //
-// In a butterfly (shfl.sync.bfly) the lane's number XOR N takes the place of N lanes up: `step`,
-// computed once per kernel, is how far up that is, and tid.x + step must lie in the row.
-//
 // Regions are those of the plan (plan.cpp). In a block of one dimension a lane's row is its warp,
 // and `below` is the lane itself.
 //
@@ -36,26 +33,18 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 
 namespace ptxasw::synth {
 namespace {
 
-/// Registers of the kernel of which one, the one written last, carries a value to another load.
-using EmittedValue = std::vector<LoadedElement>;
-
 /// What a region has computed already.
 struct Region {
   std::string mask;
   std::string wrapped;                           ///< the predicate of its tests
   std::map<std::string, std::string> predicates; ///< by what computes them
-};
-
-/// What is computed once for a butterfly.
-struct Butterfly {
-  std::string step;    ///< lanes up to the other one, signed
-  std::string outside; ///< that the other one lies outside the row; empty: it never does
 };
 
 class Emitter {
@@ -118,10 +107,10 @@ private:
   // What has to be kept where it is still known: values and addresses.
   void emit_preparation(const PlannedLoad &load) {
     for (const ElementSource &value : load.values)
-      if (value.lane.is_own())
-        keep_value(value.sources);
+      if (value.delta == 0)
+        keep_value(value.source);
       else
-        keep_words(value.sources);
+        keep_words(value.source);
     for (const DistanceTest &test : load.distance_tests)
       keep_address(test.source);
     for (const std::uint32_t store : load.store_tests)
@@ -137,30 +126,28 @@ private:
         regions_[i].wrapped = emit_wrap_test(test, regions_[i].wrapped);
   }
 
-  void keep_value(const EmittedValue &value) {
+  void keep_value(LoadedElement value) {
     std::string &copy = values_[value];
     if (!copy.empty())
       return;
-    const unsigned bits = width(value[0]);
+    const unsigned bits = width(value);
     copy = fresh_(fmt::format("b{}", bits));
-    for (const LoadedElement &each : value)
-      insert_after(each.load, fmt::format("mov.b{} {}, {};", bits, copy, name(each)));
+    insert_after(value.load, fmt::format("mov.b{} {}, {};", bits, copy, name(value)));
   }
 
   // A value as shuffles take it, in 32-bit registers.
-  void keep_words(const EmittedValue &value) {
+  void keep_words(LoadedElement value) {
     std::vector<std::string> &words = kept_words_[value];
     if (!words.empty())
       return;
-    const unsigned bits = width(value[0]);
+    const unsigned bits = width(value);
     for (unsigned i = 0; i < (bits + 31) / 32; ++i)
       words.push_back(fresh_("b32"));
-    for (const LoadedElement &each : value)
-      insert_after(
-          each.load,
-          bits == 64   ? fmt::format("mov.b64 {{{}, {}}}, {};", words[0], words[1], name(each))
-          : bits == 16 ? fmt::format("mov.b32 {}, {{{}, {}}};", words[0], name(each), name(each))
-                       : fmt::format("mov.b32 {}, {};", words[0], name(each)));
+    insert_after(
+        value.load,
+        bits == 64   ? fmt::format("mov.b64 {{{}, {}}}, {};", words[0], words[1], name(value))
+        : bits == 16 ? fmt::format("mov.b32 {}, {{{}, {}}};", words[0], name(value), name(value))
+                     : fmt::format("mov.b32 {}, {};", words[0], name(value)));
   }
 
   // The base register of an access, for the tests of the loads behind it.
@@ -274,8 +261,6 @@ private:
     };
     add_distance(load.below, "below", uses_below_);
     add_distance(load.above, "above", uses_above_);
-    for (const unsigned flip : load.flips)
-      add("or.pred", fmt::format("{}, {}", corner, butterfly(flip).outside));
     std::set<std::string> wraps;
     for (const WrapTest &test : load.wrap_tests)
       wraps.insert(wrap_predicates_.at(test));
@@ -306,14 +291,7 @@ private:
       return result;
     };
     for (const DistanceTest &distance : load.distance_tests) {
-      const std::string apart = difference(addresses_.at(distance.source));
-      if (distance.flip != 0) {
-        const std::string bytes = fresh_("b64");
-        line(fmt::format("mul.wide.s32 {}, {}, {};", bytes, butterfly(distance.flip).step,
-                         distance.stride));
-        line(fmt::format("sub.s64 {0}, {0}, {1};", apart, bytes));
-      }
-      test("ne", "s64", apart, distance.distance);
+      test("ne", "s64", difference(addresses_.at(distance.source)), distance.distance);
     }
     for (const std::uint32_t store : load.store_tests) {
       const std::string bases = difference(addresses_.at(store));
@@ -335,21 +313,18 @@ private:
   // if `direct`.
   template <class Line>
   std::string emit_value(const PlannedLoad &load, unsigned index, bool direct, Line line) {
-    const auto &[sources, lane] = load.values[index];
-    if (lane.is_own())
-      return values_.at(sources);
+    const auto &[source, delta] = load.values[index];
+    if (delta == 0)
+      return values_.at(source);
     const LoadedElement to{load.load, index};
     std::vector<std::string> words;
     const unsigned bits = width(to);
     std::string result = direct ? std::string(name(to)) : fresh_(fmt::format("b{}", bits));
-    for (const std::string &word : kept_words_.at(sources)) {
+    for (const std::string &word : kept_words_.at(source)) {
       words.push_back(bits == 32 ? result : fresh_("b32"));
-      const bool up = lane.delta < 0;
-      line(fmt::format("shfl.sync.{}.b32 {}, {}, {}, {}, {};",
-                       lane.flip != 0 ? "bfly"
-                       : up           ? "up"
-                                      : "down",
-                       words.back(), word, lane.reach(), up ? 0 : 31, regions_[load.region].mask));
+      const bool up = delta < 0;
+      line(fmt::format("shfl.sync.{}.b32 {}, {}, {}, {}, {};", up ? "up" : "down", words.back(),
+                       word, std::abs(delta), up ? 0 : 31, regions_[load.region].mask));
     }
     if (bits == 64)
       line(fmt::format("mov.b64 {}, {{{}, {}}};", result, words[0], words[1]));
@@ -358,32 +333,9 @@ private:
     return result;
   }
 
-  const Butterfly &butterfly(unsigned flip) {
-    Butterfly &result = butterflies_[flip];
-    if (result.step.empty()) {
-      result.step = fresh_("b32");
-      if (!facts_.whole_warps())
-        result.outside = fresh_("pred");
-    }
-    return result;
-  }
-
-  // Declarations, and what is computed once: lanes of this row below and above this lane, and where
-  // butterflies lead.
+  // Declarations, and what is computed once: lanes of this row below and above this lane.
   void emit_prologue() {
     std::string code, declarations;
-    for (const auto &[flip, butterfly] : butterflies_) {
-      const std::string lane = fresh_("b32");
-      code += fmt::format("\n\tmov.u32 {0}, %laneid;\n\txor.b32 {1}, {0}, {2};"
-                          "\n\tsub.s32 {1}, {1}, {0};",
-                          lane, butterfly.step, flip);
-      if (butterfly.outside.empty())
-        continue;
-      const std::string tid = fresh_("b32"), extent = fresh_("b32");
-      code += fmt::format("\n\tmov.u32 {0}, %tid.x;\n\tadd.s32 {0}, {0}, {1};"
-                          "\n\tmov.u32 {2}, %ntid.x;\n\tsetp.ge.u32 {3}, {0}, {2};",
-                          tid, butterfly.step, extent, butterfly.outside);
-    }
     if (uses_below_ || uses_above_) {
       const std::string lane = fresh_("b32");
       const bool rows = !facts_.whole_warps();
@@ -422,11 +374,10 @@ private:
   NewRegisters fresh_;
   std::vector<Region> regions_;                    ///< as those of the plan
   std::map<std::uint32_t, std::uint32_t> hoisted_; ///< sources, to the byte they moved to
-  std::map<EmittedValue, std::string> values_;
-  std::map<EmittedValue, std::vector<std::string>> kept_words_;
+  std::map<LoadedElement, std::string> values_;
+  std::map<LoadedElement, std::vector<std::string>> kept_words_;
   std::map<std::uint32_t, std::string> addresses_;
   std::map<WrapTest, std::string> wrap_predicates_;
-  std::map<unsigned, Butterfly> butterflies_; ///< by the bits that differ
   bool uses_below_ = false;
   bool uses_above_ = false;
 };

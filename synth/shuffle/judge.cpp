@@ -6,17 +6,12 @@
 
 #include "emulator/facts/waiting.h"
 #include "grammar/pragmas.h"
-#include "synth/differ.h"
 #include "synth/shuffle/candidate.h"
-#include "synth/ways.h"
 
 #include <algorithm>
 
 namespace ptxasw::synth {
 namespace {
-
-/// Questions to the solver in one kernel.
-constexpr unsigned solver_questions = 2;
 
 /// Stores that one load may be tested against at run time; with more a load is cheaper.
 constexpr std::size_t store_tests = 4;
@@ -115,13 +110,13 @@ Expr Judge::element_address(const Holder &holder) {
   return within_access(pool, address, std::uint64_t{holder.element} * element_bytes(holder.access));
 }
 
-Verdict Judge::judge(const Holder &source_holder, const Holder &load_holder, SourceLane from) {
+Verdict Judge::judge(const Holder &source_holder, const Holder &load_holder, int delta) {
   const auto &trace = emulation_.trace();
   const MemoryAccess &source = trace[source_holder.access], &load = trace[load_holder.access];
   const ControlFlowGraph &cfg = emulation_.cfg();
   Verdict verdict;
   const auto no = [&](Reason reason) { return verdict.no(reason); };
-  if (from.reach() > options_.max_delta)
+  if (std::abs(delta) > options_.max_delta)
     return no(Reason::delta_too_large);
   if (elements(source_holder.access)[source_holder.element].kind != Operand::Kind::reg ||
       elements(load_holder.access)[load_holder.element].kind != Operand::Kind::reg ||
@@ -134,11 +129,11 @@ Verdict Judge::judge(const Holder &source_holder, const Holder &load_holder, Sou
     return no(Reason::not_dominated);
   const LoopId source_loop = cfg.loop_of(source.block);
   if (source_loop != cfg.loop_of(load.block) &&
-      (!from.is_own() || (source_loop != no_index && !cfg.contains(source_loop, load.block))))
+      (delta != 0 || (source_loop != no_index && !cfg.contains(source_loop, load.block))))
     return no(Reason::other_iteration);
-  if (source.guard && !runs_with(source, load, from))
+  if (source.guard && !runs_with(source, load, delta))
     return no(Reason::source_predicated);
-  verdict = judge_address(source_holder, load_holder, from);
+  verdict = judge_address(source_holder, load_holder, delta);
   if (verdict.reason)
     return verdict;
   // Rule 5: memory in between. What is only read cannot change.
@@ -164,7 +159,7 @@ Verdict Judge::judge(const Holder &source_holder, const Holder &load_holder, Sou
 // follows from the load's, or from the branches before it. In another one if all agree on the
 // guard; or if it follows from the branches alone, as the other lane, which is active at the load
 // as well, has taken them, too.
-bool Judge::runs_with(const MemoryAccess &source, const MemoryAccess &load, SourceLane from) {
+bool Judge::runs_with(const MemoryAccess &source, const MemoryAccess &load, int delta) {
   const Expr guard = emulation_.expand(source.guard);
   Known known = known_at(load.block);
   if (known.decide(guard) == true)
@@ -173,81 +168,11 @@ bool Judge::runs_with(const MemoryAccess &source, const MemoryAccess &load, Sour
     if (own)
       known.assume(emulation_.expand(own), true);
   return known.decide(guard) == true &&
-         (from.is_own() || emulation_.uniform(source.guard, load.block));
-}
-
-Verdict Judge::judge_together(std::vector<Holder> sources, const Holder &load_holder,
-                              SourceLane from) {
-  const auto &trace = emulation_.trace();
-  const MemoryAccess &load = trace[load_holder.access];
-  Verdict verdict;
-  const auto no = [&](Reason reason) { return verdict.no(reason); };
-  auto nearby = before_.find(load.block);
-  if (nearby == before_.end())
-    nearby =
-        before_.emplace(load.block, blocks_before(emulation_, load.block, known_at(load.block)))
-            .first;
-  std::erase_if(sources, [&](const Holder &source) {
-    const BlockId block = trace[source.access].block;
-    return std::find(nearby->second.begin(), nearby->second.end(), block) == nearby->second.end();
-  });
-  if (sources.empty())
-    return no(Reason::not_dominated);
-  std::sort(sources.begin(), sources.end(),
-            [](const Holder &a, const Holder &b) { return a.access < b.access; });
-  std::vector<BlockId> blocks;
-  blocks.reserve(sources.size());
-  for (const Holder &source : sources)
-    blocks.push_back(trace[source.access].block);
-  const auto ways = ways_since(emulation_, blocks, load.block, known_at(load.block));
-  if (!ways)
-    return no(Reason::not_dominated);
-  // Of several in one block the last.
-  std::vector<Holder> last;
-  for (const Holder &source : sources) {
-    const BlockId block = trace[source.access].block;
-    if (!std::binary_search(ways->from.begin(), ways->from.end(), block))
-      continue;
-    if (!last.empty() && trace[last.back().access].block == block)
-      last.pop_back();
-    last.push_back(source);
-  }
-  const Expr address = element_address(last[0]);
-  std::vector<Behind> positions;
-  for (const Holder &source : last) {
-    positions.push_back(behind(source));
-    if (trace[source.access].guard || source.position != source.access ||
-        element_address(source) != address)
-      return no(Reason::not_dominated);
-    if (elements(source.access)[source.element].kind != Operand::Kind::reg ||
-        !same_kind(source, load_holder))
-      return no(Reason::type_mismatch);
-    verdict = judge_address(source, load_holder, from);
-    if (verdict.reason)
-      return verdict;
-    if (verdict.distance_test) // its base register is another one on each way
-      return no(Reason::wrap_not_testable);
-  }
-  if (!from.is_own() && !emulation_.uniform_but_lane(address, load.block))
-    return no(Reason::varying_address);
-  verdict.from = {{}, from};
-  for (const Holder &source : last)
-    verdict.from.sources.push_back({trace[source.access].instruction, source.element});
-  if (!reads_constant_memory(module_.opcode(instruction(load_holder.access)))) {
-    Stores stores(module_, function_, emulation_, trace[last[0].access], load, verdict);
-    const auto spares = [&](const MemoryAccess &store) {
-      return stores.spare(store, options_.assume_no_alias);
-    };
-    const Passage passage = between_.passage(positions, load, ways->between, spares);
-    if (passage.obstacle)
-      return no(*passage.obstacle);
-  }
-  return verdict;
+         (delta == 0 || emulation_.uniform(source.guard, load.block));
 }
 
 // Rules 2 to 4, and what else one source and the load must have in common.
-Verdict Judge::judge_address(const Holder &source_holder, const Holder &load_holder,
-                             SourceLane from) {
+Verdict Judge::judge_address(const Holder &source_holder, const Holder &load_holder, int delta) {
   const auto &trace = emulation_.trace();
   const MemoryAccess &source = trace[source_holder.access], &load = trace[load_holder.access];
   Verdict verdict;
@@ -258,7 +183,7 @@ Verdict Judge::judge_address(const Holder &source_holder, const Holder &load_hol
       std::any_of(function_.pragmas.begin(), function_.pragmas.end(),
                   [&](const Pragma &pragma) { return pragma.position == load.instruction; }))
     return no(Reason::predicate_form);
-  const bool other_lane = !from.is_own();
+  const bool other_lane = delta != 0;
   const Expr source_address = element_address(source_holder);
   const Expr load_address = element_address(load_holder);
   if (other_lane && !emulation_.uniform_but_lane(source_address, source.block))
@@ -266,46 +191,22 @@ Verdict Judge::judge_address(const Holder &source_holder, const Holder &load_hol
   if (other_lane && !emulation_.in_step(load.block))
     return no(Reason::out_of_step);
   ExprPool &pool = emulation_.pool();
-  verdict.from = {{{source.instruction, source_holder.element}}, from};
-  const Expr shifted = emulation_.shift_lane(source_address, from.delta);
-  std::optional<std::vector<WrapCondition>> conditions;
-  if (from.flip == 0)
-    conditions = equal_unless_wrapped(pool, shifted, load_address);
-  // Of two that are built differently, one of them stepping evenly, the lane can test the distance
-  // below: no question is worth that.
-  const bool steps_evenly = !source_holder.group->hides_lane;
-  const bool test_will_do = source_holder.group != load_holder.group && steps_evenly;
-  const std::int64_t stride = source_holder.group->form.lane_stride;
-  if (!conditions && (!test_will_do || from.flip != 0) &&
-      equal_in_each_lane(emulation_, facts_, source_address, load_address, from))
-    conditions.emplace();
-  if (!conditions && !test_will_do && from.flip == 0 &&
-      proved_by_solver(shifted, load_address, from, load.block)) {
-    conditions.emplace();
-    verdict.by_solver = true;
-  }
-  if (!conditions && (from.flip == 0 || steps_evenly) &&
-      has_base_register(module_, function_, instruction(source_holder.access)) &&
+  verdict.from = {{source.instruction, source_holder.element}, delta};
+  const Expr shifted = emulation_.shift_lane(source_address, delta);
+  auto conditions = equal_unless_wrapped(pool, shifted, load_address);
+  if (!conditions && has_base_register(module_, function_, instruction(source_holder.access)) &&
       has_base_register(module_, function_, instruction(load_holder.access))) {
     // The two are built differently: whether they are a step apart the lane can see for itself, so
     // all that is left to show is that the source's address steps evenly from lane to lane.
-    conditions.emplace();
-    for (const int delta : from.flip == 0 ? std::set{from.delta} : from.steps()) {
-      const auto stepped =
-          pool.add(source_address, pool.constant(64, static_cast<std::uint64_t>(stride * delta)));
-      const auto evenly =
-          equal_unless_wrapped(pool, emulation_.shift_lane(source_address, delta), stepped);
-      if (!evenly)
-        return no(Reason::wrap_not_testable);
-      conditions->insert(conditions->end(), evenly->begin(), evenly->end());
-    }
+    const std::int64_t step = source_holder.group->form.lane_stride * delta;
+    conditions = equal_unless_wrapped(
+        pool, shifted,
+        pool.add(source_address, pool.constant(64, static_cast<std::uint64_t>(step))));
     const auto begin = [&](const Holder &holder) {
       return offset(holder.access) +
              std::int64_t{holder.element} * std::int64_t{element_bytes(holder.access)};
     };
-    verdict.distance_test = {source.instruction,
-                             stride * from.delta + begin(source_holder) - begin(load_holder),
-                             from.flip, from.flip == 0 ? 0 : stride};
+    verdict.distance_test = {source.instruction, step + begin(source_holder) - begin(load_holder)};
   }
   if (!conditions)
     return no(Reason::wrap_not_testable);
@@ -314,8 +215,7 @@ Verdict Judge::judge_address(const Holder &source_holder, const Holder &load_hol
         known_at(load.block).no_wrap(condition.value, condition.is_signed, condition.offset))
       continue;
     // That the row reaches that far is what the corner predicate tests anyway.
-    if (other_lane && emulation_.is_lane_symbol(condition.value) &&
-        (from.flip != 0 || condition.offset == from.delta))
+    if (other_lane && emulation_.is_lane_symbol(condition.value) && condition.offset == delta)
       continue;
     if (options_.assume_no_wrap && !condition.is_divisor) {
       verdict.assumed_no_wrap = true;
@@ -356,24 +256,6 @@ std::optional<WrapTest> Judge::find_test(const WrapCondition &condition, const M
       return WrapTest{read, condition.is_signed, condition.offset};
   }
   return std::nullopt;
-}
-
-// The last resort: that the addresses differ contradicts what the path to the load established.
-bool Judge::proved_by_solver(Expr a, Expr b, SourceLane from, BlockId block) {
-  ExprPool &pool = emulation_.pool();
-  if (!has_bit_operations(pool.sub(a, b)) || ++questions_ > solver_questions)
-    return false;
-  std::vector<std::pair<Expr, bool>> known;
-  for (const PathFact &fact : emulation_.facts_in(block))
-    known.emplace_back(emulation_.expand(fact.condition), fact.holds);
-  if (!from.is_own()) { // what the covering lane tests anyway: the other lane is in the warp
-    const Expr lane = emulation_.special("%laneid");
-    const Expr other = pool.add(lane, pool.constant(32, static_cast<std::uint32_t>(from.delta)));
-    known.emplace_back(pool.ult(other, pool.constant(32, warp_lanes)), true);
-    if (const Expr whole = lane_of_row(emulation_, facts_))
-      known.emplace_back(whole, true);
-  }
-  return solver_.check("equal addresses", ways_to_differ(pool, a, b, known)) == SolverAnswer::unsat;
 }
 
 } // namespace ptxasw::synth

@@ -5,7 +5,6 @@
 
 #include "emulator/symbolic/address.h"
 #include "emulator/symbolic/emulate.h"
-#include "emulator/symbolic/solver.h"
 #include "grammar/module.h"
 #include "synth/between.h"
 #include "synth/known.h"
@@ -41,7 +40,6 @@ struct Verdict {
   std::vector<std::uint32_t> store_tests; ///< as Reuse::store_tests
   bool assumed_no_wrap = false;           ///< only the user's word allows it, as in Detection
   bool assumed_no_alias = false;
-  bool by_solver = false; ///< only Z3 could show that the addresses are equal
 
   const Verdict &no(Reason why) {
     reason = why;
@@ -55,14 +53,10 @@ public:
   Judge(const Module &module, const Function &function, Emulation &emulation,
         const RewriteOptions &options)
       : module_(module), function_(function), emulation_(emulation), options_(options),
-        facts_(launch_facts(function, options.assume_block)),
         between_(module, function, emulation) {}
 
-  /// Says if `load` may take what `source` has in the lane `from`.
-  Verdict judge(const Holder &source, const Holder &load, SourceLane from);
-  /// The same for several sources that each bring the value on some ways to the load, none of which
-  /// dominates it.
-  Verdict judge_together(std::vector<Holder> sources, const Holder &load, SourceLane from);
+  /// Says if `load` may take what `source` has so many lanes up.
+  Verdict judge(const Holder &source, const Holder &load, int delta);
 
   /// The address of an element, expanded.
   Expr element_address(const Holder &holder);
@@ -73,17 +67,13 @@ public:
   }
   /// The registers that a load writes, one for each element.
   std::span<const Operand> elements(std::size_t access) const;
-  /// Z3 contexts that were needed.
-  unsigned solver_contexts() const { return solver_.contexts(); }
-  unsigned asked_solver() const { return solver_.questions(); }
 
 private:
-  Verdict judge_address(const Holder &source, const Holder &load, SourceLane from);
-  bool runs_with(const MemoryAccess &source, const MemoryAccess &load, SourceLane from);
+  Verdict judge_address(const Holder &source, const Holder &load, int delta);
+  bool runs_with(const MemoryAccess &source, const MemoryAccess &load, int delta);
   bool same_kind(const Holder &a, const Holder &b) const;
   std::optional<WrapTest> find_test(const WrapCondition &condition, const MemoryAccess &load);
   const Known &known_at(BlockId block);
-  bool proved_by_solver(Expr a, Expr b, SourceLane from, BlockId block);
 
   /// Bytes of one element.
   unsigned element_bytes(std::size_t access) const {
@@ -99,19 +89,12 @@ private:
     return module_.operands(instruction(access))[1].value;
   }
 
-  /// Effort for one question, in Z3's resource units.
-  static constexpr unsigned solver_resource_limit = 100'000;
-
   const Module &module_;
   const Function &function_;
   Emulation &emulation_;
   const RewriteOptions &options_;
-  const LaunchFacts facts_;
   Between between_;
-  Solver solver_{solver_resource_limit};
-  unsigned questions_ = 0;
-  std::optional<bool> waits_; ///< facts::waits_at(), when first asked for
-  std::unordered_map<BlockId, std::vector<BlockId>> before_; ///< by block, those on the ways to it
+  std::optional<bool> waits_;                ///< facts::waits_at(), when first asked for
   std::unordered_map<BlockId, Known> known_; ///< by block, what its path establishes
 };
 

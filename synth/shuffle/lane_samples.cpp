@@ -7,6 +7,8 @@
 
 #include "emulator/semantics/scramble.h"
 
+#include <algorithm>
+
 namespace ptxasw::synth {
 namespace {
 
@@ -52,29 +54,22 @@ const LaneSamples::Values &LaneSamples::values(Expr address) {
   return found->second;
 }
 
-std::vector<SourceLane> LaneSamples::sources(Expr source, Expr load) {
+std::vector<int> LaneSamples::sources(Expr source, Expr load) {
   const Values &from = values(source);
   const Values &to = values(load);
   constexpr int lanes = warp_lanes;
-  const auto agree = [&](SourceLane taken) {
+  const auto agree = [&](int delta) {
     for (unsigned launch = 0; launch < launches; ++launch)
-      for (int lane = 0; lane < lanes; ++lane)
-        if (const int other = taken.of(lane); other >= 0 && other < lanes &&
-                                              from[launch][static_cast<std::size_t>(other)] !=
-                                                  to[launch][static_cast<std::size_t>(lane)])
+      for (int lane = std::max(0, -delta); lane < std::min(lanes, lanes - delta); ++lane)
+        if (from[launch][static_cast<std::size_t>(lane + delta)] !=
+            to[launch][static_cast<std::size_t>(lane)])
           return false;
     return true;
   };
-  std::vector<SourceLane> result;
-  if (agree({}))
-    result.push_back({});
-  for (unsigned flip = 1; flip < warp_lanes; ++flip)
-    if (agree({.flip = flip}))
-      result.push_back({.flip = flip});
-  for (int distance = 1; distance < lanes; ++distance)
-    for (const int delta : {-distance, distance})
-      if (agree({.delta = delta}))
-        result.push_back({.delta = delta});
+  std::vector<int> result;
+  for (int i = 0; i < 2 * lanes - 1; ++i)
+    if (const int delta = by_nearness(i); agree(delta))
+      result.push_back(delta);
   return result;
 }
 

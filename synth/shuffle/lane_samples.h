@@ -4,7 +4,6 @@
 
 #include "emulator/symbolic/emulate.h"
 #include "emulator/symbolic/evaluation.h"
-#include "synth/shuffle/source_lane.h"
 
 #include <array>
 #include <cstdint>
@@ -13,16 +12,18 @@
 
 namespace ptxasw::synth {
 
+/// The distances 0, -1, 1, -2, 2, ... one by one.
+constexpr int by_nearness(int i) { return i % 2 == 0 ? i / 2 : -(i + 1) / 2; }
+
 /// Addresses as numbers: in each lane of one warp, under a few made-up launches and contents.
 /// Agreement of two of them proves nothing; it says which equalities are worth a proof.
 class LaneSamples {
 public:
   explicit LaneSamples(Emulation &emulation);
 
-  /// The lanes from which a value may come: those for which every sample of `source` there is the
-  /// sample of `load`. The lane itself first, then butterflies, then so many lanes up or down,
-  /// nearest first. Both are expanded and 64 bits wide.
-  std::vector<SourceLane> sources(Expr source, Expr load);
+  /// How many lanes up a value may come from: where every sample of `source` is the sample of
+  /// `load`, nearest first. Both are expanded and 64 bits wide.
+  std::vector<int> sources(Expr source, Expr load);
 
 private:
   /// Made-up launches; two would do, a third costs little.

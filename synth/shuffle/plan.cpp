@@ -12,6 +12,7 @@
 #include "grammar/roles.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <tuple>
 
@@ -34,7 +35,7 @@ std::vector<std::uint32_t> straight_pieces(const Module &module, const Function 
 }
 
 /// The reuse alone, with no region yet.
-PlannedLoad plan_load(const Reuse &reuse, const LaunchFacts &facts) {
+PlannedLoad plan_load(const Reuse &reuse) {
   PlannedLoad load;
   load.load = reuse.load;
   load.values = reuse.elements;
@@ -42,12 +43,8 @@ PlannedLoad plan_load(const Reuse &reuse, const LaunchFacts &facts) {
   load.distance_tests = reuse.distance_tests;
   load.store_tests = reuse.store_tests;
   for (const ElementSource &from : reuse.elements) {
-    const int up = from.lane.delta; // lanes
-    load.below = std::max(load.below, up < 0 ? static_cast<unsigned>(-up) : 0);
-    load.above = std::max(load.above, up > 0 ? static_cast<unsigned>(up) : 0);
-    // In whole warps the other lane lies in the same row.
-    if (from.lane.flip != 0 && !facts.whole_warps())
-      load.flips.insert(from.lane.flip);
+    load.below = std::max(load.below, static_cast<unsigned>(std::max(-from.delta, 0)));
+    load.above = std::max(load.above, static_cast<unsigned>(std::max(from.delta, 0)));
   }
   return load;
 }
@@ -65,8 +62,7 @@ std::vector<Hoist> used_hoists(const Detection &detection) {
 } // namespace
 
 ShufflePlan plan_shuffles(const Module &module, const Function &function,
-                          const ControlFlowGraph &cfg, const Detection &detection,
-                          const LaunchFacts &facts) {
+                          const ControlFlowGraph &cfg, const Detection &detection) {
   ShufflePlan plan;
   plan.hoists = used_hoists(detection);
   std::vector<const Reuse *> reuses; // in the order of the text
@@ -79,7 +75,7 @@ ShufflePlan plan_shuffles(const Module &module, const Function &function,
   std::vector<std::uint32_t> begins;              // by region, its first load that shuffles
   std::set<WrapTest> for_one;                     // those that are planned already
   for (const Reuse *reuse : reuses) {
-    PlannedLoad load = plan_load(*reuse, facts);
+    PlannedLoad load = plan_load(*reuse);
     if (load.shuffles) {
       const auto [entry, is_first] =
           regions.try_emplace(pieces[reuse->load], static_cast<std::uint32_t>(begins.size()));
@@ -124,7 +120,6 @@ ShufflePlan restrict_to(Variant variant, ShufflePlan plan) {
   for (PlannedLoad &load : plan.loads) {
     load.has_corner = false;
     load.below = load.above = 0;
-    load.flips.clear();
     load.wrap_tests.clear();
     load.distance_tests.clear();
     load.store_tests.clear();
@@ -132,29 +127,28 @@ ShufflePlan restrict_to(Variant variant, ShufflePlan plan) {
       continue;
     load.shuffles = false;
     for (ElementSource &value : load.values)
-      value.lane = {};
+      value.delta = 0;
   }
   return plan;
 }
 
 bool Reuse::is_copy() const {
   return std::all_of(elements.begin(), elements.end(),
-                     [](const ElementSource &from) { return from.lane.is_own(); });
+                     [](const ElementSource &from) { return from.delta == 0; });
 }
 
-SourceLane Reuse::lane() const {
-  SourceLane result;
+int Reuse::delta() const {
+  int result = 0;
   for (const ElementSource &from : elements)
-    if (from.lane.reach() > result.reach())
-      result = from.lane;
+    if (std::abs(from.delta) > std::abs(result))
+      result = from.delta;
   return result;
 }
 
 std::set<std::uint32_t> Reuse::sources() const {
   std::set<std::uint32_t> result;
   for (const ElementSource &from : elements)
-    for (const LoadedElement &source : from.sources)
-      result.insert(source.load);
+    result.insert(from.source.load);
   return result;
 }
 

@@ -10,7 +10,6 @@
 #include "synth/shuffle/reuse.h"
 
 #include <cstdint>
-#include <set>
 #include <vector>
 
 namespace ptxasw::synth {
@@ -28,10 +27,9 @@ struct PlannedLoad {
   std::uint32_t region = 0;          ///< index of its region, if it shuffles
   bool shuffles = false;             ///< a value comes from another lane
   // A lane for which one of these holds runs the load itself.
-  bool has_corner = false;  ///< a lane asked lies outside the row, or the region's tests fail
-  unsigned below = 0;       ///< so many lanes of the row must lie below this one
-  unsigned above = 0;       ///< and so many above
-  std::set<unsigned> flips; ///< the lanes that differ in these bits must lie in the row
+  bool has_corner = false; ///< a lane asked lies outside the row, or the region's tests fail
+  unsigned below = 0;      ///< so many lanes of the row must lie below this one
+  unsigned above = 0;      ///< and so many above
   std::vector<WrapTest> wrap_tests;         ///< that are none of the region's
   std::vector<DistanceTest> distance_tests; ///< see Reuse
   std::vector<std::uint32_t> store_tests;   ///< see Reuse
@@ -47,8 +45,7 @@ struct ShufflePlan {
 
 /// Plans a kernel's reuses.
 ShufflePlan plan_shuffles(const Module &module, const Function &function,
-                          const ControlFlowGraph &cfg, const Detection &detection,
-                          const LaunchFacts &facts);
+                          const ControlFlowGraph &cfg, const Detection &detection);
 
 /// The plan of a variant (paper, section 6), which computes something else on purpose: `no_corner`
 /// tests nothing, `no_load` asks no other lane either.

@@ -6,7 +6,6 @@
 
 #include "emulator/symbolic/emulate.h"
 #include "synth/report.h"
-#include "synth/shuffle/source_lane.h"
 
 #include <cstdint>
 #include <set>
@@ -34,13 +33,10 @@ private:
 };
 
 /// An address test that the covering lane makes at run time: the base register of the load must be
-/// `distance` bytes above the base register that `source` (an instruction) read in the same lane;
-/// with `flip` another `stride` bytes for each lane up to the source's (source_lane.h).
+/// `distance` bytes above the base register that `source` (an instruction) read in the same lane.
 struct DistanceTest {
   std::uint32_t source = 0;
   std::int64_t distance = 0;
-  unsigned flip = 0;
-  std::int64_t stride = 0;
   bool operator==(const DistanceTest &) const = default;
 };
 
@@ -56,9 +52,8 @@ struct LoadedElement {
 
 /// Where one element of a load comes from.
 struct ElementSource {
-  /// The loads that may bring it, in the order of the text; the last one that ran counts.
-  std::vector<LoadedElement> sources;
-  SourceLane lane; ///< the source's, as the load's lane sees it
+  LoadedElement source; ///< what brings it
+  int delta = 0;        ///< lanes from the load's lane up to the source's; 0: the lane itself
 };
 
 /// A load whose value, all elements of it, other lanes or the lane itself already hold.
@@ -68,14 +63,12 @@ struct Reuse {
   // What the covering lane tests; where a test fails it runs the load itself.
   std::vector<WrapTest> wrap_tests;
   std::vector<DistanceTest> distance_tests;
-  std::vector<std::uint32_t>
-      store_tests;        ///< stores (instructions) that must have written elsewhere
-  bool by_solver = false; ///< only Z3 could show that the addresses are equal
+  std::vector<std::uint32_t> store_tests; ///< stores (instructions) that must have hit elsewhere
 
   /// Returns true if no other lane is asked.
   bool is_copy() const;
-  /// The lane of largest reach.
-  SourceLane lane() const;
+  /// The largest distance to a source, with its sign.
+  int delta() const;
   /// The loads that bring some value, instruction indices.
   std::set<std::uint32_t> sources() const;
 };
@@ -102,8 +95,6 @@ struct Detection {
   std::vector<KeptLoad> kept;
   bool assumed_no_wrap = false;  ///< a test was dropped because the user vouched for it
   bool assumed_no_alias = false; ///< a store in between was ignored because the user vouched for it
-  unsigned solver_contexts = 0;  ///< Z3 contexts that were needed
-  unsigned solver_questions = 0; ///< what Z3 was asked
 };
 
 /// The result for one function of a module: what was found and proved.

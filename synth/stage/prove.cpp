@@ -43,8 +43,6 @@
 //
 //    No register that is added is the kernel's, so the kernel's instructions do what they did.
 
-#include "synth/stage/stage.h"
-
 #include "grammar/roles.h"
 #include "synth/prove/header.h"
 #include "synth/prove/side.h"

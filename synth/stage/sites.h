@@ -1,9 +1,11 @@
 #pragma once
 
-// Which loop of a kernel reads what all threads of a block read, and how it is staged.
+// Staging: what all threads of a block read in the rounds of a loop is brought to shared memory by
+// all of them together, a tile at a time, and read from there.
 //
-// This is the law that the family stands on: it writes what is found here, and its proof asks for
-// it again, of the kernel that it reads, and compares the text with that.
+// Which loop that is, and how it is staged, is the law that the family stands on: it writes what is
+// found here (write.h), and its proof asks for it again, of the kernel that it reads, and compares
+// the text with that (prove.cpp).
 
 #include "emulator/facts/loop_values.h"
 #include "synth/stage/before.h"
@@ -70,3 +72,12 @@ std::uint32_t tile_of(std::string_view variant);
 Sites<Staging> staging_of(const KernelContext &context, std::uint32_t bytes, facts::Atoms &atoms);
 
 } // namespace ptxasw::synth::stage
+
+namespace ptxasw::synth {
+
+/// Proves that in a kernel with a staged loop each thread does what it did but for loads of what
+/// another one of its block has read, for the same launch. Both may be of one module.
+proof::Proved prove_staged(const Module &before, const Function &kernel, const Module &after,
+                           const Function &staged, std::string_view variant);
+
+} // namespace ptxasw::synth

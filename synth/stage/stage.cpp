@@ -1,8 +1,6 @@
 // Variants differ in the size of the tile: a large one has fewer barriers, a small one leaves more
 // blocks at a time, and more of the L1.
 
-#include "synth/stage/stage.h"
-
 #include "synth/same_launch.h"
 #include "synth/stage/write.h"
 

@@ -165,7 +165,7 @@ class Counts(unittest.TestCase):
 
     def test_summary_adds_up_modules(self):
         kernel = {
-            "loads": 9, "shuffles": 3, "copies": 1, "mean_delta": 1.5, "z3_contexts": 0, "undecided_branches": 2,
+            "loads": 9, "shuffles": 3, "copies": 1, "mean_delta": 1.5, "undecided_branches": 2,
             "milliseconds": {"emulate": 1.0, "detect": 0.5}, "kept": [{"reason": "no-source"}, {"reason": "no-source"}],
         }  # fmt: skip
         module = {"parse_milliseconds": 0.25, "kernels": [kernel]}

@@ -1,11 +1,12 @@
 // Loads ahead: what is found, how it is written, and that the proof refuses whatever one changes in
 // the text unless it changes nothing.
 
-#include "synth/ahead/ahead.h"
+#include "synth/family.h"
 #include "tests/synth/versions.h"
 
 #include <doctest/doctest.h>
 #include <filesystem>
+#include <fmt/core.h>
 
 namespace ahead_test {
 
@@ -18,14 +19,14 @@ std::unique_ptr<Module> trap(const std::string &name) {
 }
 
 std::string ahead_by(const Module &module, unsigned iterations) {
-  const auto text = loads_ahead({module, only(module)}, iterations);
+  const auto text = ahead_family.in_place({module, only(module)}, fmt::format("k{}", iterations));
   REQUIRE(text);
   return *text;
 }
 
 std::string proof(const Module &module, const std::string &text) {
   const auto after = parsed(text);
-  return fault_of(prove_loads_ahead(module, only(module), *after, only(*after)));
+  return fault_of(ahead_family.prove_in_place(module, only(module), *after, only(*after)));
 }
 
 /// The proof of a text with its first `from` replaced.
@@ -123,8 +124,8 @@ TEST_CASE("nothing is tested of what nobody writes, and few stores are") {
   CHECK(text.find("sub.s64 %ahead0") == std::string::npos);
   CHECK(proof(*read_only, text).empty());
   const auto module = trap("store-ahead-by-one");
-  CHECK(loads_ahead({*module, only(*module)}, 8));
-  CHECK_FALSE(loads_ahead({*module, only(*module)}, 16)); // 120 tests
+  CHECK(ahead_family.in_place({*module, only(*module)}, "k8"));
+  CHECK_FALSE(ahead_family.in_place({*module, only(*module)}, "k16")); // 120 tests
 }
 
 namespace {
@@ -166,7 +167,8 @@ const LineChanges line_changes{"ahead0_",
                                 {"\\$ahead0_rest0;", "$end;"}},
                                4,
                                [](const Module &module, const Module &after) {
-                                 return prove_loads_ahead(module, only(module), after, only(after));
+                                 return ahead_family.prove_in_place(module, only(module), after,
+                                                                    only(after));
                                }};
 
 } // namespace

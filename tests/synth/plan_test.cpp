@@ -52,7 +52,7 @@ Planned plan(const std::string &text) {
   REQUIRE(emulation.complete());
   const Detection detection =
       detect(module, function, emulation, RewriteOptions(), GenericAddresses(module));
-  ShufflePlan result = plan_shuffles(module, function, emulation.cfg(), detection, facts);
+  ShufflePlan result = plan_shuffles(module, function, emulation.cfg(), detection);
   return {std::move(*parsed), std::move(result)};
 }
 
@@ -62,8 +62,8 @@ bool tests_nothing(const ShufflePlan &plan) {
   for (const PlannedRegion &region : plan.regions)
     result &= region.tests.empty();
   for (const PlannedLoad &load : plan.loads)
-    result &= !load.has_corner && load.below == 0 && load.above == 0 && load.flips.empty() &&
-              load.wrap_tests.empty() && load.distance_tests.empty() && load.store_tests.empty();
+    result &= !load.has_corner && load.below == 0 && load.above == 0 && load.wrap_tests.empty() &&
+              load.distance_tests.empty() && load.store_tests.empty();
   return result;
 }
 
@@ -77,10 +77,10 @@ TEST_CASE("loads of one straight piece share a region, each with its own distanc
   CHECK(three.plan.regions.size() == 1);
   CHECK(three.plan.hoists.size() == 1); // the one in the middle is the nearest to both
   CHECK(three.text(0) == "ld.global.f32 %f1, [%rd3];");
-  CHECK(three.plan.loads[0].values[0].lane == SourceLane{.delta = -1});
+  CHECK(three.plan.loads[0].values[0].delta == -1);
   CHECK(three.plan.loads[0].below == 1);
   CHECK(three.plan.loads[0].above == 0);
-  CHECK(three.plan.loads[1].values[0].lane == SourceLane{.delta = 1});
+  CHECK(three.plan.loads[1].values[0].delta == 1);
   CHECK(three.plan.loads[1].above == 1);
   CHECK(three.plan.loads[1].below == 0);
   CHECK(three.plan.loads[1].has_corner);
@@ -101,7 +101,7 @@ TEST_CASE("a copy asks nobody") {
   REQUIRE(copy.plan.loads.size() == 1);
   CHECK(copy.plan.regions.empty());
   CHECK_FALSE(copy.plan.loads[0].shuffles);
-  CHECK(copy.plan.loads[0].values[0].lane.is_own());
+  CHECK(copy.plan.loads[0].values[0].delta == 0);
   CHECK(tests_nothing(copy.plan));
 }
 
@@ -122,17 +122,6 @@ TEST_CASE("what wraps is one test of its region for all its loads") {
   CHECK(wraps.plan.tests_for_one.empty());
 }
 
-TEST_CASE("a butterfly must stay in a row that need not be whole warps") {
-  const std::string flip = "xor.b32 %r2, %r1, 1;\nmul.wide.u32 %rd6, %r2, 4;\n"
-                           "add.s64 %rd7, %rd1, %rd6;\nld.global.f32 %f1, [%rd3];\n"
-                           "ld.global.f32 %f2, [%rd7];";
-  const Planned whole = plan(kernel(row, flip));
-  REQUIRE(whole.plan.loads.size() == 1);
-  CHECK(whole.plan.loads[0].values[0].lane == SourceLane{.flip = 1});
-  CHECK(whole.plan.loads[0].flips.empty());
-  CHECK(whole.plan.loads[0].below + whole.plan.loads[0].above == 0);
-}
-
 TEST_CASE("the other variants are the same plan with less in it") {
   const Planned full = plan(kernel(row, "ld.global.f32 %f1, [%rd3];\nld.global.f32 %f2, [%rd3+4];\n"
                                         "ld.global.f32 %f3, [%rd3+8];"));
@@ -145,14 +134,14 @@ TEST_CASE("the other variants are the same plan with less in it") {
   CHECK(no_corner.regions.size() == 1);
   for (std::size_t i = 0; i < 2; ++i) {
     CHECK(no_corner.loads[i].shuffles);
-    CHECK(no_corner.loads[i].values[0].lane == full.plan.loads[i].values[0].lane);
+    CHECK(no_corner.loads[i].values[0].delta == full.plan.loads[i].values[0].delta);
   }
 
   const ShufflePlan no_load = restrict_to(Variant::no_load, full.plan);
   CHECK(tests_nothing(no_load));
   for (const PlannedLoad &load : no_load.loads) {
     CHECK_FALSE(load.shuffles);
-    CHECK(load.values[0].lane.is_own());
+    CHECK(load.values[0].delta == 0);
   }
 
   const ShufflePlan same = restrict_to(Variant::full, full.plan);

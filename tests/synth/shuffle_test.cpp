@@ -3,8 +3,6 @@
 
 #include "synth/family.h"
 
-#include "emulator/symbolic/solver.h"
-#include "synth/differ.h"
 #include "synth/rewrite.h"
 #include "synth/same_launch.h"
 #include "synth/siblings.h"
@@ -164,33 +162,6 @@ TEST_CASE("changed lines are refused, or change nothing") {
   CHECK(more_than(count.refused, 50));
   // Those that the emulator sees no difference in; of few mutants, chance decides.
   CHECK((mutant_stride() > 1 || count.harmless < count.refused));
-}
-
-TEST_CASE("the question to the solver never says too much") {
-  ExprPool pool;
-  const Expr x = pool.symbol("x", 32), y = pool.symbol("y", 32), z = pool.symbol("z", 32);
-  const Expr product = pool.mul(x, y);
-  const auto answer = [&](Expr a, Expr b, const std::vector<std::pair<Expr, bool>> &known = {}) {
-    return Solver(200'000).check("test", ways_to_differ(pool, a, b, known));
-  };
-  const auto low = [&](Expr of) { return pool.zext(pool.truncate(of, 10), 32); };
-  const Expr mask = pool.constant(32, 1023);
-  // The low bits of a product are multiplied by themselves, and belong to it all the same.
-  CHECK(answer(pool.sub(mask, low(pool.add(product, z))),
-               pool.bit_and(pool.bit_xor(pool.add(product, z), mask), mask)) ==
-        SolverAnswer::unsat);
-  CHECK(answer(pool.bit_xor(product, z), pool.bit_xor(pool.mul(y, x), z)) == SolverAnswer::unsat);
-  // Other products are other numbers, whatever width they are asked for.
-  CHECK(answer(low(pool.bit_xor(product, z)), low(pool.bit_xor(pool.mul(x, z), z))) ==
-        SolverAnswer::sat);
-  CHECK(answer(low(pool.bit_xor(product, z)), low(pool.bit_xor(pool.mul(product, y), z))) ==
-        SolverAnswer::sat);
-  const Expr swapped = pool.mul(pool.zext(pool.truncate(x, 10), 32), y);
-  CHECK(answer(low(pool.bit_or(product, z)), pool.bit_or(swapped, low(z))) == SolverAnswer::sat);
-  // What is known counts.
-  const Expr less = pool.ite(pool.ult(x, y), x, y);
-  CHECK(answer(less, pool.bit_or(x, pool.constant(32, 0))) == SolverAnswer::sat);
-  CHECK(answer(less, x, {{pool.ult(y, x), false}}) == SolverAnswer::unsat);
 }
 
 } // namespace shuffle_test

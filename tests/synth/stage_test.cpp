@@ -1,7 +1,6 @@
 // Staged loops: what is found, how it is written, and that the proof refuses whatever one changes
 // in the text unless it changes nothing.
 
-#include "synth/stage/stage.h"
 #include "synth/stage/write.h"
 #include "tests/synth/versions.h"
 

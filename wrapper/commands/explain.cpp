@@ -39,13 +39,13 @@ std::string stride_text(const LoadExplanation &load) {
 }
 
 std::string verdict_text(const LoadExplanation &load) {
-  if (!load.from)
+  if (!load.delta)
     return fmt::format("stays: {} ({}{}{})", to_string(load.reason), load.obligation,
                        load.obligation.empty() ? "" : ": ",
                        load.detail.empty() ? describe(load.reason) : load.detail);
-  if (load.from->is_own())
+  if (*load.delta == 0)
     return fmt::format("copy of what line {} read", load.source_line);
-  return fmt::format("shuffle: {} read it in line {}", to_string(*load.from), load.source_line);
+  return fmt::format("shuffle: lane {:+} read it in line {}", *load.delta, load.source_line);
 }
 
 std::string to_text(const KernelExplanation &kernel, const Module &module, const Places &places) {
@@ -58,8 +58,6 @@ std::string to_text(const KernelExplanation &kernel, const Module &module, const
     text += fmt::format("    verdict  {}\n", verdict_text(load));
     for (const std::string &test : load.tests)
       text += fmt::format("    tested   {}\n", test);
-    if (load.by_solver)
-      text += "    by Z3    equal-address\n";
   }
   return text;
 }
@@ -73,14 +71,10 @@ Json to_json(const KernelExplanation &kernel) {
     entry["text"] = load.text;
     entry["address"] = load.address.empty() ? Json() : Json(load.address);
     entry["lane_stride"] = load.lane_stride ? Json(*load.lane_stride) : Json();
-    if (load.from) {
-      entry["delta"] = load.from->lanes_up();
-      if (load.from->flip != 0)
-        entry["flip"] = load.from->flip;
+    if (load.delta) {
+      entry["delta"] = *load.delta;
       entry["from_line"] = load.source_line;
       entry["tests"] = load.tests;
-      if (load.by_solver)
-        entry["z3"] = Json::array({"equal-address"});
     } else {
       entry["reason"] = to_string(load.reason);
       if (!load.detail.empty())

@@ -45,17 +45,12 @@ Json rewrite_json(const RewriteRecord &record) {
   Json sources = Json::array();
   for (const LoadRecord &source : record.sources)
     sources.push_back(load(source.line, source.source_line));
-  Json details{{"delta", record.delta}};
-  if (record.flip != 0)
-    details["flip"] = record.flip;
-  if (record.by_solver)
-    details["z3"] = Json::array({"equal-address"});
   return {{"number", record.number},
           {"family", record.family},
           {"kind", record.kind},
           {"loads", Json::array({load(record.line, record.source_line)})},
           {"sources", std::move(sources)},
-          {"details", std::move(details)},
+          {"details", {{"delta", record.delta}}},
           // As version 1 had it.
           {"line", record.line},
           {"source_line", source_line_json(record.source_line)},
@@ -87,8 +82,6 @@ Json kernel_json(const KernelReport &kernel) {
                  {"copies", kernel.copies},
                  {"mean_delta", kernel.mean_delta},
                  {"milliseconds", std::move(times)},
-                 {"z3_contexts", kernel.z3_contexts},
-                 {"z3_questions", kernel.z3_questions},
                  {"expressions", kernel.expressions},
                  {"undecided_branches", kernel.undecided_branches},
                  {"rewrites", std::move(rewrites)},
@@ -126,7 +119,7 @@ std::string text_of(const Json &json, int indent) {
 std::string journal_line(const ModuleReport &module) { return text_of(module_json(module), -1); }
 
 std::string report_json(const std::vector<ModuleReport> &modules) {
-  Json report = {{"tool", "ptxasw"}, {"tool_version", PTXASW_VERSION}, {"schema_version", 3}};
+  Json report = {{"tool", "ptxasw"}, {"tool_version", PTXASW_VERSION}, {"schema_version", 4}};
   if (modules.size() == 1)
     report.update(module_json(modules.front()));
   else

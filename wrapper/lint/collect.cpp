@@ -44,8 +44,8 @@ void add_redundant(const Module &module, const Places &places, const LintQuery &
         query.choices.is_silenced(lint::Code::redundant_load, kernel->name, is_called))
       continue;
     for (const Reuse &reuse : found.detection.reuses) {
-      const std::uint32_t source = function.instructions[reuse.elements[0].sources[0].load].line;
-      const bool own = reuse.lane().is_own();
+      const std::uint32_t source = function.instructions[reuse.elements[0].source.load].line;
+      const bool own = reuse.is_copy();
       const Instruction &load = function.instructions[reuse.load];
       Told told;
       told.code = lint::Code::redundant_load;
@@ -55,8 +55,8 @@ void add_redundant(const Module &module, const Places &places, const LintQuery &
       told.message =
           own ? fmt::format("the thread itself has loaded this value, in line {} of the PTX",
                             source)
-              : fmt::format("{} of the warp has loaded this value, in line {} of the PTX",
-                            to_string(reuse.lane()), source);
+              : fmt::format("lane {:+} of the warp has loaded this value, in line {} of the PTX",
+                            reuse.delta(), source);
       told.note = own ? "keep it in a variable"
                       : "a shuffle could pass it on; on GPUs since Volta that is no faster than "
                         "the load, which hits the cache";

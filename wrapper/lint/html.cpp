@@ -423,13 +423,13 @@ private:
   }
 
   static std::string reuse_text(const LoadExplanation &load) {
-    if (!load.from)
+    if (!load.delta)
       return fmt::format("none ({}: {})", to_string(load.reason),
                          load.detail.empty() ? describe(load.reason) : load.detail);
-    if (load.from->is_own())
+    if (*load.delta == 0)
       return fmt::format("the thread has read it in line {} of the PTX", load.source_line);
-    return fmt::format("{} has read it in line {} of the PTX; a shuffle could pass it on",
-                       to_string(*load.from), load.source_line);
+    return fmt::format("lane {:+} has read it in line {} of the PTX; a shuffle could pass it on",
+                       *load.delta, load.source_line);
   }
 
   const Places &places_;

@@ -6,7 +6,6 @@
 // elsewhere, part, or do something under a guard. What loads ahead must compute the same on the
 // warp emulator. Exit code 1: one does not; it is printed.
 
-#include "synth/ahead/ahead.h"
 #include "tests/random/loop_kernel.h"
 #include "tests/random/versions.h"
 

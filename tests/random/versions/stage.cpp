@@ -10,7 +10,7 @@
 // staged must compute the same on the warp emulator, which sees races and what nobody read before.
 // Exit code 1: one is wrong; it is printed.
 
-#include "synth/stage/stage.h"
+#include "synth/family.h"
 #include "tests/random/versions.h"
 
 #include <fmt/core.h>
