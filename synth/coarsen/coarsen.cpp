@@ -38,45 +38,19 @@ Proposal proposal_for(const KernelContext &context, const CoarsenShape &shape) {
   CoarsenForm form = shape.form;
   // Straight code is what has been measured in blocks of several rows.
   form.tall = form.once && !form.within_block() && may_be_tall(context);
-  const char axis = "xyz"[form.axis];
-  const auto along = static_cast<std::size_t>(form.axis);
   Proposal proposal =
       same_launch_proposal(kernel, form.wide ? "vectorise" : "retile", coarsen_variant(shape));
   proposal.registers = shape.registers;
-  Sibling &sibling = proposal.sibling;
-  sibling.kind = form.wide ? "wide" : name_of(form.kind);
-  if (form.wide && form.copies > 1)
-    sibling.kind += fmt::format("-{}", name_of(form.kind));
-  if (form.skewed)
-    sibling.kind += "-skewed";
-  if (form.once)
-    sibling.kind += "-once";
+  proposal.sibling = coarsened(context, form);
+  proposal.sibling.family = proposal.family;
   std::string word = proposal.variant;
   std::replace(word.begin(), word.end(), '-', '_');
   if (!form.wide)
     word =
-        fmt::format("retile_{}_{}{}{}", name_of(form.kind), axis, form.copies,
+        fmt::format("retile_{}_{}{}{}", name_of(form.kind), "xyz"[form.axis], form.copies,
                     form.once ? "_once" : "") +
         (shape.registers == 0 ? "" : fmt::format("{}r{}", form.once ? "_" : "", shape.registers));
-  sibling.name = fmt::format("{}__ptxasw_{}", kernel.name, word);
-  sibling.block[0] = form.along_x;
-  if (form.along_x > 1)
-    sibling.needs.max_extent[0] = max_points;
-  if (form.once) {
-    sibling.needs.covered = needs_of_rounds(rounds_over_grid(context));
-    for (const ArgumentCover &one : sibling.needs.covered)
-      sibling.needs.max_extent[one.axis] = max_round_threads;
-  }
-  if (form.within_block())
-    sibling.block[along] = form.copies;
-  sibling.tall = form.tall;
-  sibling.appended = form.appended_grids();
-  sibling.appended_blocks = form.appended_blocks();
-  if (form.divides_grid()) {
-    sibling.grid[along] = form.copies;
-    if (form.kind == CoarsenForm::Kind::rows)
-      sibling.needs.blocks = row_blocks(form.axis);
-  }
+  proposal.sibling.name = fmt::format("{}__ptxasw_{}", kernel.name, word);
   return proposal;
 }
 
@@ -136,7 +110,6 @@ FamilyAnswer propose_retile(const KernelContext &context) {
     return answer;
   const bool spread = !only_apart && may_be_spread(context);
   const std::vector<Room> rooms = rooms_of(context.module, kernel);
-  const bool has_dynamic = !dynamic_rooms_of(context.module, kernel).empty();
   bool fits = true, large = false;
   for (const CoarsenShape &shape : coarsen_shapes()) {
     const CoarsenForm &form = shape.form;
@@ -160,16 +133,8 @@ FamilyAnswer propose_retile(const KernelContext &context) {
     if (form.merges() && merged_loads(context, form).empty())
       continue;
     Proposal proposal = proposal_for(context, shape);
-    SiblingNeeds &needs = proposal.sibling.needs;
-    if (!may_be_launched(kernel, proposal.sibling))
-      continue;
-    if (asks_for_whole_rows(context))
-      needs.blocks = whole_row_blocks();
-    if (has_dynamic)
-      needs.dynamic_shared = form.total(); // each copy its own
-    else if (has_rooms(rooms, StateSpace::shared))
-      needs.dynamic_shared = 0; // it has more of its own
-    answer.proposals.push_back(std::move(proposal));
+    if (may_be_launched(kernel, proposal.sibling))
+      answer.proposals.push_back(std::move(proposal));
   }
   if (answer.proposals.empty() && answer.refusals.empty())
     answer.refusals.push_back(large ? too_large : fits ? unused : no_room);

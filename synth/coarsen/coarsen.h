@@ -39,7 +39,6 @@
 #include <array>
 #include <fmt/core.h>
 #include <string>
-#include <tl/expected.hpp>
 #include <vector>
 
 namespace ptxasw::synth {
@@ -101,9 +100,12 @@ const std::vector<CoarsenShape> &coarsen_shapes();
 /// As options spell it: `y4-rows-r64`, `wide-x4y2-rows`.
 std::string coarsen_variant(const CoarsenShape &shape);
 
-/// The form that a table's entry tells of, but for its shift (wide_shift()). Error: none does; says
-/// why.
-tl::expected<CoarsenForm, std::string> coarsen_form(const Sibling &sibling);
+/// What the table says of a form, but for its name and family, and for what a plan of wide accesses
+/// needs of arguments.
+Sibling coarsened(const KernelContext &context, const CoarsenForm &form);
+/// The form that a table's entry may tell of, but for its shift (wide_shift()): if it does, it is
+/// coarsened() of that.
+CoarsenForm coarsen_form(const Sibling &sibling);
 
 /// A branch that leads to another round of a loop over the grid, or to the test of that, and what
 /// of a launch makes it one that may go on elsewhere, if there are no more than `max_round_threads`

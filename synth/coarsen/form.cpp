@@ -3,9 +3,12 @@
 // rows, and neighbours share nothing. And how a form and its entry in a table tell of each other.
 
 #include "synth/coarsen/coarsen.h"
+#include "synth/coarsen/rooms.h"
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <tuple>
+#include <utility>
 
 namespace ptxasw::synth {
 
@@ -126,74 +129,61 @@ std::vector<char> CoarsenForm::appended_blocks() const {
   return counts_rows() ? std::vector<char>{'y'} : std::vector<char>{};
 }
 
-tl::expected<CoarsenForm, std::string> coarsen_form(const Sibling &sibling) {
+Sibling coarsened(const KernelContext &context, const CoarsenForm &form) {
+  const auto &[module, kernel] = std::tie(context.module, context.kernel);
+  const auto along = static_cast<std::size_t>(form.axis);
+  Sibling sibling;
+  SiblingNeeds &needs = sibling.needs;
+  sibling.kind = form.wide ? "wide" : name_of(form.kind);
+  if (form.wide && form.copies > 1)
+    sibling.kind += fmt::format("-{}", name_of(form.kind));
+  if (form.skewed)
+    sibling.kind += "-skewed";
+  if (form.once)
+    sibling.kind += "-once";
+  sibling.tall = form.tall;
+  sibling.appended = form.appended_grids();
+  sibling.appended_blocks = form.appended_blocks();
+  sibling.block[0] = form.along_x;
+  if (form.along_x > 1)
+    needs.max_extent[0] = max_points;
+  if (form.copies > 1)
+    (form.within_block() ? sibling.block : sibling.grid)[along] = form.copies;
+  if (form.once) {
+    needs.covered = needs_of_rounds(rounds_over_grid(context));
+    for (const ArgumentCover &one : needs.covered)
+      needs.max_extent[one.axis] = max_round_threads;
+  }
+  if (form.divides_grid() && form.kind == FormKind::rows)
+    needs.blocks = row_blocks(form.axis);
+  else if (asks_for_whole_rows(context))
+    needs.blocks = whole_row_blocks();
+  if (!dynamic_rooms_of(module, kernel).empty())
+    needs.dynamic_shared = form.total(); // each copy its own
+  else if (has_rooms(rooms_of(module, kernel), StateSpace::shared))
+    needs.dynamic_shared = 0; // it has more of its own
+  return sibling;
+}
+
+CoarsenForm coarsen_form(const Sibling &sibling) {
+  const auto says = [&](std::string_view word) {
+    return sibling.kind.find(word) != std::string::npos;
+  };
   CoarsenForm form;
-  bool found = false;
-  const bool wide = sibling.kind.starts_with("wide");
-  const bool once = sibling.kind.ends_with("-once");
-  const bool skewed = sibling.kind.find("-skewed") != std::string::npos;
-  const unsigned along_x = wide ? sibling.block[0] : 1;
-  for (const bool within_block : {false, true})
-    for (int axis = 0; axis < 3; ++axis) {
-      const unsigned by =
-          (within_block ? sibling.block : sibling.grid)[static_cast<std::size_t>(axis)];
-      if (by == 1 || (along_x > 1 && within_block && axis == 0))
-        continue;
-      if (found)
-        return tl::unexpected(std::string("more than one axis is divided"));
-      found = true;
-      form = {within_block ? CoarsenForm::Kind::neighbours : CoarsenForm::Kind::apart, axis, by};
-    }
-  if (!found && !wide)
-    return tl::unexpected(std::string("no axis is divided"));
-  form.wide = wide;
-  form.once = once;
-  form.skewed = skewed;
-  form.along_x = along_x;
-  if (form.copies > max_coarsen_factor || along_x > max_along_x || form.total() > max_copies)
-    return tl::unexpected(std::string("too many copies"));
-  if (along_x > 1 && (along_x & (along_x - 1) || (found && form.axis == 0)))
-    return tl::unexpected(std::string("the points along x are not understood"));
-  if (skewed && (!wide || form.copies == 1))
-    return tl::unexpected(std::string("there are no rows to be one behind the other"));
-  // Rows are rows only where every block that may be launched is one thread thick.
-  SiblingNeeds needs = sibling.needs;
-  // What a launch must have of it is asked by the proof.
-  if (needs.dynamic_shared == 0 || (!wide && needs.dynamic_shared == form.copies))
-    needs.dynamic_shared = 1;
-  if (wide) { // what the plan of wide accesses may rely on
-    needs.aligned.clear();
-    needs.divisible.clear();
-    needs.bounded.clear();
-  }
-  if (along_x > 1) {
-    if (needs.max_extent[0] > max_points)
-      return tl::unexpected(std::string("the kernel's threads along x are not bounded"));
-    needs.max_extent[0] = SiblingNeeds{}.max_extent[0];
-  }
-  if (once) { // the proof asks for what makes it so
-    needs.covered.clear();
-    for (std::uint32_t &most : needs.max_extent)
-      if (most <= max_round_threads)
-        most = ~0u;
-  }
-  if (form.kind == CoarsenForm::Kind::apart && needs.blocks == whole_row_blocks())
-    needs.blocks.clear(); // the proof asks for them where they matter
-  if (!needs.blocks.empty() && form.divides_grid() &&
-      std::all_of(needs.blocks.begin(), needs.blocks.end(), [&](const auto &shape) {
-        return shape[static_cast<std::size_t>(form.axis)] == 1;
-      })) {
-    form.kind = CoarsenForm::Kind::rows;
-    needs.blocks.clear();
-  }
+  form.wide = says("wide");
+  form.once = says("-once");
+  form.skewed = says("-skewed");
   form.tall = sibling.tall;
-  if (form.tall && (form.within_block() || (form.divides_grid() && form.kind != FormKind::rows)))
-    return tl::unexpected(std::string("rows of a block are not rows of the grid"));
-  if (sibling.extent != Sibling{}.extent || sibling.rows != 1)
-    return tl::unexpected(std::string("a block's extent is given"));
-  if (sibling.appended != form.appended_grids() ||
-      sibling.appended_blocks != form.appended_blocks() || needs != SiblingNeeds{})
-    return tl::unexpected(std::string("the table does not say what is proved"));
+  form.along_x = form.wide ? sibling.block[0] : 1;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    for (const auto &[kind, by] :
+         {std::pair(FormKind::neighbours, axis == 0 && form.wide ? 1 : sibling.block[axis]),
+          {says("rows") ? FormKind::rows : FormKind::apart, sibling.grid[axis]}})
+      if (by > 1) {
+        form.kind = kind;
+        form.axis = static_cast<int>(axis);
+        form.copies = by;
+      }
   return form;
 }
 

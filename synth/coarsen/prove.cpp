@@ -609,38 +609,40 @@ proof::Proved prove_coarsen(const KernelContext &kernel, const Function &sibling
   return proof::proved([&] {
     // What the table says is what is proved.
     const Sibling &claim = proposal.sibling;
-    auto form = coarsen_form(claim);
-    show(form.has_value(), form ? "" : form.error());
-    if (form->once) {
-      const auto &rounds = rounds_over_grid(kernel);
-      show(!rounds.empty() && claim.needs.covered == needs_of_rounds(rounds),
-           "a loop over the grid may have another round");
-      for (const GridRound &round : rounds)
-        show(claim.needs.max_extent[round.need.axis] <= max_round_threads,
-             "a loop's index may wrap around");
+    CoarsenForm form = coarsen_form(claim);
+    const unsigned points = form.along_x;
+    show(form.copies <= max_coarsen_factor && points <= max_along_x && form.total() <= max_copies &&
+             std::has_single_bit(points) &&
+             (form.wide ? points == 1 || form.copies == 1 || form.axis != 0 : form.copies > 1) &&
+             (!form.skewed || (form.wide && form.copies > 1)),
+         "no form that is understood");
+    Sibling own = coarsened(kernel, form);
+    own.name = claim.name;
+    own.family = claim.family;
+    if (form.wide) { // what the plan of wide accesses may rely on
+      own.needs.aligned = claim.needs.aligned;
+      own.needs.divisible = claim.needs.divisible;
+      own.needs.bounded = claim.needs.bounded;
     }
-    const bool whole = form->kind == CoarsenForm::Kind::apart && form->along_x == 1 && !form->wide;
+    show(own == claim, "the table does not say what is proved");
+    show(!form.once || !rounds_over_grid(kernel).empty(), "no loop over the grid has one round");
+    const bool whole = form.kind == CoarsenForm::Kind::apart && points == 1 && !form.wide;
     const auto obstacles = coarsen_obstacles(kernel, whole ? Blocks::whole : Blocks::spread);
     if (!obstacles.empty())
       throw proof::NotProved{
           fmt::format("the kernel must not be re-tiled: {}", obstacles.front().meaning)};
-    const bool dynamic = !dynamic_rooms_of(kernel.module, kernel.kernel).empty();
-    const std::uint32_t most =
-        has_rooms(rooms_of(kernel.module, kernel.kernel), StateSpace::shared) ? 0 : 1;
-    show(dynamic ? claim.needs.dynamic_shared == form->total() : claim.needs.dynamic_shared <= most,
-         "a launch with dynamic shared memory may find too little");
-    show(!asks_for_whole_rows(kernel) || claim.needs.blocks == whole_row_blocks(),
-         "in other blocks lanes of a warp may come to what they do together by different ways");
-    show((!form->within_block() && form->along_x == 1) || may_be_spread(kernel),
+    show((!form.within_block() && points == 1) || may_be_spread(kernel),
          "the threads of a block must not be spread differently");
-    show(form->along_x == 1 || !facts::block_shape_shows(kernel.module, kernel.kernel),
+    show(points == 1 || !facts::block_shape_shows(kernel.module, kernel.kernel),
          "more than the global index along x matters");
-    show(!form->tall || may_be_tall(kernel), "more than the global index along y matters");
-    form->shift = wide_shift(kernel, form->along_x);
+    show(!form.tall || (may_be_tall(kernel) && !form.within_block() &&
+                        (!form.divides_grid() || form.kind == CoarsenForm::Kind::rows)),
+         "more than the global index along y matters, or rows of a block are not rows of the grid");
+    form.shift = wide_shift(kernel, points);
     WidePlan plan;
-    if (form->wide)
-      plan = WidePlanner(kernel, *form).plan(claim.needs);
-    CoarsenProof(kernel, sibling, *form, std::move(plan)).run();
+    if (form.wide)
+      plan = WidePlanner(kernel, form).plan(claim.needs);
+    CoarsenProof(kernel, sibling, form, std::move(plan)).run();
   });
 }
 

@@ -724,7 +724,7 @@ private:
 } // namespace
 
 std::string write_coarsen(const KernelContext &context, const Proposal &proposal) {
-  CoarsenForm form = coarsen_form(proposal.sibling).value_or(CoarsenForm{});
+  CoarsenForm form = coarsen_form(proposal.sibling);
   form.shift = wide_shift(context, form.along_x);
   return CoarsenWriter(context, form, proposal).run();
 }
