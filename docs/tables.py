@@ -107,6 +107,18 @@ def suite_runs(*paths):
             yield [case, *(number(gains[case]) if case in gains else "" for gains in of)]
 
 
+@table
+def ends(path):
+    """Milliseconds in blocks of 32x4 by what copies do that leave lockstep at the end of a row; where ends may be under predicates."""
+    times = defaultdict(dict)
+    for row in jsonl(path):
+        version, _, way = row.get("variant", "").partition("/")
+        if way.endswith("@32x4") and re.match(r"wide-x4[yz]2|wide-x4[yz]4", version):
+            times[row["case"], version][way.removesuffix("@32x4")] = row["ms"]
+    for (case, version), ms in times.items():
+        yield [f"{case} {version}", *(f"{ms[way]:.3f}" if way in ms else "" for way in ("alone", "paused", "predicated", "without-ends"))]
+
+
 SKEWED = ("wide-x2y8-rows-skewed-once", "wide-x2y4-rows-skewed-once-r64", "wide-x4y4-rows-skewed-once")
 
 
