@@ -30,8 +30,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <set>
 
 namespace ptxasw::synth {
 namespace {
@@ -54,9 +52,6 @@ public:
         else
           calls.unknown = i;
       }
-    for (const auto &[variable, call] : incomplete_)
-      if (!calls.unknown && named_.at(variable).size() > 1)
-        calls.unknown = call;
     for (std::uint32_t i = 0; i < count() && !calls.unknown; ++i)
       if (any_operand(module_, operands(i), [&](const Operand &one) { return passing(one); }) &&
           !calls.of(i))
@@ -145,17 +140,14 @@ private:
     while (group.end < count() && !entered_[group.end] &&
            passes(group.end, Op::ld, 1, parts->results))
       ++group.end;
-    for (const auto *const list : {&parts->arguments, &parts->results})
-      for (const Variable *const variable : *list)
-        named_[variable].insert(at);
     for (const Variable *const argument : parts->arguments)
       if (!is_complete(*argument, group))
-        incomplete_.emplace_back(argument, at);
+        return false;
     return is_known_callee(call, *parts, group);
   }
 
-  /// The stores of a group give each byte of an argument a value. What they leave out is what an
-  /// earlier call left there, of whichever copy, or where no other call uses the variable, nothing.
+  /// The stores of a group give each byte of an argument a value. What they leave out might be what
+  /// an earlier call left there, of whichever copy.
   bool is_complete(const Variable &argument, const CallGroup &group) const {
     std::vector<bool> given(argument.size(), false);
     for (std::uint32_t i = group.first; i < group.call; ++i) {
@@ -376,10 +368,6 @@ private:
 
   PlainCalls plain_;
   std::vector<bool> entered_; ///< by instruction: a branch leads to it
-  std::map<const Variable *, std::set<std::uint32_t>>
-      named_; ///< variables by the calls they are of
-  /// Arguments that do not get a value as a whole, and the call.
-  std::vector<std::pair<const Variable *, std::uint32_t>> incomplete_;
 };
 
 } // namespace

@@ -86,21 +86,16 @@ constexpr Refusal parameters{"parameters", "there is no room for another paramet
 } // namespace refusal
 
 bool is_index(std::string_view name) {
-  for (const std::string_view known : {"%tid.", "%ntid.", "%ctaid.", "%nctaid."})
-    if (name.size() == known.size() + 1 && name.starts_with(known) && name.back() >= 'x' &&
-        name.back() <= 'z')
-      return true;
-  return name == "WARP_SZ";
+  const bool of_axis =
+      name.size() > 2 && name[name.size() - 2] == '.' && name.back() >= 'x' && name.back() <= 'z';
+  return name == "WARP_SZ" || (of_axis && scope_of(name));
 }
 
 /// Returns true if a special register says which lane of its warp a thread is. In a block that
 /// stays whole it is what it was: warps are made of threads in the order of their indices, and
 /// these and the block's extents are the kernel's. Which warp it is, the machine may change (PTX
 /// ISA 10.4).
-bool is_lane(std::string_view name) {
-  return name == "%laneid" || name == "%lanemask_eq" || name == "%lanemask_le" ||
-         name == "%lanemask_lt" || name == "%lanemask_ge" || name == "%lanemask_gt";
-}
+bool is_lane(std::string_view name) { return name == "%laneid" || name.starts_with("%lanemask_"); }
 
 /// Returns true if an instruction reads a texture or a surface, asks what it is, or stores to a
 /// surface.

@@ -20,9 +20,8 @@
 // are one in each copy, too. A name is an operand of 32 bits, or the base of an access: a register
 // of 32 bits can stand there in its place.
 //
-// What is of use to nothing may be made of an address: compilers leave a generic one behind that no
-// access has. A generic address of local memory may also be made what it was again
-// (`cvta.to.local`), and nothing else.
+// A generic address of local memory may be made what it was again (`cvta.to.local`), and nothing
+// else.
 //
 // Where a local variable is, `vprintf` may be told as well: it reads what it is to print, and is
 // done with it when it comes back.
@@ -82,9 +81,7 @@ class Addresses {
 public:
   Addresses(const Module &module, const Function &kernel, StateSpace space)
       : module_(module), kernel_(kernel), space_(space),
-        is_address_(kernel.registers.size(), false), is_generic_(is_address_),
-        is_used_(is_address_) {
-    find_used();
+        is_address_(kernel.registers.size(), false), is_generic_(is_address_) {
     for (bool changed = true; changed;) {
       changed = false;
       for (const Instruction &instruction : kernel.instructions)
@@ -97,8 +94,7 @@ public:
     }
   }
 
-  /// Returns true if an instruction makes nothing of an address but an access or an address, or
-  /// what it makes of one is of use to nothing.
+  /// Returns true if an instruction makes nothing of an address but an access or an address.
   bool is_good(const Instruction &instruction) const {
     const Opcode &opcode = module_.opcode(instruction);
     const auto operands = module_.operands(instruction);
@@ -114,8 +110,7 @@ public:
           return false;
       return operands.size() > place && operands[place].kind == Operand::Kind::address;
     }
-    return makes_address(instruction) || makes_generic(instruction) ||
-           !concerns_address(operands) || is_of_no_use(instruction);
+    return makes_address(instruction) || makes_generic(instruction) || !concerns_address(operands);
   }
 
   /// Returns true if an instruction tells `vprintf` where that is what it prints, and nothing else.
@@ -140,27 +135,6 @@ public:
   }
 
 private:
-  /// Returns true if an instruction only computes what nothing but such instructions reads.
-  bool is_of_no_use(const Instruction &instruction) const {
-    const auto written = written_registers(module_, instruction);
-    return instruction.well_formed && is_pure(module_.opcode(instruction)) &&
-           std::none_of(written.begin(), written.end(),
-                        [&](RegisterId reg) { return is_used_[reg]; });
-  }
-
-  void find_used() {
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (const Instruction &instruction : kernel_.instructions)
-        if (!is_of_no_use(instruction))
-          for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
-            // What a guard may leave as it was is read, too.
-            if (use != RegisterUse::written && !is_used_[reg])
-              is_used_[reg] = changed = true;
-          });
-    }
-  }
-
   bool concerns(std::span<const Operand> operands, const std::vector<bool> &registers) const {
     return any_operand(module_, operands, [&](const Operand &operand) {
       return operand.kind == Operand::Kind::reg && registers[operand.reg];
@@ -249,7 +223,6 @@ private:
   const StateSpace space_;
   std::vector<bool> is_address_;
   std::vector<bool> is_generic_; ///< addresses in local memory, as generic ones
-  std::vector<bool> is_used_;    ///< by register: something asks for it that is of use itself
 };
 
 /// Calls `visit` with each operand of the kernel, and with those that are parts of others.
