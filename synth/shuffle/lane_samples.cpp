@@ -61,8 +61,7 @@ std::vector<int> LaneSamples::sources(Expr source, Expr load) {
   const auto agree = [&](int delta) {
     for (unsigned launch = 0; launch < launches; ++launch)
       for (int lane = std::max(0, -delta); lane < std::min(lanes, lanes - delta); ++lane)
-        if (from[launch][static_cast<std::size_t>(lane + delta)] !=
-            to[launch][static_cast<std::size_t>(lane)])
+        if (*(from[launch].begin() + lane + delta) != *(to[launch].begin() + lane))
           return false;
     return true;
   };
