@@ -132,7 +132,7 @@ public:
   std::vector<Expr> branch_choice_; ///< by block, what its branch depends on; null: not understood
   std::vector<std::pair<Expr, RegisterRead>> reads_;
   std::span<const Probe> probes_;
-  bool takes_paths_ = true; ///< facts from branches are known
+  bool takes_paths_ = true;  ///< facts from branches are known
   std::vector<Expr> probed_; ///< by probe
   std::unordered_map<Expr, std::vector<RegisterRead>>
       expanded_reads_; ///< made when first asked for
