@@ -72,7 +72,7 @@ struct CoarsenForm {
   std::vector<char> appended_grids() const;
   std::vector<char> appended_blocks() const;
   /// Points beyond the end of a row stay in lockstep (predicated.cpp). That takes registers: with
-  /// more copies it spills, with fewer there is less to gain.
+  /// more copies more kernels spill, with fewer there is less to gain.
   bool predicates_ends() const { return once && !skewed && copies == 2 && along_x == 4; }
   bool merges() const { return along_x > 1 || (copies > 1 && kind != Kind::apart); }
   /// The special registers that tell copies apart.

@@ -1,9 +1,8 @@
 // Added code is what writes a register of its own, by one of a few instructions, or moves a shared
 // register to its stand-in, or branches by a predicate of its own or by none, or lets other lanes
-// go first. Anything else belongs
-// to a copy, and replay ends there, as it does at added code that depends on what is not known.
-// What it computes is what the emulator's table says. That a block lies inside the grid, or in how
-// many copies a predicate holds, is the assumption of the run.
+// go first. Anything else belongs to a copy, and replay ends there, as it does at added code that
+// depends on what is not known. What it computes is what the emulator's table says. That a block
+// lies inside the grid, or in how many copies a predicate holds, is the assumption of the run.
 
 #include "synth/coarsen/replay.h"
 
