@@ -245,8 +245,7 @@ std::optional<IndexBound> bound_of(CopyViews &views, const KernelContext &contex
   auto bound = sum.bound();
   if (!bound)
     return std::nullopt;
-  const std::uint64_t second =
-      form.shift > 0 && !form.predicates_ends() ? form.along_x * sum.of_columns() : 0;
+  const std::uint64_t second = form.shift > 0 ? form.along_x * sum.of_columns() : 0;
   if (least < -static_cast<std::int64_t>(is_signed ? half : second) ||
       most >= static_cast<std::int64_t>(half))
     return std::nullopt;

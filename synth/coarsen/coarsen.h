@@ -22,8 +22,8 @@
 //
 // Once: loops over the grid have one round, in the launches that the table asks for (rounds.cpp).
 //
-// With predicated ends: of two rows of four points, those beyond the end of their row do not leave
-// lockstep in such a version; what the others do is done under predicates (predicated.cpp).
+// Points beyond the end of their row do not leave lockstep in such a version; what the others do is
+// done under predicates (predicated.cpp).
 //
 // Tall: such a version may have blocks of several rows. Only for kernels in which nothing but the
 // global index along y matters: each thread's row is then a block of the kernel's, of one row.
@@ -71,9 +71,8 @@ struct CoarsenForm {
   /// What the launch appends to the kernel's parameters: extents of its grid, and of its blocks.
   std::vector<char> appended_grids() const;
   std::vector<char> appended_blocks() const;
-  /// Points beyond the end of a row stay in lockstep (predicated.cpp). That takes registers: with
-  /// more copies more kernels spill, with fewer there is less to gain.
-  bool predicates_ends() const { return once && !skewed && copies == 2 && along_x == 4; }
+  /// Points beyond the end of a row stay in lockstep (predicated.cpp).
+  bool predicates_ends() const { return once && !skewed && along_x > 1; }
   bool merges() const { return along_x > 1 || (copies > 1 && kind != Kind::apart); }
   /// The special registers that tell copies apart.
   std::vector<std::string> indices() const;

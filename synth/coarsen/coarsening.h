@@ -111,11 +111,9 @@ protected:
       for (unsigned k = 0; group.kind == CallGroup::Kind::assertion && k < copies_; ++k)
         visit(group, k);
   }
-  /// What stands for the straight code behind a branch of `predicated_` if copies part there.
+  /// What stands for the straight code behind a branch of `predicated_` if copies part there, or in
+  /// the first thread along x, if it stays.
   std::vector<std::string> predicated_lines(std::uint32_t branch) const;
-  /// The copies that keep the predicates of a branch for points before the first thread's first
-  /// one.
-  std::vector<unsigned> copies_before(std::uint32_t branch) const;
   /// How far apart two copies' addresses are.
   std::string difference(const WideTest &test) const;
 
@@ -145,12 +143,12 @@ protected:
 private:
   void find_predicated();
   bool is_predicated(std::uint32_t branch) const;
-  bool addresses_what_is_loaded(const std::vector<bool> &inside) const;
   bool may_be_predicated(std::uint32_t branch, std::uint32_t i) const;
   std::optional<std::string> predicate_of(std::uint32_t branch, std::uint32_t access,
                                           unsigned k) const;
-  unsigned add_predicated(std::uint32_t branch, const Instance &one,
-                          std::vector<std::string> &lines) const;
+  bool may_be_repeated(const std::vector<std::uint32_t> &instructions) const;
+  void add_predicated(std::uint32_t branch, const Instance &one,
+                      std::vector<std::string> &lines) const;
   std::string access(const Instance &instance, std::int64_t displacement,
                      const std::vector<std::string> &values) const;
   bool can_be_alone_at_once() const;

@@ -2,9 +2,9 @@
 //
 // Of the points of one thread some may lie beyond the end of their row: at the branch that asks for
 // that, copies part. Where what the others do then is straight code up to where the branch leads,
-// all stay together. The straight code stands there a second time, with nothing in it wide: each
-// access stands under the predicate of the copy that it is done for. So all copies' loads are under
-// way at once, where copies that go on alone wait for memory one after the other.
+// all stay together. The straight code stands there a second time: each access stands under the
+// predicate of the copy that it is done for. So the loads of a row are under way at once, where
+// copies that go on alone wait for memory one after the other.
 //
 // A copy that does not go there - it has ended, for short - computes along, with whatever its
 // registers hold. That is as if it had waited at the end of the stretch:
@@ -18,14 +18,14 @@
 // What copies share (shared.cpp) is the same for all that go the same way, so for those that have
 // not ended, whoever keeps it: it is made of what is shared alone, by whatever copy.
 //
-// The elements of a wide access are where its plan says, so many bytes behind an address, which may
-// be that of a copy that has ended: the plan is made of what is computed alone, and not of what
-// branches decide (copies.cpp), and nothing that is loaded in the stretch is in such an address. In
-// the first thread along x it holds of the points from the first one on (wide_shift()); those
-// before it are the last ones of all. If one of these has not ended, that thread leaves lockstep.
-// If all have, it goes through the stretch under predicates, as points of it have ended. So it need
-// not leave lockstep at the entry, if every wide access is in such a stretch and addressed by a
-// point that is not one of them.
+// Nothing is wide there: each copy accesses what the kernel does, at its own address. As few lanes
+// go there, row comes after row, which takes fewer registers; each does by itself what rows share,
+// which gives the same again.
+//
+// In the first thread along x some points are the last ones of all, so its accesses are not side by
+// side (wide_shift()). If everything that is wide is in such a stretch, that thread need not leave
+// lockstep at the entry: it goes through the stretch under predicates, whether or not some of its
+// copies have ended.
 
 #include "synth/coarsen/coarsening.h"
 
@@ -74,26 +74,6 @@ bool Coarsening::may_be_predicated(std::uint32_t branch, std::uint32_t i) const 
   return true;
 }
 
-/// Returns true if an access of the plan is addressed by something that is loaded in a stretch:
-/// copies that have ended do not load.
-bool Coarsening::addresses_what_is_loaded(const std::vector<bool> &inside) const {
-  std::vector<bool> loaded(kernel_.registers.size(), false);
-  for (std::uint32_t i = 0; i < count(); ++i) {
-    if (!inside[i])
-      continue;
-    const std::vector<RegisterId> read = read_registers(module_, instruction(i));
-    const bool of_loaded =
-        std::any_of(read.begin(), read.end(), [&](RegisterId reg) { return loaded[reg]; });
-    for (unsigned k = 0; k < copies_; ++k)
-      if ((plan_.part({i, k}) || plan_.store({i, k})) &&
-          loaded[wide_address(module_, kernel_, i).base])
-        return true;
-    for (const RegisterId reg : written_registers(module_, instruction(i)))
-      loaded[reg] = of_loaded || opcode(i).op == Op::ld;
-  }
-  return false;
-}
-
 bool Coarsening::is_predicated(std::uint32_t branch) const {
   const Instruction &own = instruction(branch);
   const auto end = branch_target(module_, kernel_, own);
@@ -111,8 +91,6 @@ bool Coarsening::is_predicated(std::uint32_t branch) const {
   }
   if (std::any_of(plan_.tests.begin(), plan_.tests.end(),
                   [&](const WideTest &test) { return inside[test.instruction]; }))
-    return false;
-  if (addresses_what_is_loaded(inside))
     return false;
   std::vector<RegisterId> kept = {own.guard};
   if (*end < count()) {
@@ -134,10 +112,6 @@ void Coarsening::find_predicated() {
       return stretch.first < one.instruction && one.instruction < stretch.second;
     });
   };
-  // Those before the first thread's first point are somewhere else.
-  const auto may_stay = [&](const Instance &one, unsigned addressed_by) {
-    return inside(one) && form_.column_of(addressed_by) >= form_.shift;
-  };
   first_stays_ =
       form_.shift > 0 && plan_.tests.empty() &&
       std::all_of(merged_.begin(), merged_.end(),
@@ -145,73 +119,77 @@ void Coarsening::find_predicated() {
                     return inside({one.load, one.copy}) && inside({one.from, one.from_copy});
                   }) &&
       std::all_of(plan_.stores.begin(), plan_.stores.end(),
-                  [&](const WideStore &one) { return may_stay(one.first, one.addressed_by); }) &&
+                  [&](const WideStore &one) { return inside(one.first); }) &&
       std::all_of(plan_.loads.begin(), plan_.loads.end(), [&](const WideLoad &one) {
-        return may_stay(one.at, one.addressed_by) &&
-               std::all_of(one.parts.begin(), one.parts.end(),
-                           [&](const auto &part) { return inside(part.first); });
+        return inside(one.at) && std::all_of(one.parts.begin(), one.parts.end(),
+                                             [&](const auto &part) { return inside(part.first); });
       });
 }
 
-std::vector<unsigned> Coarsening::copies_before(std::uint32_t branch) const {
-  std::set<unsigned> keepers;
-  for (unsigned k = 0; k < copies_; ++k)
-    if (form_.column_of(k) < form_.shift)
-      keepers.insert(sharing_.keeper(instruction(branch).guard, k));
-  return {keepers.begin(), keepers.end()};
-}
-
 std::vector<std::string> Coarsening::predicated_lines(std::uint32_t branch) const {
-  std::vector<std::string> lines;
-  for (std::uint32_t i = branch + 1; i < predicated_.at(branch); ++i) {
-    if (first_[i] || is_way(opcode(i)))
+  // What nobody reads there is not computed: mostly how a loop would go on.
+  std::vector<std::uint32_t> stretch;
+  std::vector<bool> read(kernel_.registers.size(), false);
+  for (std::uint32_t i = predicated_.at(branch) - 1; i > branch; --i) {
+    const auto written = written_registers(module_, instruction(i));
+    if (first_[i] || is_way(opcode(i)) ||
+        (is_pure(opcode(i)) &&
+         std::none_of(written.begin(), written.end(), [&](RegisterId reg) { return read[reg]; })))
       continue;
-    for (unsigned k = 0; k < copies_;) {
-      const bool is_here = sharing_.keeper(instruction(i), k) == k;
-      k += is_here ? add_predicated(branch, {i, k}, lines) : 1;
-    }
+    stretch.insert(stretch.begin(), i);
+    for (const RegisterId reg : read_registers(module_, instruction(i)))
+      read[reg] = true;
   }
+  std::vector<std::string> lines;
+  const unsigned at_once = may_be_repeated(stretch) ? form_.along_x : copies_;
+  for (unsigned first = 0; first < copies_; first += at_once)
+    for (const std::uint32_t i : stretch) {
+      std::set<unsigned> keepers;
+      for (unsigned k = first; k < first + at_once; ++k)
+        keepers.insert(sharing_.keeper(instruction(i), k));
+      for (const unsigned k : keepers)
+        add_predicated(branch, {i, k}, lines);
+    }
   return lines;
 }
 
-/// What stands there for an instance, and those after it if it is done for them as well: how many.
-unsigned Coarsening::add_predicated(std::uint32_t branch, const Instance &one,
-                                    std::vector<std::string> &lines) const {
-  const auto [i, k] = one;
-  const auto predicate = [&](const Instance &of) {
-    return predicate_of(branch, of.instruction, of.copy).value_or("");
-  };
-  const std::int64_t bytes = bit_width(opcode(i).type) / 8;
-  for (std::size_t load = 0; load < plan_.loads.size(); ++load) {
-    const WideLoad &wide = plan_.loads[load];
-    if (wide.at != one)
-      continue;
-    for (unsigned e = 0; e < wide.elements; ++e) {
-      std::set<std::string> wanted; // by whom
-      for (const auto &[part, element] : wide.parts)
-        if (element == e && wanted.insert(predicate(part)).second)
-          lines.push_back(predicate(part) + access({i, wide.addressed_by},
-                                                   wide.displacement + e * bytes,
-                                                   {CoarsenNames::wide(load, e)}));
-    }
+/// Returns true if instructions may be done once more, for other rows: of what copies share they
+/// read nothing that they have written since.
+bool Coarsening::may_be_repeated(const std::vector<std::uint32_t> &instructions) const {
+  std::vector<bool> written(kernel_.registers.size(), false), kept = written;
+  for (const std::uint32_t i : instructions) {
+    const Instruction &own = instruction(i);
+    for_each_register(module_, own, [&](RegisterId reg, RegisterUse use) {
+      if (use != RegisterUse::written)
+        kept[reg] = kept[reg] || !written[reg];
+    });
+    for (const RegisterId reg : written_registers(module_, own))
+      written[reg] = true;
   }
-  if (const WideStore *const store = plan_.store(one)) {
-    const RegisterId value = wide_value(module_, kernel_, i);
-    for (unsigned e = 0; e < store->elements; ++e)
-      lines.push_back(predicate({i, k + e}) + access({i, store->addressed_by},
-                                                     store->displacement + e * bytes,
-                                                     {name_of(value, k + e)}));
-    return store->elements;
-  }
-  if (const auto part = plan_.part(one)) {
-    const RegisterId reg = wide_value(module_, kernel_, i);
-    lines.push_back(move(name_of(reg, k), CoarsenNames::wide(part->first, part->second),
-                         kernel_.registers[reg].type));
-    return 1;
-  }
-  const std::string text = renamed(module_, instruction(i), together_[k]);
-  lines.push_back((is_pure(opcode(i)) ? "" : predicate(one)) + text.substr(0, text.size() - 1));
-  return 1;
+  for (RegisterId reg = 0; reg < kept.size(); ++reg)
+    if (sharing_.by_some()[reg] && kept[reg] && written[reg])
+      return false;
+  return true;
+}
+
+/// What the kernel does for a copy, under its predicate if it is an access. What is not loaded is
+/// 0: the assembler would keep a register for what it may have held before.
+void Coarsening::add_predicated(std::uint32_t branch, const Instance &one,
+                                std::vector<std::string> &lines) const {
+  const Instruction &own = instruction(one.instruction);
+  const std::string text = renamed(module_, own, together_[one.copy]);
+  std::string predicate;
+  if (!is_pure(opcode(one.instruction)))
+    predicate = predicate_of(branch, one.instruction, one.copy).value_or("");
+  const std::vector<RegisterId> read = read_registers(module_, own);
+  if (!predicate.empty())
+    for_each_register(module_, own, [&](RegisterId reg, RegisterUse use) {
+      const ScalarType type = kernel_.registers[reg].type;
+      if (use == RegisterUse::written && bit_width(type) <= 64 &&
+          std::find(read.begin(), read.end(), reg) == read.end())
+        lines.push_back(move(name_of(reg, one.copy), "0", type));
+    });
+  lines.push_back(predicate + text.substr(0, text.size() - 1));
 }
 
 } // namespace ptxasw::synth

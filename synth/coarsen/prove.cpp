@@ -427,36 +427,17 @@ private:
       leave(end, state, theirs);
   }
 
-  /// The same where the first thread along x goes another way: under predicates, and it leaves if
-  /// one of its points that are the last ones is led on.
+  /// The same where the first thread along x goes another way if not all of its copies are led on.
   void branch_by_first(Position mine, Position theirs, const ReplayState &before,
                        const Known &known, Part part) {
-    const Instruction &instruction = kernel_.instructions[theirs];
-    Known others = known;
+    Known others = known, first = known;
     others.assume(is_first(), false);
     lead_on(mine, theirs, before, others, part);
-    Expr last = nullptr;
-    for (const unsigned k : copies_before(theirs)) {
-      const Expr held = before.at(fast_[k][instruction.guard]);
-      last = !last                       ? held
-             : instruction.guard_negated ? pool_.bit_or(last, held)
-                                         : pool_.bit_and(last, held);
-    }
-    for (const bool holds : {false, true}) {
-      Known first = known;
-      first.assume(is_first(), true);
-      first.assume(last, holds);
-      if (first.contradictory())
-        continue;
-      ReplayState state = before;
-      const ReplayEnd end = replay(mine, state, first);
-      if (part == Part::all)
-        arrive_together(end, target_of(instruction));
-      else if (holds == instruction.guard_negated)
-        leave(end, state, theirs);
-      else
-        under_predicates(end, theirs);
-    }
+    first.assume(is_first(), true);
+    if (part == Part::all)
+      return lead_on(mine, theirs, before, first, part);
+    ReplayState state = before;
+    under_predicates(replay(mine, state, first), theirs);
   }
 
   /// Copies that have ended stay with the others in a stretch.

@@ -419,21 +419,17 @@ bool WidePlanner::plan_loads(const Group &group, const std::vector<Place> &place
 }
 
 /// The place of a group by which another one is addressed: where rows of copies are apart, the
-/// first of its row, so that few addresses are kept; where ends are under predicates, the first
-/// that is beside those after it in all threads.
+/// first of its row, so that few addresses are kept.
 const WidePlanner::Place &WidePlanner::base_of(const std::vector<Place> &places,
                                                const Place &place) const {
   const std::uint32_t i = place.at.instruction;
   const auto written = written_registers(module_, instruction(i));
   const bool keeps = std::find(written.begin(), written.end(),
                                wide_address(module_, kernel_, i).base) == written.end();
-  const bool from_first = form_.predicates_ends(); // on, the first thread's are beside each other
-  if (keeps &&
-      (from_first || (opcode(i).op == Op::st ? form_.skewed : skew_->around(i) != nullptr)))
+  if (keeps && (opcode(i).op == Op::st ? form_.skewed : skew_->around(i) != nullptr))
     for (const Place &other : places)
       if (other.at.instruction == i && form_.row_of(other.at.copy) == form_.row_of(place.at.copy) &&
-          (from_first ? form_.column_of(other.at.copy) == form_.shift
-                      : other.at.copy < place.at.copy))
+          other.at.copy < place.at.copy)
         return other;
   return place;
 }

@@ -466,29 +466,11 @@ private:
     out_.write("@{}{} {}", negated, over_copies(one.guard_negated ? "or.pred" : "and.pred"), way);
     const bool predicated = predicated_.contains(i);
     if (predicated && first_stays_)
-      leave_if_last_go_on(i);
+      out_.write("@{} bra {}", first_along_x_, predicated_at(i));
     out_.write("@{}{} bra {}", negated, over_copies(one.guard_negated ? "and.pred" : "or.pred"),
                predicated           ? predicated_at(i)
                : sharing_.detour(i) ? round_at(i)
                                     : leaving_point(i, false));
-  }
-
-  /// In the first thread along x, if one of its points that are the last ones goes on behind a
-  /// branch.
-  void leave_if_last_go_on(std::uint32_t branch) {
-    const Instruction &one = instruction(branch);
-    const std::string go_on = predicate();
-    std::string left;
-    for (const unsigned k : copies_before(branch)) {
-      const std::string guard = name_of(one.guard, k);
-      if (!left.empty())
-        out_.write("{}.pred {}, {}, {}", one.guard_negated ? "or" : "and", go_on, left, guard);
-      left = left.empty() ? guard : go_on;
-    }
-    if (!one.guard_negated)
-      out_.write("not.pred {}, {}", go_on, left);
-    out_.write("and.pred {}, {}, {}", go_on, one.guard_negated ? left : go_on, first_along_x_);
-    out_.write("@{} bra {}", go_on, leaving_point(branch, false));
   }
 
   /// What is done where some copies have ended.
