@@ -109,14 +109,15 @@ def suite_runs(*paths):
 
 @table
 def ends(path):
-    """Milliseconds in blocks of 32x4 by what copies do that leave lockstep at the end of a row; where ends may be under predicates."""
-    times = defaultdict(dict)
+    """The best version of each kernel, in blocks of 32x4 or 16x8 and without spilling, by what copies do at the end of a row."""
+    best = defaultdict(dict)
     for row in jsonl(path):
         version, _, way = row.get("variant", "").partition("/")
-        if way.endswith("@32x4") and re.match(r"wide-x4[yz]2|wide-x4[yz]4", version):
-            times[row["case"], version][way.removesuffix("@32x4")] = row["ms"]
-    for (case, version), ms in times.items():
-        yield [f"{case} {version}", *(f"{ms[way]:.3f}" if way in ms else "" for way in ("alone", "paused", "predicated", "without-ends"))]
+        way, _, block = way.partition("@")
+        if way and row["local"] == 0 and row["ms"] < best[row["case"]].get(way, (9,))[0]:
+            best[row["case"]][way] = row["ms"], f"{version.removeprefix('wide-').replace('-rows', '').replace('-once', '')} in {block}"
+    for case, of in best.items():
+        yield [case, *(f"{of[way][0]:.3f} {of[way][1]}" for way in ("alone", "plan", "own"))]
 
 
 SKEWED = ("wide-x2y8-rows-skewed-once", "wide-x2y4-rows-skewed-once-r64", "wide-x4y4-rows-skewed-once")
