@@ -19,6 +19,7 @@
 #include "emulator/facts/unread.h"
 #include "emulator/facts/writers.h"
 #include "emulator/semantics/effects.h"
+#include "grammar/roles.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -30,24 +31,6 @@ namespace {
 
 using facts::KernelContext;
 using Polynomial = ShapeValues::Polynomial;
-
-/// Which blocks a walk from one gets to, by edges of one direction; the first only if it gets back
-/// there, and none through `without`.
-std::vector<bool> blocks_from(const ControlFlowGraph &cfg, BlockId start, bool forwards,
-                              BlockId without = no_index) {
-  std::vector<bool> reached(cfg.blocks().size(), false);
-  std::vector<BlockId> to_do{start};
-  while (!to_do.empty()) {
-    const BasicBlock &block = cfg.blocks()[to_do.back()];
-    to_do.pop_back();
-    for (const BlockId next : forwards ? block.successors : block.predecessors)
-      if (next != without && !reached[next]) {
-        reached[next] = true;
-        to_do.push_back(next);
-      }
-  }
-  return reached;
-}
 
 /// What the threads of a kernel have to do with each other, along whatever axis: its calls, atomics
 /// and barriers.
@@ -104,13 +87,8 @@ private:
 /// Returns true if two accesses go to different arrays: their addresses are made from different
 /// parameters or variables.
 bool Ties::are_apart(std::uint32_t a, std::uint32_t b) const {
-  const auto address_of = [&](std::uint32_t i) -> const Operand * {
-    for (const Operand &operand : module.operands(kernel.instructions[i]))
-      if (operand.kind == Operand::Kind::address)
-        return &operand;
-    return nullptr;
-  };
-  const Operand *const one = address_of(a), *const other = address_of(b);
+  const Operand *const one = address_in(module, kernel.instructions[a]),
+                       *const other = address_in(module, kernel.instructions[b]);
   if (!one || !other)
     return false;
   const facts::Origins &origins = context_.origins();
@@ -168,14 +146,16 @@ bool Ties::is_idle(std::uint32_t barrier) {
   if (!cfg.well_formed())
     return false;
   const BlockId here = cfg.block_of(barrier);
-  const std::vector<bool> before = blocks_from(cfg, here, false),
-                          behind = blocks_from(cfg, here, true);
-  std::vector<bool> around = blocks_from(cfg, 0, true, here);
-  around[0] = here != 0;
-  if (before[here])
+  const auto any = [](BlockId, BlockId) { return true; };
+  const std::set<BlockId> before = leading_to(cfg, here, any),
+                          behind = reached_from(cfg, here, any);
+  std::set<BlockId> around = reached_from(cfg, 0, [&](BlockId, BlockId to) { return to != here; });
+  if (here != 0)
+    around.insert(0);
+  if (before.contains(here))
     return false;
-  for (BlockId block = 0; block < cfg.blocks().size(); ++block)
-    if (around[block] && block != here && cfg.blocks()[block].successors.empty())
+  for (const BlockId block : around)
+    if (cfg.blocks()[block].successors.empty())
       return false; // a way past it
   bool loads[2] = {}, stores[2] = {};
   const std::vector<bool> &apart = loads_apart();
@@ -183,14 +163,14 @@ bool Ties::is_idle(std::uint32_t barrier) {
     const BlockId block = cfg.block_of(i);
     const Opcode &at = module.opcode(kernel.instructions[i]);
     const bool is_end = at.op == Op::ret || at.op == Op::exit;
-    if (is_end && (block == here ? i < barrier : around[block]))
+    if (is_end && (block == here ? i < barrier : around.contains(block)))
       return false; // another one, under a guard
     if (i == barrier || at.op == Op::bar || at.op == Op::barrier || apart[i])
       continue;
     const Effect effect = effect_of(at);
     for (const bool is_behind : {false, true}) {
-      const bool on_this_side =
-          block == here ? (i > barrier) == is_behind : (is_behind ? behind : before)[block];
+      const bool on_this_side = block == here ? (i > barrier) == is_behind
+                                              : (is_behind ? behind : before).contains(block);
       loads[is_behind] |= on_this_side && effect == Effect::load;
       stores[is_behind] |= on_this_side && effect != Effect::load && effect != Effect::none;
     }

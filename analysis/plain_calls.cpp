@@ -6,6 +6,7 @@
 
 #include "emulator/semantics/effects.h"
 #include "emulator/symbolic/calls.h"
+#include "grammar/roles.h"
 
 #include <span>
 
@@ -16,33 +17,22 @@ constexpr unsigned call_depth_budget = 8;
 
 /// Returns true if operands, or what they hold, name a special register or a shared variable.
 bool name_place(const Module &module, std::span<const Operand> operands) {
-  for (const Operand &operand : operands) {
-    if (operand.kind == Operand::Kind::special && module.text(operand.span) != "WARP_SZ")
-      return true;
-    if (operand.kind == Operand::Kind::symbol)
-      if (const Variable *variable = module.variable(module.symbol(operand));
-          variable && variable->space == StateSpace::shared)
-        return true;
-    if (name_place(module, module.children(operand)))
-      return true;
-  }
-  return false;
+  return any_operand(module, operands, [&](const Operand &operand) {
+    const Variable *const variable =
+        operand.kind == Operand::Kind::symbol ? module.variable(module.symbol(operand)) : nullptr;
+    return (operand.kind == Operand::Kind::special && module.text(operand.span) != "WARP_SZ") ||
+           (variable && variable->space == StateSpace::shared);
+  });
 }
 
 } // namespace
 
 bool calls_driver(const Module &module, const Instruction &call) {
-  for (const Operand &operand : module.operands(call)) {
-    if (operand.kind == Operand::Kind::group)
-      continue;
-    if (!call.well_formed || operand.kind != Operand::Kind::symbol)
-      return false;
-    const Symbol &symbol = module.symbol(operand);
-    return symbol.kind == Symbol::Kind::function && !module.functions[symbol.index].has_body &&
-           module.functions[symbol.index].linkage == Linkage::external &&
-           (symbol.name == "vprintf" || symbol.name == "__assertfail");
-  }
-  return false;
+  const Symbol *const callee = callee_of(module, call);
+  return callee && callee->kind == Symbol::Kind::function &&
+         !module.functions[callee->index].has_body &&
+         module.functions[callee->index].linkage == Linkage::external &&
+         (callee->name == "vprintf" || callee->name == "__assertfail");
 }
 
 bool PlainCalls::is_plain(const Instruction &call) {

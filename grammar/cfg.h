@@ -7,6 +7,7 @@
 
 #include "grammar/module.h"
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -65,6 +66,11 @@ public:
     const LoopId inner = loop_of_[block];
     return inner != no_index && loop_enter_[loop] <= loop_enter_[inner] &&
            loop_enter_[inner] < loop_leave_[loop];
+  }
+  /// True if every round of a loop that is followed by another comes to a block.
+  bool in_each_round(LoopId loop, BlockId block) const {
+    return std::all_of(loops_[loop].latches.begin(), loops_[loop].latches.end(),
+                       [&](BlockId latch) { return dominates(block, latch); });
   }
   /// True if the block lies on a cycle that has several entries.
   bool irreducible(BlockId block) const { return irreducible_[block]; }

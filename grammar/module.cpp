@@ -47,6 +47,17 @@ const PerformanceDirective *Function::directive(std::string_view directive_name)
   return nullptr;
 }
 
+std::optional<std::uint64_t> Function::most_threads() const {
+  for (const std::string_view bound : {"reqntid", "maxntid"})
+    if (const PerformanceDirective *const block = directive(bound)) {
+      std::uint64_t product = 1;
+      for (const std::uint64_t extent : block->values)
+        product *= std::min<std::uint64_t>(extent, 1 << 20);
+      return product;
+    }
+  return std::nullopt;
+}
+
 const TargetList *Function::find_target_list(std::string_view list, std::uint32_t scope) const {
   for (std::uint32_t s = scope; s != no_index; s = scopes[s].parent)
     for (const TargetList &candidate : target_lists)

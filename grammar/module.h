@@ -52,6 +52,8 @@ struct Opcode {
   StateSpace space = StateSpace::generic;
   /// 1, 2, 4 or 8 for no `.v2` `.v4` `.v8`.
   unsigned vector = 1;
+  /// Of all elements of that type.
+  unsigned bytes() const { return bit_width(type) / 8 * vector; }
 };
 
 /// What a name in an operand or an initializer means (PTX ISA 5.4 and 7).
@@ -222,6 +224,8 @@ struct Function {
 
   /// The directive of that name, or null.
   const PerformanceDirective *directive(std::string_view directive_name) const;
+  /// How many threads a block has, or has at most, if that is said (PTX ISA 11.4.2).
+  std::optional<std::uint64_t> most_threads() const;
   /// The target list a use in `scope` means, as for labels.
   const TargetList *find_target_list(std::string_view list, std::uint32_t scope) const;
   /// The label a use in `scope` means: the innermost one around it. Null if there is none.

@@ -75,6 +75,22 @@ std::vector<RegisterId> read_registers(const Module &module, const Instruction &
   return read;
 }
 
+const Operand *address_in(const Module &module, const Instruction &instruction) {
+  for (const Operand &operand : module.operands(instruction))
+    if (operand.kind == Operand::Kind::address)
+      return &operand;
+  return nullptr;
+}
+
+// Behind what gets the results.
+const Symbol *callee_of(const Module &module, const Instruction &call) {
+  for (const Operand &operand : module.operands(call))
+    if (operand.kind != Operand::Kind::group)
+      return call.well_formed && operand.kind == Operand::Kind::symbol ? &module.symbol(operand)
+                                                                       : nullptr;
+  return nullptr;
+}
+
 bool any_operand(const Module &module, std::span<const Operand> operands,
                  const std::function<bool(const Operand &)> &is_so) {
   return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {

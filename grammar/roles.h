@@ -33,6 +33,12 @@ std::vector<RegisterId> read_registers(const Module &module, const Instruction &
 bool any_operand(const Module &module, std::span<const Operand> operands,
                  const std::function<bool(const Operand &)> &is_so);
 
+/// The first address among what an instruction names; null: there is none.
+const Operand *address_in(const Module &module, const Instruction &instruction);
+
+/// What a `call` runs, by its name; null: it goes by a pointer, or is not understood.
+const Symbol *callee_of(const Module &module, const Instruction &call);
+
 /// Returns true for a register alone, all of it and as it is.
 inline bool is_whole_register(const Operand &operand) {
   return operand.kind == Operand::Kind::reg && operand.selector == 0 && !operand.negated;

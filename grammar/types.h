@@ -88,6 +88,11 @@ enum class StateSpace : std::uint8_t {
 /// The spelling of a state space without its dot; "generic" for none.
 std::string_view to_string(StateSpace space);
 
+/// Returns true if what is said to be in a state space may be in global memory.
+inline bool may_be_global(StateSpace space) {
+  return space == StateSpace::global || space == StateSpace::generic;
+}
+
 /// The state space a modifier names (`.shared::cta` included); `generic` if it names none.
 StateSpace state_space(std::string_view name);
 

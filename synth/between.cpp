@@ -30,28 +30,15 @@ Between::Between(const Module &module, const Function &function, Emulation &emul
 // Blocks strictly between the two on some path, going backwards from the load. The source dominates
 // the load, so every way back ends at the source's block; and since both are in the same iteration
 // of their loop, no way leads around it.
-const std::vector<BlockId> *Between::blocks_between(BlockId source, BlockId load) {
+const std::set<BlockId> *Between::blocks_between(BlockId source, BlockId load) {
   const auto [entry, is_new] = memo_.try_emplace({source, load});
-  if (!is_new || source == load)
-    return &entry->second;
-  std::vector<BlockId> &found = entry->second;
-  std::unordered_set<BlockId> seen{source, load};
-  std::vector<BlockId> work{load};
-  while (!work.empty()) {
-    const BlockId block = work.back();
-    work.pop_back();
-    for (const BlockId before : emulation_.cfg().blocks()[block].predecessors) {
-      if (!emulation_.cfg().reachable(before) || !seen.insert(before).second)
-        continue;
-      if (++visited_ > between_visit_budget) {
-        memo_.erase(entry);
-        return nullptr;
-      }
-      found.push_back(before);
-      work.push_back(before);
-    }
+  if (is_new && source != load) {
+    entry->second = leading_to(emulation_.cfg(), load, [&](BlockId from, BlockId) {
+      return from != source && from != load;
+    });
+    visited_ += entry->second.size();
   }
-  return &found;
+  return visited_ > between_visit_budget ? nullptr : &entry->second;
 }
 
 // Takes account of one event between two loads; returns false if it is an obstacle.
@@ -76,7 +63,7 @@ bool Between::passes(const MemoryAccess &event, BlockId source, const MemoryAcce
 }
 
 Passage Between::passage(Behind source, const MemoryAccess &load, const Spares &spares) {
-  const std::vector<BlockId> *const blocks = blocks_between(source.block, load.block);
+  const std::set<BlockId> *const blocks = blocks_between(source.block, load.block);
   if (!blocks)
     return {.obstacle = Reason::budget};
   const ControlFlowGraph &cfg = emulation_.cfg();

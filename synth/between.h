@@ -42,13 +42,13 @@ public:
 private:
   bool passes(const MemoryAccess &event, BlockId source, const MemoryAccess &load,
               const Spares &spares, Passage &result) const;
-  const std::vector<BlockId> *blocks_between(BlockId source, BlockId load);
+  const std::set<BlockId> *blocks_between(BlockId source, BlockId load);
 
   const Module &module_;
   const Function &function_;
   Emulation &emulation_;
   std::vector<std::vector<std::size_t>> events_; ///< stores and syncs of a block, trace indices
-  std::map<std::pair<BlockId, BlockId>, std::vector<BlockId>> memo_;
+  std::map<std::pair<BlockId, BlockId>, std::set<BlockId>> memo_;
   std::size_t visited_ = 0;
 };
 

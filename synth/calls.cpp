@@ -156,8 +156,7 @@ private:
       if (place(to) != &argument || to.value < 0)
         continue;
       const auto begin = static_cast<std::uint64_t>(to.value);
-      const std::uint64_t end =
-          begin + std::uint64_t{bit_width(opcode.type)} / 8 * std::max(opcode.vector, 1u);
+      const std::uint64_t end = begin + opcode.bytes();
       for (std::uint64_t byte = begin; byte < std::min<std::uint64_t>(end, given.size()); ++byte)
         given[byte] = true;
     }
@@ -339,16 +338,9 @@ private:
       return false;
     while (at < function.instructions.size() && is_store(at))
       ++at;
-    if (at == function.instructions.size() ||
-        module_.opcode(function.instructions[at]).op != Op::call)
-      return false;
-    for (const Operand &operand : module_.operands(function.instructions[at]))
-      if (operand.kind == Operand::Kind::symbol) {
-        const Symbol &callee = module_.symbol(operand);
-        return callee.kind == Symbol::Kind::function && !module_.functions[callee.index].has_body &&
-               (callee.name == "__assertfail" || callee.name == "vprintf");
-      }
-    return false;
+    return at < function.instructions.size() &&
+           module_.opcode(function.instructions[at]).op == Op::call &&
+           calls_driver(module_, function.instructions[at]);
   }
 
   bool copies_address(const Instruction &one) const {

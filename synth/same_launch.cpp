@@ -37,13 +37,6 @@ const Function *kernel_named(const Module &module, std::string_view name) {
   return nullptr;
 }
 
-std::optional<std::uint64_t> threads_of(const Function &kernel) {
-  for (const std::string_view name : {"reqntid", "maxntid"})
-    if (const PerformanceDirective *const block = kernel.directive(name))
-      return std::uint64_t{block->values[0]} * block->values[1] * block->values[2];
-  return std::nullopt;
-}
-
 std::string same_launch_header(const Module &module, const Function &kernel, std::string_view name,
                                const std::vector<std::string> &appended, unsigned registers,
                                bool bounds_alone) {

@@ -18,9 +18,6 @@ namespace ptxasw::synth {
 /// The function of a name that has a body; null if there is none.
 const Function *kernel_named(const Module &module, std::string_view name);
 
-/// How many threads a block has, or has at most, if the kernel says so (PTX ISA 11.4.2).
-std::optional<std::uint64_t> threads_of(const Function &kernel);
-
 /// Everything of a kernel before its body, its directives included, under another name. `appended`
 /// are names of `.u32` parameters behind its own; `registers` is a limit (`.maxnreg`), 0: none.
 /// `bounds_alone`: of the directives only those that bound the block.

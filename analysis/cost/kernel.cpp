@@ -251,7 +251,7 @@ void Kernel::find_chain(CodeBlock &block, const BasicBlock &range) {
         way = found->second;
     });
     const bool loads = (opcode.op == Op::ld || opcode.op == Op::ldu || opcode.op == Op::atom) &&
-                       (opcode.space == StateSpace::global || opcode.space == StateSpace::generic);
+                       may_be_global(opcode.space);
     if (loads)
       way.loads += 1;
     else

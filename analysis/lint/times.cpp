@@ -25,10 +25,7 @@ bool Times::certain(LoopId loop) const {
 // not enter it.)
 std::optional<Amount> Times::in_loop(LoopId loop, BlockId block) const {
   const ControlFlowGraph &cfg = facts_.cfg();
-  const auto &latches = cfg.loops()[loop].latches;
-  const bool always = std::all_of(latches.begin(), latches.end(),
-                                  [&](BlockId latch) { return cfg.dominates(block, latch); });
-  if (!certain(loop) || !always)
+  if (!certain(loop) || !cfg.in_each_round(loop, block))
     return std::nullopt;
   const facts::TripCount &trip = trips_[loop];
   return block == trip.exit || cfg.dominates(block, trip.exit) ? trip.left_in_entered + 1

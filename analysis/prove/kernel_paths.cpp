@@ -11,6 +11,7 @@
 
 #include "analysis/prove/kernel_paths.h"
 
+#include "analysis/plain_calls.h"
 #include "emulator/symbolic/generic.h"
 #include "grammar/roles.h"
 
@@ -391,17 +392,8 @@ bool KernelPaths::is_harmless(const Instruction &instruction) const {
   const Opcode &opcode = module_.opcode(instruction);
   if (!instruction.well_formed || opcode.op == Op::mapa || opcode.has(Modifier::shared_cluster))
     return false;
-  if (opcode.op == Op::call) {
-    const auto operands = module_.operands(instruction);
-    const auto callee = std::find_if(operands.begin(), operands.end(), [](const Operand &operand) {
-      return operand.kind != Operand::Kind::group;
-    });
-    if (callee == operands.end() || callee->kind != Operand::Kind::symbol)
-      return false;
-    const Symbol &symbol = module_.symbol(*callee);
-    return (symbol.name == "vprintf" || symbol.name == "__assertfail") && // only read their inputs
-           symbol.kind == Symbol::Kind::function && !module_.functions[symbol.index].has_body;
-  }
+  if (opcode.op == Op::call)
+    return calls_driver(module_, instruction); // they only read their inputs
   if (effect_of(opcode) == Effect::none)
     return true;
   if (opcode.op == Op::cp)
@@ -521,18 +513,9 @@ bool KernelPaths::may_overlap(const SharedAccess &a, const SharedAccess &b) cons
   const auto leads_to = [&](const SharedAccess &from, const SharedAccess &copy) {
     if (from.is_copy || !copy.is_copy)
       return false;
-    std::vector<bool> seen(cfg().blocks().size(), false);
-    std::vector<BlockId> work = cfg().blocks()[from.block].successors;
-    while (!work.empty()) {
-      const BlockId at = work.back();
-      work.pop_back();
-      if (seen[at])
-        continue;
-      seen[at] = true;
-      const auto &next = cfg().blocks()[at].successors;
-      work.insert(work.end(), next.begin(), next.end());
-    }
-    return seen[copy.block] || (from.block == copy.block && from.instruction < copy.instruction);
+    const auto behind_it = reached_from(cfg(), from.block, [](BlockId, BlockId) { return true; });
+    return behind_it.contains(copy.block) ||
+           (from.block == copy.block && from.instruction < copy.instruction);
   };
   return a.instruction != b.instruction &&
          (behind(a, b) || behind(b, a) || leads_to(a, b) || leads_to(b, a));

@@ -719,18 +719,9 @@ std::vector<BlockId> SafetyProof::deciding(unsigned lanes) const {
       add_loops(block);
     if (cfg.blocks()[block].branch == no_index)
       continue;
-    std::vector<bool> seen(cfg.blocks().size(), false);
-    std::vector<BlockId> work(cfg.blocks()[block].successors);
-    while (!work.empty() && !decides[block]) {
-      const BlockId at = work.back();
-      work.pop_back();
-      if (at == behind[block] || seen[at])
-        continue;
-      seen[at] = true;
-      decides[block] = has_barrier[at];
-      work.insert(work.end(), cfg.blocks()[at].successors.begin(),
-                  cfg.blocks()[at].successors.end());
-    }
+    for (const BlockId at :
+         reached_from(cfg, block, [&](BlockId, BlockId to) { return to != behind[block]; }))
+      decides[block] = decides[block] || has_barrier[at];
     if (decides[block])
       add_loops(block);
   }

@@ -54,7 +54,7 @@ std::vector<AccessSite> access_sites(const Module &module, const Function &funct
     const bool atomic = op == Op::atom || op == Op::red;
     if (!load && !store && !atomic)
       continue;
-    const unsigned bytes = bit_width(opcode.type) / 8 * opcode.vector;
+    const unsigned bytes = opcode.bytes();
     const auto memory = addresses(module, instruction);
     // red.async also names a barrier; multimem and tensor forms have no single address.
     if (memory.size() != 1 || bytes == 0 || bytes > 32)

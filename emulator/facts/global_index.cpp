@@ -58,9 +58,6 @@ public:
   std::optional<std::uint32_t> run();
 
 private:
-  bool is_plain(const Operand &operand) const {
-    return operand.kind == Operand::Kind::reg && operand.selector == 0 && !operand.negated;
-  }
   bool shows(std::span<const Operand> operands) const;
   Held of(const Operand &operand) const;
   std::optional<Held> computed(const Instruction &instruction) const;
@@ -138,12 +135,12 @@ std::optional<Held> Places::computed(const Instruction &instruction) const {
   const Opcode &opcode = module_.opcode(instruction);
   const auto operands = module_.operands(instruction);
   const bool widens = opcode.has(Modifier::wide);
-  if (!instruction.well_formed || operands.size() < 2 || !is_plain(operands[0]) ||
+  if (!instruction.well_formed || operands.size() < 2 || !is_whole_register(operands[0]) ||
       width_of(operands[0]) != bit_width(opcode.type) * (widens ? 2 : 1))
     return std::nullopt;
   for (const Operand &operand : operands.subspan(1))
     if (operand.kind != Operand::Kind::special && operand.kind != Operand::Kind::integer &&
-        !is_plain(operand))
+        !is_whole_register(operand))
       return std::nullopt;
   const std::string_view text = opcode.text;
   const auto is = [&](std::string_view name) { // of integers of 32 or 64 bits, and nothing more
@@ -206,7 +203,7 @@ std::optional<std::uint32_t> Places::run() {
       const auto operands = module_.operands(instruction);
       const bool has_result =
           first_operand(module_.opcode(instruction)) == FirstOperand::destination &&
-          !operands.empty() && is_plain(operands[0]);
+          !operands.empty() && is_whole_register(operands[0]);
       Held next;
       if (shows(has_result ? operands.subspan(1) : operands)) {
         const auto result = has_result ? computed(instruction) : std::nullopt;

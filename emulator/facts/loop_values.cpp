@@ -114,9 +114,7 @@ LoopValues::LoopValues(const Module &module, const Function &function, const Con
                        LoopId loop, Atoms &atoms)
     : module_(module), function_(function), cfg_(cfg), loop_(loop), atoms_(atoms),
       guess_(module, function, cfg, loop), definitions_(function.registers.size()) {
-  for (BlockId block = 0; block < cfg.blocks().size(); ++block) {
-    if (!cfg.reachable(block) || !cfg.contains(loop, block))
-      continue;
+  for (const BlockId block : blocks_in(cfg, loop))
     for (std::uint32_t i = cfg.blocks()[block].first; i < cfg.blocks()[block].end; ++i)
       for_each_register(module, function.instructions[i], [&](RegisterId reg, RegisterUse use) {
         if (use == RegisterUse::read)
@@ -125,18 +123,11 @@ LoopValues::LoopValues(const Module &module, const Function &function, const Con
         if (use == RegisterUse::may_be_written)
           definitions_[reg].push_back(i);
       });
-  }
-}
-
-bool LoopValues::dominates_latches(BlockId block) const {
-  const std::vector<BlockId> &latches = cfg_.loops()[loop_].latches;
-  return std::all_of(latches.begin(), latches.end(),
-                     [&](BlockId latch) { return cfg_.dominates(block, latch); });
 }
 
 bool LoopValues::runs_in_each_round(std::uint32_t instruction) const {
   return function_.instructions[instruction].guard == no_register &&
-         dominates_latches(cfg_.block_of(instruction));
+         cfg_.in_each_round(loop_, cfg_.block_of(instruction));
 }
 
 std::optional<std::uint32_t> LoopValues::definition(RegisterId reg) const {
@@ -174,7 +165,7 @@ std::optional<Progress> LoopValues::value(RegisterId reg, std::uint32_t at, unsi
 std::optional<Progress> LoopValues::progression(RegisterId reg, std::uint32_t definition,
                                                 std::uint32_t at) {
   const BlockId block = cfg_.block_of(definition), reader = cfg_.block_of(at);
-  if (cfg_.loop_of(block) != loop_ || !dominates_latches(block) ||
+  if (cfg_.loop_of(block) != loop_ || !cfg_.in_each_round(loop_, block) ||
       (block != reader && reaches(block, reader)))
     return std::nullopt;
   const bool wide = bit_width(function_.registers[reg].type) == 64;
@@ -288,7 +279,7 @@ std::optional<Progress> LoopValues::widened(const std::optional<Progress> &narro
 std::optional<LoopValues::Guard> LoopValues::guard_of(BlockId block) {
   const BasicBlock &one = cfg_.blocks()[block];
   if (one.branch == no_index || one.successors.size() != 2 || cfg_.loop_of(block) != loop_ ||
-      !dominates_latches(block) ||
+      !cfg_.in_each_round(loop_, block) ||
       cfg_.contains(loop_, one.successors[0]) == cfg_.contains(loop_, one.successors[1]))
     return std::nullopt;
   const Instruction &branch = function_.instructions[one.branch];
@@ -419,11 +410,8 @@ std::optional<Polynomial> LoopValues::rounds() {
 const LoopValues::Place &LoopValues::place_of(std::uint32_t instruction) {
   const auto [found, added] = places_.try_emplace(instruction);
   Place &place = found->second;
-  const auto operands = module_.operands(function_.instructions[instruction]);
-  const auto operand_of = std::find_if(operands.begin(), operands.end(), [](const Operand &one) {
-    return one.kind == Operand::Kind::address;
-  });
-  if (!added || operand_of == operands.end())
+  const Operand *const operand_of = address_in(module_, function_.instructions[instruction]);
+  if (!added || !operand_of)
     return place;
   conditions_.clear();
   in_progress_.clear();
@@ -486,8 +474,7 @@ std::optional<std::vector<Condition>> LoopValues::apart(std::uint32_t load, std:
   if (!written)
     return std::nullopt;
   const auto bytes = [&](std::uint32_t i) {
-    const Opcode &opcode = module_.opcode(function_.instructions[i]);
-    return bit_width(opcode.type) / 8 * opcode.vector;
+    return module_.opcode(function_.instructions[i]).bytes();
   };
   Condition apart;
   apart.kind = Condition::Kind::apart;

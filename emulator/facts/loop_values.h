@@ -95,7 +95,6 @@ private:
   std::optional<Polynomial> rounds();
   std::optional<std::uint32_t> definition(RegisterId reg) const;
   bool reaches(BlockId from, BlockId to) const;
-  bool dominates_latches(BlockId block) const;
 
   const Module &module_;
   const Function &function_;

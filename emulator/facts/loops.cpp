@@ -139,10 +139,7 @@ private:
   }
 
   bool in_every_round(BlockId block) const {
-    const Loop &info = cfg_.loops()[loop_];
-    return cfg_.loop_of(block) == loop_ &&
-           std::all_of(info.latches.begin(), info.latches.end(),
-                       [&](BlockId latch) { return cfg_.dominates(block, latch); });
+    return cfg_.loop_of(block) == loop_ && cfg_.in_each_round(loop_, block);
   }
 
   TripCount solve(BlockId block, const Leaving &leaving) {

@@ -29,6 +29,7 @@
 #include "emulator/semantics/effects.h"
 #include "emulator/symbolic/calls.h"
 #include "emulator/symbolic/generic.h"
+#include "grammar/roles.h"
 
 #include <algorithm>
 #include <functional>
@@ -46,25 +47,15 @@ constexpr unsigned calls_budget = 8;            ///< calls within calls
 /// May what one instruction has written be what another one reads?
 using MayPass = std::function<bool(std::uint32_t store, std::uint32_t load)>;
 
-const Operand *address_in(const Module &module, const Instruction &instruction) {
-  for (const Operand &operand : module.operands(instruction))
-    if (operand.kind == Operand::Kind::address)
-      return &operand;
-  return nullptr;
-}
-
 /// What depends on some values in the iterations of one loop.
 class Dependents {
 public:
   Dependents(const Module &module, const Function &function, const ControlFlowGraph &cfg,
              LoopId loop, MayPass may_pass)
       : module_(module), function_(function), cfg_(cfg), loop_(loop),
-        may_pass_(std::move(may_pass)), blocks_(cfg.blocks().size()) {
+        may_pass_(std::move(may_pass)), body_(blocks_in(cfg, loop)), blocks_(cfg.blocks().size()) {
     std::vector<BlockEdge> ends;
-    for (BlockId block = 0; block < cfg.blocks().size(); ++block) {
-      if (!cfg.reachable(block) || !cfg.contains(loop, block))
-        continue;
-      body_.push_back(block);
+    for (const BlockId block : body_) {
       const std::vector<BlockId> &next = cfg.blocks()[block].successors;
       if (next.empty())
         ends.push_back({block, no_index});
@@ -156,8 +147,7 @@ private:
     const bool out = std::any_of(range.successors.begin(), range.successors.end(), goes_out);
     for (std::uint32_t i = range.first; i < range.end; ++i) {
       const Instruction &one = function_.instructions[i];
-      const Op op = module_.opcode(one).op;
-      const bool ends = op == Op::ret || op == Op::exit || op == Op::trap;
+      const bool ends = ends_thread(module_.opcode(one).op);
       if ((ends || (i == range.branch && out)) && (blocks_[block] || reads(one)))
         return true;
     }
@@ -169,7 +159,8 @@ private:
   const ControlFlowGraph &cfg_;
   const LoopId loop_;
   const MayPass may_pass_;
-  std::vector<BlockId> body_, meeting_;
+  const std::vector<BlockId> body_;
+  std::vector<BlockId> meeting_;
   std::set<RegisterId> registers_;
   std::vector<bool> blocks_;       ///< those that are executed or not as what was read says
   std::set<std::uint32_t> stores_; ///< of something that depends, or under such a branch
@@ -260,13 +251,8 @@ Callee Callees::external(std::string_view name) {
 Callee Callees::of(const Instruction &call) {
   if (const Function *const function = targets_.of(call))
     return examined(*function);
-  if (!call.well_formed)
-    return {};
-  for (const Operand &operand : module_.operands(call))
-    if (operand.kind != Operand::Kind::group)
-      return operand.kind == Operand::Kind::symbol ? external(module_.symbol(operand).name)
-                                                   : Callee();
-  return {};
+  const Symbol *const callee = callee_of(module_, call);
+  return callee ? external(callee->name) : Callee();
 }
 
 Callee Callees::examined(const Function &function) {

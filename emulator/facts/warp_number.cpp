@@ -69,7 +69,7 @@ public:
     const auto operands = module_.operands(instruction);
     const std::string_view text = module_.opcode(instruction).text;
     if (!instruction.well_formed || instruction.guard != no_register || operands.size() != 3 ||
-        !is_plain_register(operands[0]))
+        !is_whole_register(operands[0]))
       return false;
     // What is compared may stand on either side.
     const bool is_swapped = !is_number(operands[1], at);
@@ -98,10 +98,6 @@ public:
   }
 
 private:
-  static bool is_plain_register(const Operand &operand) {
-    return operand.kind == Operand::Kind::reg && operand.selector == 0 && !operand.negated;
-  }
-
   /// Returns true if an operand holds a number whose low five bits are the lane, and whose others
   /// are the same for all lanes of a warp.
   bool is_number(const Operand &operand, std::uint32_t at) {
@@ -138,7 +134,7 @@ private:
                  ? std::nullopt
                  : std::optional(Polynomial::of(static_cast<AtomId>(found - components.begin())));
     }
-    if (!is_plain_register(operand) || depth == definition_depth || writes_[operand.reg] != 1 ||
+    if (!is_whole_register(operand) || depth == definition_depth || writes_[operand.reg] != 1 ||
         function_.registers[operand.reg].vector != 1 ||
         bit_width(function_.registers[operand.reg].type) != word_bits || unset(operand.reg)[at])
       return std::nullopt;
@@ -150,7 +146,7 @@ private:
     const auto operands = module_.operands(instruction);
     const std::string_view text = module_.opcode(instruction).text;
     if (!instruction.well_formed || instruction.guard != no_register || operands.size() < 2 ||
-        !is_plain_register(operands[0]))
+        !is_whole_register(operands[0]))
       return std::nullopt;
     std::vector<Polynomial> in;
     for (const Operand &operand : operands.subspan(1)) {

@@ -23,10 +23,6 @@ bool is_relaxed_reduction(const Opcode &opcode) {
          !opcode.has(Modifier::mmio) && !opcode.has(Modifier::volatile_);
 }
 
-bool may_be_global(StateSpace space) {
-  return space == StateSpace::global || space == StateSpace::generic;
-}
-
 } // namespace
 
 Writers::Writers(const Module &module, const Function &kernel) : module_(module), kernel_(kernel) {

@@ -51,21 +51,7 @@ std::optional<EarlierBlocks::Answer> EarlierBlocks::answer_on_edge(BlockId from,
 }
 
 bool EarlierBlocks::leads_to(BlockId from, BlockId to) const {
-  std::vector<bool> seen(cfg_.blocks().size(), false);
-  std::vector<BlockId> open{from};
-  while (!open.empty()) {
-    const BlockId at = open.back();
-    open.pop_back();
-    for (const BlockId next : cfg_.blocks()[at].successors) {
-      if (next == to)
-        return true;
-      if (!seen[next]) {
-        seen[next] = true;
-        open.push_back(next);
-      }
-    }
-  }
-  return false;
+  return reached_from(cfg_, from, [](BlockId, BlockId) { return true; }).contains(to);
 }
 
 // Up to the block that has run before this one, if none in between may write the register, or else

@@ -20,18 +20,6 @@ std::uint64_t number_of(const Extents &at, const Extents &grid) {
   return (std::uint64_t{at.z} * grid.y + at.y) * grid.x + at.x;
 }
 
-/// Threads that a function lets a block have (PTX ISA 11.4.2).
-std::uint64_t most_threads(const Function &function) {
-  std::uint64_t most = 1024;
-  if (const PerformanceDirective *const bound = function.directive("maxntid")) {
-    std::uint64_t product = 1;
-    for (unsigned i = 0; i < bound->count; ++i)
-      product *= bound->values[i];
-    most = std::min(most, product);
-  }
-  return most;
-}
-
 Extents divided(const Extents &by, Extents extents, bool up) {
   for (int axis = 0; axis < 3; ++axis)
     extents[axis] = extents[axis] / by[axis] + (up && extents[axis] % by[axis] != 0);

@@ -42,13 +42,6 @@ constexpr Extents usual_shapes[] = {
     {512, 1, 1}, {1024, 1, 1}, {32, 1, 1},  {32, 4, 1}, {32, 16, 1}, {16, 8, 1}, {8, 32, 1},
     {64, 4, 1},  {8, 8, 8},    {192, 1, 1}, {4, 4, 1},  {96, 1, 1},  {8, 4, 4}};
 
-std::uint64_t most_threads(const Function &kernel) {
-  const auto *most = kernel.directive("maxntid");
-  return most ? std::clamp<std::uint64_t>(
-                    Extents{most->values[0], most->values[1], most->values[2]}.count(), 1, 1024)
-              : 1024;
-}
-
 Extents draw_shape(const Function &kernel, const DrawHints &hints, WarpRandom &random) {
   if (const auto *required = kernel.directive("reqntid"))
     return {std::max(required->values[0], 1u), std::max(required->values[1], 1u),
@@ -104,6 +97,10 @@ GlobalMemory::Fill edges_of(ScalarType element) {
 } // namespace
 
 std::span<const Extents> usual_blocks() { return usual_shapes; }
+
+std::uint64_t most_threads(const Function &kernel) {
+  return std::clamp<std::uint64_t>(kernel.most_threads().value_or(1024), 1, 1024);
+}
 
 LaunchCandidate draw_candidate(const Function &kernel, const std::vector<ParameterSlot> &slots,
                                const DrawHints &hints, WarpRandom &random) {

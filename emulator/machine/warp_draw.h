@@ -54,6 +54,9 @@ LaunchCandidate draw_candidate(const Function &kernel, const std::vector<Paramet
 /// Shapes of blocks that kernels are written for, often for one alone.
 std::span<const Extents> usual_blocks();
 
+/// Threads that a kernel lets a block have.
+std::uint64_t most_threads(const Function &kernel);
+
 /// Makes the grid larger than the thread asks for, mostly large enough to cover extents among the
 /// parameters: loops that stride by the grid then end soon, and few blocks of a large grid are run.
 void widen_grid(const std::vector<ParameterSlot> &slots, WarpRandom &random,

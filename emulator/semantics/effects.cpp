@@ -53,6 +53,17 @@ Effect effect_of(const Opcode &opcode) {
   return use == MemoryUse::pure || use == MemoryUse::harmless ? Effect::none : Effect::sync;
 }
 
+Spaces spaces_of(const Opcode &load, const Opcode &store, bool all_global) {
+  // A byte of shared memory may have several generic addresses (`mapa`).
+  const bool any_global =
+      all_global || load.space == StateSpace::global || store.space == StateSpace::global;
+  if (may_be_global(load.space) && may_be_global(store.space))
+    return any_global ? Spaces::comparable : Spaces::unknown;
+  const bool is_told =
+      all_global || (load.space != StateSpace::generic && store.space != StateSpace::generic);
+  return is_told && load.space != store.space ? Spaces::apart : Spaces::unknown;
+}
+
 bool leaves_global_alone(const Opcode &opcode) {
   const auto has_any = [&](std::initializer_list<Modifier> modifiers) {
     return std::any_of(modifiers.begin(), modifiers.end(),

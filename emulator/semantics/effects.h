@@ -27,6 +27,16 @@ bool leaves_global_alone(const Opcode &opcode);
 /// of `.nc` (PTX ISA 9.7.9.8).
 bool reads_constant_memory(const Opcode &opcode);
 
+/// How a load and a store of the same thread may be related by the spaces they name.
+enum class Spaces : std::uint8_t {
+  apart,      ///< never the same bytes
+  comparable, ///< the same bytes where their addresses say so, and else others
+  unknown,    ///< their addresses say nothing
+};
+
+/// `all_global`: generic addresses of the module are global (emulator/symbolic/generic.h).
+Spaces spaces_of(const Opcode &load, const Opcode &store, bool all_global = false);
+
 /// False if nothing is known of an opcode, or, of a load, store or atomic, of one of its modifiers:
 /// it is no instruction (`ld.globl.f32`), or one of a newer PTX.
 bool is_known(const Opcode &opcode);

@@ -11,6 +11,7 @@
 
 #include "emulator/symbolic/calls.h"
 #include "emulator/symbolic/emulate_implementation.h"
+#include "grammar/roles.h"
 
 #include <fmt/core.h>
 
@@ -59,22 +60,13 @@ bool only_loads_parameters(const Module &module, const Function &function) {
 } // namespace
 
 const Function *CallTargets::of(const Instruction &call) const {
-  if (!call.well_formed)
+  const Symbol *const callee = callee_of(*module_, call);
+  if (!callee || callee->kind != Symbol::Kind::function)
     return nullptr;
-  for (const Operand &operand : module_->operands(call)) {
-    if (operand.kind == Operand::Kind::group)
-      continue;
-    if (operand.kind != Operand::Kind::symbol)
-      return nullptr;
-    const Symbol &symbol = module_->symbol(operand);
-    if (symbol.kind != Symbol::Kind::function)
-      return nullptr;
-    const Function &function = module_->functions[symbol.index];
-    const bool known = function.has_body && !function.is_entry &&
-                       function.linkage != Linkage::weak && function.linkage != Linkage::common;
-    return known ? &function : nullptr;
-  }
-  return nullptr;
+  const Function &function = module_->functions[callee->index];
+  const bool known = function.has_body && !function.is_entry && function.linkage != Linkage::weak &&
+                     function.linkage != Linkage::common;
+  return known ? &function : nullptr;
 }
 
 // True if a function leaves alone what a followed load reads, and orders nothing. While a function

@@ -532,7 +532,7 @@ void Emulation::Implementation::record_access(BlockId block, std::uint32_t index
   access.effect = info.effect;
   access.block = block;
   access.space = opcode.space;
-  access.bytes = bit_width(opcode.type) / 8 * opcode.vector;
+  access.bytes = opcode.bytes();
   if (info.effect == Effect::load || info.effect == Effect::store) {
     if (instruction.guard != no_register) {
       access.guard = guard_of(block, instruction);
@@ -543,12 +543,9 @@ void Emulation::Implementation::record_access(BlockId block, std::uint32_t index
         access.guard = nullptr;
       }
     }
-    if (follows(opcode.space))
-      for (const Operand &operand : module_.operands(instruction))
-        if (operand.kind == Operand::Kind::address) {
-          access.address = address_value(block, operand);
-          break;
-        }
+    if (const Operand *const address = address_in(module_, instruction);
+        address && follows(opcode.space))
+      access.address = address_value(block, *address);
   }
   trace_.push_back(access);
 }

@@ -181,12 +181,8 @@ bool Emulation::Implementation::exit_uniform(LoopId loop, BlockId block) {
   const Expr choice = branch_choice_[block];
   if (!choice || !uniform(choice, block, true))
     return false;
-  const Loop &info = cfg_.loops()[loop];
-  const bool in_every_iteration =
-      cfg_.loop_of(block) == loop &&
-      std::all_of(info.latches.begin(), info.latches.end(),
-                  [&](BlockId latch) { return cfg_.dominates(block, latch); });
-  return in_every_iteration || control_uniform(block, info.header);
+  return (cfg_.loop_of(block) == loop && cfg_.in_each_round(loop, block)) ||
+         control_uniform(block, cfg_.loops()[loop].header);
 }
 
 // Whether all branches from `top`, which dominates the block, on that decide whether and by which

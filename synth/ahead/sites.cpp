@@ -113,7 +113,7 @@ private:
     if (opcode.op != Op::ld)
       return require(is_pure(opcode), refusal::effects);
     require(effect == Effect::load || effect == Effect::none, refusal::effects);
-    loads_ = loads_ || opcode.space == StateSpace::global || opcode.space == StateSpace::generic;
+    loads_ = loads_ || may_be_global(opcode.space);
     if (effect == Effect::load && !reads_constant_memory(opcode))
       written_loads_.push_back(number);
     result_.last_load = number;
@@ -151,9 +151,6 @@ private:
 
   /// Which loads and stores may be of one place, and what tells where they are.
   void find_meetings() {
-    const auto is_anywhere = [](StateSpace space) {
-      return space == StateSpace::global || space == StateSpace::generic;
-    };
     for (std::size_t i = 0; !stores_.empty() && i < result_.steps.size(); ++i) {
       at_ = result_.steps[i].instruction;
       // A load that comes ahead of a store must be one that the proof knows the place of.
@@ -164,15 +161,13 @@ private:
     std::set<RegisterId> needed;
     for (const std::size_t store : stores_)
       for (const std::size_t load : written_loads_) {
-        const StateSpace to = module_.opcode(done_in(store)).space;
-        const StateSpace from = module_.opcode(done_in(load)).space;
         at_ = result_.steps[store].instruction;
-        if (to != from && to != StateSpace::generic && from != StateSpace::generic)
+        const Spaces spaces =
+            spaces_of(module_.opcode(done_in(load)), module_.opcode(done_in(store)));
+        if (spaces == Spaces::apart)
           continue;
-        // Of two generic addresses of shared memory both may be of one byte.
-        require(is_anywhere(to) && is_anywhere(from) &&
-                    (to == StateSpace::global || from == StateSpace::global) &&
-                    base_of(store) != no_register && base_of(load) != no_register,
+        require(spaces == Spaces::comparable && base_of(store) != no_register &&
+                    base_of(load) != no_register,
                 refusal::effects);
         result_.meetings.push_back({load, store, base_of(load), base_of(store)});
         needed.insert({base_of(store), base_of(load)});

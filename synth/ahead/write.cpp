@@ -110,9 +110,8 @@ private:
     const auto offset = [&](const Instruction &one, std::size_t operand) {
       return module_.operands(one)[operand].value;
     };
-    const auto bytes = [&](const Instruction &one) {
-      const Opcode &opcode = module_.opcode(one);
-      return static_cast<std::int64_t>(bit_width(opcode.type)) / 8 * opcode.vector;
+    const auto bytes = [&](const Instruction &one) -> std::int64_t {
+      return module_.opcode(one).bytes();
     };
     const std::string distance = fresh_("b64"), moved = fresh_("b64"), predicate = fresh_("pred");
     text_ += fmt::format("\tsub.s64 {}, {}, {};\n\tadd.s64 {}, {}, {};\n"

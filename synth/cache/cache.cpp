@@ -54,12 +54,8 @@ bool decides_an_end(const KernelFacts &facts, const Access &access) {
                                                      outermost, access.site.instruction);
 }
 
-} // namespace
-
-bool has_nc(const Module &module) {
-  return 100 * module.version_major + module.version_minor >= 301 && module.sm >= 32;
-}
-
+/// Instructions of the function that the facts are of. `apart`: arrays that different parameters
+/// lead to do not overlap (arrays_apart).
 Sites<std::uint32_t> read_only_loads(const KernelFacts &facts, bool apart) {
   Sites<std::uint32_t> result;
   const auto refuse = [&](const Refusal &refusal) { add_refusal(result.refusals, refusal); };
@@ -91,6 +87,12 @@ Sites<std::uint32_t> read_only_loads(const KernelFacts &facts, bool apart) {
   if (!any)
     refuse(refusal::nothing);
   return result;
+}
+
+} // namespace
+
+bool has_nc(const Module &module) {
+  return 100 * module.version_major + module.version_minor >= 301 && module.sm >= 32;
 }
 
 } // namespace ptxasw::synth::cache

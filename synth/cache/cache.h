@@ -5,7 +5,6 @@
 //
 // Why it is right: prove.cpp.
 
-#include "emulator/facts/kernel_facts.h"
 #include "synth/family.h"
 
 #include <cstdint>
@@ -37,9 +36,5 @@ inline constexpr std::string_view before_nc = "ld.global";
 /// Returns true if a module's PTX version and target have such loads (PTX ISA 9.7.9.9).
 bool has_nc(const Module &module);
 inline constexpr Refusal too_old{"target-too-old", ".nc needs PTX 3.1 and sm_32"};
-
-/// Instructions of the function that the facts are of. `apart`: arrays that different parameters
-/// lead to do not overlap (arrays_apart).
-Sites<std::uint32_t> read_only_loads(const facts::KernelFacts &facts, bool apart);
 
 } // namespace ptxasw::synth::cache

@@ -5,6 +5,7 @@
 
 #include "synth/meld/sites.h"
 
+#include "emulator/machine/warp_program.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
 
@@ -42,7 +43,7 @@ const Refusal *obstacle_of(const Module &module, const Instruction &instruction)
     return &refusals::call;
   if (opcode.op == Op::atom || opcode.op == Op::red)
     return &refusal::atomic;
-  if (opcode.op == Op::ret || opcode.op == Op::exit || opcode.op == Op::trap)
+  if (ends_thread(opcode.op))
     return &refusal::shape;
   if (opcode.op == Op::ldu)
     return &refusal::agreement;
@@ -67,8 +68,7 @@ const Refusal *obstacle_of(const Module &module, const Instruction &instruction)
 /// Steps that an instruction stands for: an access of device memory is five (COpPER, section 4.1).
 unsigned weight_of(const Opcode &opcode) {
   const bool accesses = opcode.op == Op::ld || opcode.op == Op::st;
-  const bool is_device = opcode.space == StateSpace::global || opcode.space == StateSpace::generic;
-  return accesses && is_device ? 6 : 1;
+  return accesses && may_be_global(opcode.space) ? 6 : 1;
 }
 
 class ArmWalk : OfKernel {
@@ -141,17 +141,9 @@ private:
 
   BlockId inner_branch(BlockId from, std::vector<Unit> &units) {
     const BlockId after = meeting_[from];
-    std::set<BlockId> inside;
-    std::vector<BlockId> open(block(from).successors);
-    while (!open.empty()) {
-      const BlockId one = open.back();
-      open.pop_back();
-      if (one == after || inside.contains(one))
-        continue;
+    const auto inside = reached_from(cfg(), from, [&](BlockId, BlockId to) { return to != after; });
+    for (const BlockId one : inside)
       take(one);
-      inside.insert(one);
-      open.insert(open.end(), block(one).successors.begin(), block(one).successors.end());
-    }
     add(units, {{}, block(from).branch}, from, {inside.begin(), inside.end()}, after);
     return after;
   }
@@ -221,22 +213,14 @@ private:
   std::set<BlockId> taken_;
 };
 
-/// By block, where all ways to the end of the function meet next (grammar/cfg.h).
-std::vector<BlockId> meeting_points(const ControlFlowGraph &cfg) {
-  std::vector<BlockEdge> ends;
-  for (BlockId block = 0; block < cfg.blocks().size(); ++block)
-    if (cfg.reachable(block) && cfg.blocks()[block].successors.empty())
-      ends.push_back({block, no_index});
-  return immediate_postdominators(cfg, ends);
-}
-
 } // namespace
 
 Site site_at(const KernelContext &context, BlockId block) {
   const Module &module = context.module;
   const ControlFlowGraph &cfg = context.cfg();
-  const std::vector<BlockId> &meeting =
-      context.once("meeting points", [&] { return meeting_points(cfg); });
+  const std::vector<BlockId> &meeting = context.once("meeting points", [&] {
+    return immediate_postdominators(cfg, return_edges(module, context.kernel, cfg));
+  });
   const BasicBlock &range = cfg.blocks()[block];
   Site site;
   site.branch = range.branch;

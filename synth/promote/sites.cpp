@@ -172,19 +172,8 @@ std::vector<std::uint32_t> instructions_of(const ControlFlowGraph &cfg, LoopId l
   return result;
 }
 
-Spaces spaces_of(const Opcode &load, const Opcode &store, bool all_global) {
-  // A byte of shared memory may have several generic addresses (`mapa`).
-  if (store.space == StateSpace::global ||
-      (store.space == StateSpace::generic && (load.space == StateSpace::global || all_global)))
-    return Spaces::comparable;
-  if (store.space != StateSpace::shared && store.space != StateSpace::local)
-    return Spaces::unknown;
-  return load.space == StateSpace::global || all_global ? Spaces::apart : Spaces::unknown;
-}
-
 bool is_repeatable(const Opcode &opcode) {
-  return opcode.op == Op::ld && effect_of(opcode) == Effect::load &&
-         (opcode.space == StateSpace::global || opcode.space == StateSpace::generic);
+  return opcode.op == Op::ld && effect_of(opcode) == Effect::load && may_be_global(opcode.space);
 }
 
 const Operand *forwarded(const KernelContext &context, std::uint32_t load, std::uint32_t store) {

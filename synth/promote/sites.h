@@ -49,16 +49,6 @@ struct Promotion {
 /// The instructions of a loop in the order of the text.
 std::vector<std::uint32_t> instructions_of(const ControlFlowGraph &cfg, LoopId loop);
 
-/// How a store of the same thread may be related to a load by the spaces they name.
-enum class Spaces : std::uint8_t {
-  apart,      ///< never the same bytes
-  comparable, ///< the same bytes where their addresses say so, and else others
-  unknown,    ///< their addresses say nothing
-};
-
-/// `all_global`: generic addresses of the module are global (emulator/symbolic/generic.h).
-Spaces spaces_of(const Opcode &load, const Opcode &store, bool all_global);
-
 /// Returns true if a load may be promoted as far as its opcode says: weak, from memory that is
 /// global or generic.
 bool is_repeatable(const Opcode &opcode);

@@ -72,7 +72,7 @@ FamilyAnswer propose_resize(const KernelContext &context) {
   FamilyAnswer answer;
   if (const auto obstacle = resize_obstacle(context))
     return {{}, {*obstacle}};
-  const auto bound = threads_of(kernel);
+  const auto bound = kernel.most_threads();
   for (const std::string_view variant : resize_variants) {
     const std::uint32_t extent = number_in(variant);
     if (bound && extent > *bound) {

@@ -21,6 +21,7 @@
 #include "synth/stage/before.h"
 
 #include "emulator/semantics/effects.h"
+#include "emulator/semantics/one_value.h"
 #include "grammar/next.h"
 #include "grammar/roles.h"
 
@@ -31,6 +32,17 @@ constexpr Refusal around{"nested-loop", "it is in a loop, or behind one"};
 constexpr Refusal first{"control-flow", "the kernel begins with it"};
 constexpr Refusal unforeseen{"depends-on-memory",
                              "what decides about the loop is not computed from parameters alone"};
+
+/// Returns true if what an instruction writes is known before the kernel runs where what it reads
+/// is, and the same for all threads of a scope, however often they do it: it computes, or loads
+/// arguments and constants.
+bool is_known_before(const Module &module, const Instruction &instruction, emulator::Scope scope) {
+  const Opcode &opcode = module.opcode(instruction);
+  return computes_alike(module, instruction, scope) &&
+         (is_pure(opcode) || opcode.space == StateSpace::param ||
+          opcode.space == StateSpace::constant) &&
+         first_operand(opcode) == FirstOperand::destination;
+}
 
 /// The blocks from which a loop is reached, itself apart, in the order of the text.
 std::vector<BlockId> ways_to(const ControlFlowGraph &cfg, LoopId loop) {
@@ -136,14 +148,6 @@ private:
 };
 
 } // namespace
-
-bool is_known_before(const Module &module, const Instruction &instruction, emulator::Scope scope) {
-  const Opcode &opcode = module.opcode(instruction);
-  return computes_alike(module, instruction, scope) &&
-         (is_pure(opcode) || opcode.space == StateSpace::param ||
-          opcode.space == StateSpace::constant) &&
-         first_operand(opcode) == FirstOperand::destination;
-}
 
 Before before_loop(const KernelContext &context, LoopId loop, std::set<RegisterId> registers) {
   const ControlFlowGraph &cfg = context.cfg();

@@ -5,8 +5,6 @@
 
 #include "synth/family.h"
 
-#include "emulator/semantics/one_value.h"
-
 #include <cstdint>
 #include <set>
 #include <vector>
@@ -25,11 +23,6 @@ struct Before {
 
 /// What tells that before the kernel runs. Throws a Refusal where nothing does.
 Before before_loop(const KernelContext &context, LoopId loop, std::set<RegisterId> registers);
-
-/// Returns true if what an instruction writes is known before the kernel runs where what it reads
-/// is, and the same for all threads of a scope, however often they do it: it computes, or loads
-/// arguments and constants.
-bool is_known_before(const Module &module, const Instruction &instruction, emulator::Scope scope);
 
 /// Returns true if all threads of a block that go around a loop as often as the others come to one
 /// of its blocks equally often, and in the same rounds, without a look at what they have in

@@ -90,7 +90,7 @@ std::optional<Refusal> obstacle_of(const Module &module, const Function &kernel)
     return refusals::address_size;
   if (module.version_major < 6 || module.sm < 70)
     return refusal::old;
-  if (threads_of(kernel) == 1)
+  if (kernel.most_threads() == 1)
     return refusal::alone;
   if (kernel.instructions.size() > largest_kernel)
     return refusal::large;
@@ -195,19 +195,13 @@ private:
       require(found == no_index, refusal::ends);
       found = inside;
     }
-    require(found != no_index && cfg().loop_of(found) == loop && dominates_latches(found, loop),
+    require(found != no_index && cfg().loop_of(found) == loop && cfg().in_each_round(loop, found),
             refusal::ends);
     const BasicBlock &end = block(found);
     require(end.branch == end.end - 1 && end.successors.size() == 2 &&
                 leaves(end.successors[0]) != leaves(end.successors[1]),
             refusal::ends);
     return found;
-  }
-
-  bool dominates_latches(BlockId one, LoopId loop) const {
-    const std::vector<BlockId> &latches = cfg().loops()[loop].latches;
-    return std::all_of(latches.begin(), latches.end(),
-                       [&](BlockId latch) { return cfg().dominates(one, latch); });
   }
 
   /// What is known of the loop around this one.
@@ -252,7 +246,7 @@ private:
       return writer;
     if (candidates_.size() == most_loads)
       return refusal::large.at(one.line);
-    found.bytes = bit_width(opcode(i).type) / 8 * opcode(i).vector;
+    found.bytes = opcode(i).bytes();
     if (!std::has_single_bit(found.bytes) || *step % found.bytes != 0 || *step > std::int64_t{4096})
       return refusal::sparse.at(one.line);
     found.instruction = i;
@@ -383,7 +377,7 @@ private:
     if (!architecture)
       return;
     BlockNeeds needs;
-    needs.threads = threads_of(kernel_).value_or(threads_unknown);
+    needs.threads = kernel_.most_threads().value_or(threads_unknown);
     needs.registers = 32; // as many as leave room for all warps
     const std::uint32_t before = occupancy(*architecture, needs).blocks;
     needs.static_shared = shared;

@@ -28,18 +28,6 @@ tl::expected<ResourcesByName, std::string> ask_ptxas(const Settings &settings, c
   return parse_resources(*messages);
 }
 
-/// Most threads that the kernel's directives allow; 0: they say nothing.
-std::uint64_t most_threads(const Function &function) {
-  std::uint64_t most = 0;
-  for (const char *directive : {"maxntid", "reqntid"})
-    if (const PerformanceDirective *bound = function.directive(directive)) {
-      most = 1;
-      for (const std::uint64_t extent : bound->values)
-        most *= std::min<std::uint64_t>(extent, 1 << 20);
-    }
-  return most;
-}
-
 } // namespace
 
 tl::expected<std::vector<KernelNeeds>, std::string>
@@ -73,7 +61,7 @@ needs_of_kernels(const Settings &settings, const Module &module, const std::stri
     } else {
       return tl::unexpected(fmt::format("ptxas says nothing of `{}`", function.name));
     }
-    needs.most_threads = most_threads(function);
+    needs.most_threads = function.most_threads().value_or(0);
     const LaunchFacts launch = launch_facts(function);
     if (function.directive("reqntid") && launch.block)
       made.required = launch.block;

@@ -6,6 +6,7 @@
 #include "emulator/machine/warp_verify.h"
 #include "emulator/semantics/parameter_layout.h"
 #include "synth/in_kernel/in_kernel.h"
+#include "synth/same_launch.h"
 #include "synth/siblings.h"
 #include "wrapper/commands/commands.h"
 #include "wrapper/commands/describe_launch.h"
@@ -409,10 +410,8 @@ std::vector<KernelVerdict> verify_all(const Module &original, const Module &rewr
     ++at;
     options.kernel = one.kernel;
     options.stand_in = one.sibling ? std::optional(stand_in(*one.sibling)) : std::nullopt;
-    options.whole_grid =
-        std::any_of(rewritten.functions.begin(), rewritten.functions.end(), [&](const Function &f) {
-          return f.name == one.kernel && has_sibling_inside(f);
-        });
+    const Function *const other = kernel_named(rewritten, one.kernel);
+    options.whole_grid = other && has_sibling_inside(*other);
     for (KernelVerdict &verdict : verify(before, second, options)) {
       if (one.sibling)
         verdict.kernel = one.sibling->name;

@@ -32,6 +32,7 @@
 #include "grammar/module.h"
 #include "synth/family.h"
 #include "synth/resize/reshape.h"
+#include "synth/same_launch.h"
 #include "wrapper/faster/work.h"
 
 #include <algorithm>
@@ -56,14 +57,6 @@ void each_operand(const Module &module, std::span<const Operand> operands, const
     visit(operand);
     each_operand(module, module.children(operand), visit);
   }
-}
-
-/// The function of that name that has a body; null if none does.
-const Function *defined(const Module &module, std::string_view name) {
-  for (const Function &function : module.functions)
-    if (function.name == name && function.has_body)
-      return &function;
-  return nullptr;
 }
 
 /// A kernel on its way out of its module.
@@ -121,7 +114,7 @@ private:
   }
 
   void call(std::string_view name, std::vector<const Function *> &reached) {
-    const Function *const called = defined(module_, name);
+    const Function *const called = kernel_named(module_, name);
     if (!called)
       return keep("call", fmt::format("it calls `{}`, which is outside its module", name));
     if (called->is_entry)
@@ -464,7 +457,7 @@ tl::expected<BesideText, Kept> beside(const std::string &ptx, const std::string 
   const auto whole = parse(ptx, "ptx");
   if (!whole)
     return left_alone("ptx", "its PTX is not understood: " + whole.error().message);
-  const Function *const function = defined(**whole, kernel);
+  const Function *const function = kernel_named(**whole, kernel);
   if (!function || !function->is_entry)
     return left_alone("no-kernel", "its module's PTX does not have it");
   auto made = with_code(**whole, *function, std::move(options));

@@ -12,6 +12,7 @@
 #include "analysis/cost/instruction_costs.h"
 #include "grammar/cfg.h"
 #include "grammar/roles.h"
+#include "synth/same_launch.h"
 
 #include <algorithm>
 #include <utility>
@@ -125,10 +126,8 @@ launch::AnswerWork compare_work(const std::optional<TextWork> &kernel, const Mod
     return result;
   result.cycles_per_byte = kernel->cycles / std::max(kernel->bytes, 1.0);
   for (const Sibling &sibling : table.siblings) {
-    const auto function =
-        std::find_if(versions.functions.begin(), versions.functions.end(),
-                     [&](const Function &one) { return one.name == sibling.name; });
-    if (function == versions.functions.end() || !function->has_body)
+    const Function *const function = kernel_named(versions, sibling.name);
+    if (!function)
       continue;
     double threads = 1; // of the kernel's, whose work one thread does
     for (std::size_t axis = 0; axis < 3; ++axis)

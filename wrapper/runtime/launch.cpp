@@ -141,13 +141,9 @@ std::uint64_t static_shared_of(const CUkern_st &kernel) {
 }
 
 std::uint32_t most_threads_of(const CUkern_st &kernel) {
-  const Function &function = *function_of(kernel).function;
-  std::uint64_t most = device().architecture().threads_per_block;
-  for (const char *name : {"maxntid", "reqntid"})
-    if (const auto *directive = function.directive(name))
-      most = std::min(
-          most, Extents{directive->values[0], directive->values[1], directive->values[2]}.count());
-  return static_cast<std::uint32_t>(most);
+  const std::uint64_t most = device().architecture().threads_per_block;
+  return static_cast<std::uint32_t>(
+      std::min(most, function_of(kernel).function->most_threads().value_or(most)));
 }
 
 std::uint32_t registers_of(const CUkern_st &kernel) {
