@@ -270,11 +270,12 @@ private:
     understand(distance.kind == Operand::Kind::integer && distance.value >= 1 &&
                distance.value <= 31 && clamp.kind == Operand::Kind::integer &&
                clamp.value == (up ? 0 : 31));
-    demand(values_.is_mask(known_value(operands[4], 32), region_), Obligation::full_warp,
+    const Expr mask = known_value(operands[4], 32);
+    demand(values_.is_mask(mask, region_), Obligation::full_warp,
            "a shuffle's member mask is not that of the active lanes");
     const int delta = static_cast<int>(up ? -distance.value : distance.value);
     write(operands[0],
-          values_.shuffled({known_value(operands[1], 32), delta, region_, replacements_.block()}),
+          values_.shuffled({known_value(operands[1], 32), delta, mask, replacements_.block()}),
           false, nullptr);
   }
 
@@ -330,8 +331,9 @@ private:
       if (!reads_what(i, instruction, guard))
         continue;
       const auto elements = original_.destinations(i);
+      // An access is aligned to its size (PTX ISA 6.4.1).
       const std::uint64_t first = distance(address, i);
-      if (first > elements.size() || first + to.size() > elements.size())
+      if (first > elements.size() || first + to.size() > elements.size() || first % to.size() != 0)
         continue;
       // All are looked at before the first is written: that may complete a load.
       std::vector<Expr> values(to.size(), nullptr);

@@ -193,7 +193,7 @@ void Replacements::check_reuse(Expr value, LoadedElement load, const Known &know
     demand(!delta || *delta == shuffle->delta, Obligation::equal_value,
            "shuffles over different distances make up one value");
     delta = shuffle->delta;
-    demand(values_.is_full(shuffle->region, known), Obligation::full_warp,
+    demand(values_.is_full(*shuffle, known), Obligation::full_warp,
            "the shuffled value is used without a full warp");
     demand(shuffle->block == block_, Obligation::full_warp, "the shuffle stands in another block");
     without_shuffles.map(node, shuffle->source);

@@ -42,13 +42,9 @@ bool AddedValues::is_mask(Expr symbol, unsigned region) const {
          std::find(masks->second.begin(), masks->second.end(), symbol) != masks->second.end();
 }
 
-bool AddedValues::is_full(unsigned region, const Known &known) const {
+bool AddedValues::is_full(const Shuffled &shuffle, const Known &known) const {
   ExprPool &pool = original_.pool();
-  const auto masks = masks_.find(region);
-  return masks != masks_.end() &&
-         std::any_of(masks->second.begin(), masks->second.end(), [&](Expr mask) {
-           return known.decide(pool.eq(mask, pool.constant(32, 0xffffffff))) == true;
-         });
+  return known.decide(pool.eq(shuffle.mask, pool.constant(32, 0xffffffff))) == true;
 }
 
 void AddedValues::note_writer(RegisterId reg, BlockId block) {

@@ -17,7 +17,7 @@ namespace ptxasw::synth {
 struct Shuffled {
   Expr source = nullptr;
   int delta = 0;       ///< lanes up
-  unsigned region = 0; ///< the straight piece of code that it stands in
+  Expr mask = nullptr; ///< its member mask
   BlockId block = 0;
 };
 
@@ -45,9 +45,8 @@ public:
   const LoadedElement *load_of(Expr symbol) const;
   const Shuffled *shuffle_of(Expr symbol) const;
   bool is_mask(Expr symbol, unsigned region) const;
-  /// Returns true if all lanes of the warp are known to have been there where a region's mask was
-  /// read.
-  bool is_full(unsigned region, const Known &known) const;
+  /// Returns true if all lanes of the warp are known to take part in a shuffle.
+  bool is_full(const Shuffled &shuffle, const Known &known) const;
 
   /// From now on a loaded symbol is `value` to the emulation.
   void is_emulated(Expr symbol, Expr value) { emulated_.try_emplace(symbol, value); }

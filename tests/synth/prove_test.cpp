@@ -152,6 +152,10 @@ const std::vector<Edit> &edits() {
        }},
       {"shuffle with every lane of the warp", std::regex(R"((shfl\.sync\..*, (?:0|31), )[^,]*;)"),
        [](const std::smatch &m) { return m[1].str() + "-1;"; }},
+      {"mask read again behind its test", std::regex(R"((shfl\.sync\..*, (?:0|31), )([^,]*);)"),
+       [](const std::smatch &m) {
+         return fmt::format("activemask.b32 {0}; {1}{0};", m[2].str(), m[1].str());
+       }},
       {"shuffle without", std::regex(R"(shfl\.sync.*;)"), removed},
       {"shuffle another register", std::regex(R"((shfl\.sync\.[^,]*, )[^,]*(,.*;))"),
        [](const std::smatch &m) { return m[1].str() + "%ptxasw_r0" + m[2].str(); }},
@@ -462,6 +466,21 @@ TEST_CASE("a copy of what the thread has read itself") {
   CHECK(verdict(before, 3,
                 "\tld.global.f32 %f1, [%rd3];\n\tmov.b32 %r1, %f1;\n\tadd.f32 %f1, %f1, "
                 "%f1;\n\tmov.b32 %f2, %r1;\n") != "");
+}
+
+TEST_CASE("what is loaded at the edges is aligned to all of its size") {
+  const std::string four = "\tld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd3];\n";
+  const auto edges = [&](const std::string &part) {
+    return verdict(four + "\tld.global.v4.f32 {%f5, %f6, %f7, %f8}, [%rd3];\n", 2,
+                   "\t.reg .b32 %own<5>;\n\t.reg .pred %far;\n" + four +
+                       "\tmov.b32 %own1, %f1;\n\tmov.b32 %own2, %f2;\n\tmov.b32 %own3, "
+                       "%f3;\n\tmov.b32 %own4, %f4;\n\tsetp.gt.u32 %far, %r1, 5;\n\tmov.b32 "
+                       "%f5, %own1;\n\tmov.b32 %f6, %own2;\n\tmov.b32 %f7, %own3;\n\tmov.b32 "
+                       "%f8, %own4;\n\t@%far ld.global." +
+                       part + ";\n");
+  };
+  CHECK(edges("v2.f32 {%f7, %f8}, [%rd3+8]") == "");
+  CHECK(edges("v2.f32 {%f6, %f7}, [%rd3+4]") != "");
 }
 
 TEST_CASE("nothing may store in between, unless it is tested") {
