@@ -253,12 +253,21 @@ private:
   // True if no block costs anything that is on a way from a branch to where its ways meet, or to
   // the end if lanes may end on the way: what comes then they do not execute.
   bool costless(BlockId branch, BlockId meeting, const std::vector<bool> &costs) const {
-    bool lanes_end = ends_lanes(branch);
-    for (const BlockId block :
-         reached_from(facts_.cfg(), branch, [&](BlockId, BlockId to) { return to != meeting; })) {
-      if (costs[block])
-        return false;
-      lanes_end = lanes_end || ends_lanes(block);
+    std::vector<bool> seen(costs.size());
+    std::vector<BlockId> work{branch};
+    bool lanes_end = false;
+    while (!work.empty()) {
+      const BlockId at = work.back();
+      work.pop_back();
+      lanes_end = lanes_end || ends_lanes(at);
+      for (const BlockId to : facts_.cfg().blocks()[at].successors) {
+        if (to == meeting || seen[to])
+          continue;
+        seen[to] = true;
+        if (costs[to])
+          return false;
+        work.push_back(to);
+      }
     }
     return !lanes_end || meeting == no_index || costless(branch, no_index, costs);
   }
