@@ -79,9 +79,9 @@ constexpr std::string_view preferred[] = {"x8",
                                           "x2",
                                           "wide-x2y4-rows",
                                           "y4-neighbours",
-                                          "wide-x2y8-rows-skewed-once",
-                                          "wide-x2y4-rows-skewed-once-r64",
                                           "wide-x4y4-rows-skewed-once",
+                                          "wide-x4y8-rows-skewed-once",
+                                          "wide-x4y4-rows-skewed-once-r72",
                                           "wide-x4-once",
                                           "wide-x4z2-rows-once-r64",
                                           "wide-x2z2-rows-once-r64",
@@ -89,7 +89,8 @@ constexpr std::string_view preferred[] = {"x8",
                                           "wide-x2z4-rows-once-r64",
                                           "wide-x4y4-rows-once-r80",
                                           "wide-x4y2-rows-once",
-                                          "wide-x2y4-rows-once-r64"};
+                                          "wide-x2y4-rows-once-r64",
+                                          "wide-x2y4-rows-skewed-once-r64"};
 
 const Family &family_of(const Proposal &proposal) { return *find_family(proposal.family); }
 

@@ -44,7 +44,7 @@
 namespace ptxasw::synth {
 
 /// The largest number of blocks that one may do, and of copies along two axes.
-inline constexpr unsigned max_coarsen_factor = 16, max_along_x = 16, max_copies = 16;
+inline constexpr unsigned max_coarsen_factor = 16, max_along_x = 16, max_copies = 32;
 
 /// How the sibling's threads are spread over the kernel's.
 struct CoarsenForm {

@@ -89,11 +89,14 @@ const std::vector<CoarsenShape> &coarsen_shapes() {
       add_once(FormKind::rows, axis, 2, 4, axis == 1 ? 0 : 64);
       add_once(FormKind::rows, axis, 4, 1, 64);
     }
-    // Rows one behind the other gain in straight code alone (docs/internals/siblings.md). What
-    // spills is not launched, and 16 copies do where they may have 64 registers.
-    for (const auto &[copies, along_x] : {std::pair(8U, 2U), {4U, 4U}, {4U, 2U}})
-      list.push_back({{FormKind::rows, 1, copies, along_x, 0, true, true, true},
-                      copies * along_x > 8 ? 0U : 64U});
+    // Rows one behind the other gain in straight code alone (docs/internals/siblings.md).
+    const auto add_skewed = [&](unsigned copies, unsigned along_x, unsigned limit) {
+      list.push_back({{FormKind::rows, 1, copies, along_x, 0, true, true, true}, limit});
+    };
+    add_skewed(4, 4, 0);
+    add_skewed(8, 4, 0);
+    add_skewed(4, 4, 72);
+    add_skewed(4, 2, 64);
     return list;
   }();
   return all;

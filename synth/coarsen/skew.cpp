@@ -16,6 +16,9 @@
 namespace ptxasw::synth {
 namespace {
 
+/// How many rows go on before one stores (skew.h).
+constexpr std::int64_t rows_before_stores = 2;
+
 /// Returns true if two loads have one address in neighbouring rows of copies.
 bool is_next_row(const std::vector<std::uint32_t> &one, const std::vector<std::uint32_t> &other,
                  unsigned along_x) {
@@ -204,13 +207,19 @@ std::vector<SkewedStep> Skew::steps(const SkewedStretch &stretch) const {
            (!is_for_rows(at[row]) ||
             std::all_of(at.begin(), at.end(), [&](std::uint32_t i) { return i == at[row]; }));
   };
+  std::uint32_t first_store = stretch.first;
+  while (first_store < stretch.end && opcode(first_store).op != Op::st)
+    ++first_store;
+  const auto due = [&](unsigned row) {
+    const std::int64_t wait = at[row] < first_store ? 0 : rows_before_stores;
+    return at[row] + stretch.delay * row + std::abs(stretch.delay) * wait;
+  };
   for (unsigned row = 0; row < form_.copies; ++row)
     pass(row);
   while (true) {
     std::optional<unsigned> next;
     for (unsigned row = 0; row < form_.copies; ++row)
-      if (is_ready(row) &&
-          (!next || at[row] + stretch.delay * row < at[*next] + stretch.delay * *next))
+      if (is_ready(row) && (!next || due(row) < due(*next)))
         next = row;
     if (!next)
       return steps;

@@ -12,7 +12,9 @@
 // which no load stands behind a store. There are no tests of addresses in such a version: what is
 // not known to lie side by side in all launches that the table allows stays single. Each copy's own
 // instructions keep their order. An instruction that is done for several rows of copies is done
-// when all are there.
+// when all are there. A row stores when two more have gone on: the assembler, which does not know
+// that nobody reads what is stored, leaves loads behind a store there, and rows would wait for
+// memory one after the other.
 //
 // The writer follows this order, and what is wide or merged is planned by it: a load that stands
 // for others is the first of them. Of the order the proof believes nothing (prove_stretch.cpp).

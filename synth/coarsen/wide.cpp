@@ -352,10 +352,17 @@ bool WidePlanner::is_bounded(Expr number, std::int64_t least, std::int64_t most,
 }
 
 /// Those of a group that may be one load: all, or, of a stretch whose lines are in another order,
-/// those that come in one row's time.
+/// those that come in one row's time. What each instruction loads for all copies alike, as weights,
+/// is kept: every row would load it again.
 std::vector<std::vector<WidePlanner::Place>> WidePlanner::near_ones(const Group &group) const {
   const Instance first = group.places.front().at;
-  if (!skew_->around(first.instruction))
+  std::map<std::uint32_t, std::int64_t> offsets; // by instruction
+  const bool is_for_all =
+      std::all_of(group.places.begin(), group.places.end(), [&](const Place &place) {
+        return offsets.try_emplace(place.at.instruction, place.offset).first->second ==
+               place.offset;
+      });
+  if (is_for_all || !skew_->around(first.instruction))
     return {group.places};
   std::vector<Place> places = group.places;
   std::stable_sort(places.begin(), places.end(), [&](const Place &a, const Place &b) {

@@ -18,7 +18,7 @@ using namespace ptxasw::emulator;
 
 namespace {
 
-constexpr const char *all_variants[] = {"wide-x2y8-rows-skewed-once", "wide-x4y4-rows-skewed-once",
+constexpr const char *all_variants[] = {"wide-x4y8-rows-skewed-once", "wide-x4y4-rows-skewed-once",
                                         "wide-x2y4-rows-skewed-once-r64"};
 
 /// A kernel over rows and points: `body` has a thread's %x and %y, the parameters %pitch and %far,

@@ -70,8 +70,9 @@ constexpr Gain gains[] = {
     {"wide_x4y4_rows_once_r80", 0, 0.5},
     {"wide_x4y2_rows_once", 0, 0.5},
     {"wide_x4z2_rows_once_r64", 0, 0.45},
-    {"wide_x2y8_rows_skewed_once", 0, 0.6},
+    {"wide_x4y8_rows_skewed_once", 0, 0.6},
     {"wide_x4y4_rows_skewed_once", 0, 0.6},
+    {"wide_x4y4_rows_skewed_once_r72", 0, 0.6},
     {"wide_x2y4_rows_skewed_once_r64", 0, 0.6},
 };
 /// And by what is left of the threads: most, half at most, a quarter at most; and if it spills.
