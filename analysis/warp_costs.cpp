@@ -64,8 +64,9 @@ WarpCosts::WarpCosts(const facts::KernelFacts &facts)
           instruction.line, fmt::format("what `{}` touches is not understood", opcode.text)};
     }
   }
+  const std::vector<BlockId> after = behind_all_ways();
   for (BlockId block = 0; block < cfg.blocks().size(); ++block)
-    facts_alone_.push_back(reached_by_facts_alone(block));
+    facts_alone_.push_back(reached_by_facts_alone(block, after));
 }
 
 std::size_t WarpCosts::warps() const {
@@ -99,24 +100,29 @@ void WarpCosts::note_extensions(const facts::Access &access) {
   });
 }
 
-// True if the lanes that execute a block are exactly those for which every fact of it holds: up the
-// dominator tree there are only branches, each with a fact, and joins of all that parted.
-bool WarpCosts::reached_by_facts_alone(BlockId block) const {
-  constexpr unsigned deepest = 60; // facts of more branches are not all reported
+// What all ways from each block come through next (immediate postdominators); empty where a thread
+// may end in more than one place.
+std::vector<BlockId> WarpCosts::behind_all_ways() const {
   const ControlFlowGraph &cfg = facts_.cfg();
   const auto &blocks = cfg.blocks();
-  if (!cfg.reachable(block))
-    return false; // no lanes do, and nothing dominates it
   std::vector<BlockEdge> ends;
   for (const BlockId b : cfg.reverse_postorder()) {
     if (blocks[b].successors.empty())
       ends.push_back({b});
     else if (blocks[b].branch != no_index && blocks[b].successors.size() == 1)
-      return false; // a guarded exit
+      return {}; // a guarded exit
   }
-  if (ends.size() != 1)
-    return false;
-  const std::vector<BlockId> after = immediate_postdominators(cfg, ends);
+  return ends.size() == 1 ? immediate_postdominators(cfg, ends) : std::vector<BlockId>();
+}
+
+// True if the lanes that execute a block are exactly those for which every fact of it holds: up the
+// dominator tree there are only branches, each with a fact, and joins of all that parted.
+bool WarpCosts::reached_by_facts_alone(BlockId block, std::span<const BlockId> after) const {
+  constexpr unsigned deepest = 60; // facts of more branches are not all reported
+  const ControlFlowGraph &cfg = facts_.cfg();
+  const auto &blocks = cfg.blocks();
+  if (!cfg.reachable(block) || after.empty())
+    return false; // no lanes do, and nothing dominates it
   unsigned depth = 0;
   for (BlockId at = block; at != 0; at = cfg.immediate_dominator(at)) {
     if (++depth > deepest || cfg.irreducible(at))

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -104,7 +105,8 @@ private:
   };
   const Activity &activity(BlockId block, LoopState &state);
   Activity restricted(const Activity &from, Expr condition, bool holds, BlockId block);
-  bool reached_by_facts_alone(BlockId block) const;
+  std::vector<BlockId> behind_all_ways() const;
+  bool reached_by_facts_alone(BlockId block, std::span<const BlockId> after) const;
   BlockCost compute(BlockId block, std::size_t warp, LoopState &state);
   void add_access(const facts::Access &access, std::size_t warp, LoopState &state, BlockCost &cost);
   std::uint64_t cap_by_range(const facts::Access &access, const facts::AddressForm &form,
