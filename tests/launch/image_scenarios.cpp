@@ -259,6 +259,24 @@ const Scenario options("faster-options", [] {
   }
 });
 
+/// Launches run as they are until it is answered what there is for the kernel, and a while longer;
+/// for so many milliseconds at most.
+void stay(Launches &launches, int most = 60'000) {
+  const char *const place = std::getenv("PTXASW_LAUNCH_FASTER");
+  const auto is_answered = [&] {
+    for (const auto &entry : std::filesystem::directory_iterator(place ? place : "."))
+      if (entry.path().extension() == ".answer")
+        return true;
+    return false;
+  };
+  constexpr int longer = 100;
+  for (int i = 0, after = 0; i < most && after < longer; ++i) {
+    CHECK(launches.versions_of(1) == 0);
+    ::usleep(1000);
+    after += is_answered() ? 1 : 0;
+  }
+}
+
 /// Kernels that stay as they are: `waits`, or what the environment names.
 const Scenario kept("faster-kept", [] {
   const char *const code = std::getenv("FASTER_CODE"), *const name = std::getenv("FASTER_KERNEL"),
@@ -268,30 +286,14 @@ const Scenario kept("faster-kept", [] {
   if (std::getenv("FASTER_DEVICE_LINKED"))
     image.link();
   Launches launches(function(load_by("cuModuleLoadData", image.wrapper()), name ? name : "waits"));
-  const char *const place = std::getenv("PTXASW_LAUNCH_FASTER");
-  const auto is_answered = [&] {
-    for (const auto &entry : std::filesystem::directory_iterator(place ? place : "."))
-      if (entry.path().extension() == ".answer")
-        return true;
-    return false;
-  };
-  constexpr int longer = 100;
-  const int most = std::getenv("FASTER_UNANSWERED") ? 1000 : 60'000;
-  for (int i = 0, after = 0; i < most && after < longer; ++i) {
-    CHECK(launches.versions_of(1) == 0);
-    ::usleep(1000);
-    after += is_answered() ? 1 : 0;
-  }
+  stay(launches, std::getenv("FASTER_UNANSWERED") ? 1000 : 60'000);
 });
 
 /// Kernels of PTX for one number and two architectures.
 const Scenario guessed("faster-guessed", [] {
   const FatBinary image(ptx(), 90, 0, true);
   Launches launches(function(load_by("cuModuleLoadData", image.wrapper()), "add"));
-  for (int i = 0; i < 300; ++i) {
-    CHECK(launches.versions_of(1) == 0);
-    ::usleep(1000);
-  }
+  stay(launches);
 });
 
 /// The driver's variable is not of the size that the PTX says.
@@ -301,10 +303,7 @@ const Scenario resized("faster-resized", [] {
   other.replace(other.find("gain[16]"), 8, "gain[32]");
   const FatBinary both(image, 90, 90, false, other);
   Launches launches(function(load_by("cuModuleLoadData", both.wrapper()), "scaled"));
-  for (int i = 0; i < 1000; ++i) {
-    CHECK(launches.versions_of(1) == 0);
-    ::usleep(1000);
-  }
+  stay(launches);
 });
 
 const Scenario no_ptx("faster-no-ptx", [] {
