@@ -120,22 +120,34 @@ def ends(path):
         yield [case, *(f"{of[way][0]:.3f} {of[way][1]}" for way in ("alone", "plan", "own"))]
 
 
-SKEWED = ("wide-x2y8-rows-skewed-once", "wide-x2y4-rows-skewed-once-r64", "wide-x4y4-rows-skewed-once")
+@table
+def skewed_versions(path):
+    """The best version of each filter that spills nothing, and the share of a copy's rate: not skewed, as they were, and now."""
+    rows = [row for row in jsonl(path) if row.get("run") == "all" and row["fits"] and row["local"] == 0]
+    copy = max(row["gb_s"] for row in rows if row["case"] == "copy")
+    best = defaultdict(dict)
+    for row in rows:
+        version, _, way = row["variant"].partition("/")
+        way, _, block = way.partition("@")
+        if way and row["ms"] < best[row["case"]].get(way, {"ms": 9})["ms"]:
+            best[row["case"]][way] = {**row, "name": f"{version.removeprefix('wide-').replace('-rows', '').replace('-once', '')} in {block}"}
+    for case, of in best.items():
+        yield [case, *(f"{of[way]['gain']:.2f} {of[way]['name']}, {100 * of[way]['gb_s'] / copy:.0f} %" for way in ("others", "before", "now"))]
 
 
 @table
-def skewed_versions(path):
-    """The best skewed version of each filter that has one, and the best of all others."""
-    gains = defaultdict(dict)
+def late_stores(path):
+    """Milliseconds in the best of three blocks, by how many rows go on before one stores."""
+    best = defaultdict(dict)
     for row in jsonl(path):
-        if row["block"][1] == 1:
-            gains[row["case"], tuple(row["block"])][row["variant"]] = row["gain"]
-    for (case, block), of in gains.items():
-        kept = {name: of[name] for name in SKEWED if name in of}
-        if kept:
-            rest = {name: gain for name, gain in of.items() if "-skewed" not in name}
-            yield [f"{case}, {shape(block)}", *(version_cell((best[name], name)) for best in (kept, rest)
-                                                for name in [max(best, key=best.get)])]
+        version, _, way = row.get("variant", "").partition("/x")
+        if row.get("run") == "stores" and way and row["fits"]:
+            key, rows = (row["case"], version), int(way.partition("@")[0])
+            best[key][rows] = min(best[key].get(rows, 9), row["ms"])
+    for (case, version), of in best.items():
+        name = version.removeprefix("wide-").replace("-rows-skewed-once", "")
+        if name in ("x4y4", "x4y4-r72", "x4y8"):
+            yield [f"{case}, {name}", *(f"{of[rows]:.3f}" for rows in (0, 1, 2, 3, 100))]
 
 
 @table
