@@ -29,8 +29,12 @@ constexpr Refusal nothing{"nothing-adjacent",
 
 /// Instructions that one sibling of so many copies may have. Of those of eight and more, none that
 /// is larger has won where versions were timed (docs/results), and ptxas takes seconds for each.
+/// Rows one behind the other are straight code, which ptxas is done with soon.
 std::size_t size_budget(const CoarsenForm &form) {
-  return form.skewed ? 40'000 : form.total() >= 8 ? 10'000 : form.wide ? 30'000 : 100'000;
+  return form.skewed         ? 1'000 * form.total()
+         : form.total() >= 8 ? 10'000
+         : form.wide         ? 30'000
+                             : 100'000;
 }
 
 Proposal proposal_for(const KernelContext &context, const CoarsenShape &shape) {
