@@ -31,7 +31,7 @@ constexpr Refusal nothing{"nothing-adjacent",
 /// is larger has won where versions were timed (docs/results), and ptxas takes seconds for each.
 /// Rows one behind the other are straight code, which ptxas is done with soon.
 std::size_t size_budget(const CoarsenForm &form) {
-  return form.skewed         ? 1'000 * form.total()
+  return form.skewed         ? 1'250 * form.total()
          : form.total() >= 8 ? 10'000
          : form.wide         ? 30'000
                              : 100'000;
