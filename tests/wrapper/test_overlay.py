@@ -144,7 +144,8 @@ class Nvcc(Scratch):
         self.env.pop("CUDA_HOME", None)
 
     def nvcc(self, *words, home=None, **options):
-        result = run([(home or self.dir / "over") / "bin/nvcc", *words], env=self.env, **options)
+        # With C++11 nvcc reads the toolkit's headers in half the time.
+        result = run([(home or self.dir / "over") / "bin/nvcc", "-std=c++11", *words], env=self.env, **options)
         self.assertEqual(result.returncode, 0, result.stderr)
         return result
 
