@@ -357,11 +357,12 @@ bool WidePlanner::is_bounded(Expr number, std::int64_t least, std::int64_t most,
 std::vector<std::vector<WidePlanner::Place>> WidePlanner::near_ones(const Group &group) const {
   const Instance first = group.places.front().at;
   std::map<std::uint32_t, std::int64_t> offsets; // by instruction
-  const bool is_for_all =
+  const bool is_one_place =
       std::all_of(group.places.begin(), group.places.end(), [&](const Place &place) {
         return offsets.try_emplace(place.at.instruction, place.offset).first->second ==
                place.offset;
       });
+  const bool is_for_all = is_one_place && group.places.size() == offsets.size() * form_.total();
   if (is_for_all || !skew_->around(first.instruction))
     return {group.places};
   std::vector<Place> places = group.places;
