@@ -121,8 +121,10 @@ bool WarpCosts::reached_by_facts_alone(BlockId block, std::span<const BlockId> a
   constexpr unsigned deepest = 60; // facts of more branches are not all reported
   const ControlFlowGraph &cfg = facts_.cfg();
   const auto &blocks = cfg.blocks();
-  if (!cfg.reachable(block) || after.empty())
-    return false; // no lanes do, and nothing dominates it
+  if (!cfg.reachable(block)) // no lanes do, and nothing dominates it
+    return false;
+  if (after.empty())
+    return false;
   unsigned depth = 0;
   for (BlockId at = block; at != 0; at = cfg.immediate_dominator(at)) {
     if (++depth > deepest || cfg.irreducible(at))
