@@ -64,8 +64,8 @@ public:
     return known->second;
   }
 
-  /// Sets if blocks, and threads, are independent.
-  void judge(KernelIndependence &result);
+  /// Sets if blocks, and threads, are independent; `ordered` as for blocks_independent().
+  void judge(KernelIndependence &result, bool ordered = false);
 
   const Module &module;
   const Function &kernel;
@@ -178,7 +178,7 @@ bool Ties::is_idle(std::uint32_t barrier) {
   return !(stores[0] && (loads[1] || stores[1])) && !(loads[0] && stores[1]);
 }
 
-void Ties::judge(KernelIndependence &result) {
+void Ties::judge(KernelIndependence &result, bool ordered) {
   bool blocks = true, threads = true;
   const std::vector<bool> unread = facts::unread_atomics(module, kernel);
   for (std::size_t i = 0; i < kernel.instructions.size(); ++i) {
@@ -211,6 +211,7 @@ void Ties::judge(KernelIndependence &result) {
                        Op::sust, Op::suq, Op::griddepcontrol}) ||
         (op == Op::cp && leaves_global_alone(opcode)) ||
         ((op == Op::atom || op == Op::red) && opcode.space == StateSpace::shared) ||
+        (ordered && facts::is_relaxed_atomic(opcode)) ||
         (op == Op::call && calls_driver(module, instruction));
     blocks &= alone || within_block;
     // A reduction that is one step only for the threads of its block counts on which those are.
@@ -221,7 +222,7 @@ void Ties::judge(KernelIndependence &result) {
     threads &= alone && !narrow_scope && opcode.space != StateSpace::shared;
   }
   bool on_arrays = false;
-  blocks &= commute({}, on_arrays);
+  blocks &= ordered || commute({}, on_arrays);
   result.blocks_independent = blocks;
   result.threads_independent = blocks && threads;
 }
@@ -395,9 +396,9 @@ private:
 
 } // namespace
 
-bool blocks_independent(const KernelContext &context) {
+bool blocks_independent(const KernelContext &context, bool ordered) {
   KernelIndependence result;
-  Ties(context).judge(result);
+  Ties(context).judge(result, ordered);
   return result.blocks_independent;
 }
 

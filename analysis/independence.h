@@ -48,7 +48,9 @@ struct KernelIndependence {
 KernelIndependence independence(const facts::KernelContext &context);
 
 /// Only this part: returns true if blocks may run one after the other, in any order, or many of
-/// them by one, if the kernel has no race.
-bool blocks_independent(const facts::KernelContext &context);
+/// them by one, if the kernel has no race and no loop of it waits (emulator/facts/waiting.h).
+/// `ordered`: what it computes may be another thing in another order of blocks, as where a relaxed
+/// atomic tells who was there first; each order that blocks may come in is as good then.
+bool blocks_independent(const facts::KernelContext &context, bool ordered = false);
 
 } // namespace ptxasw::analysis

@@ -2,8 +2,8 @@
 // other and if each step of a copy means what it meant in the kernel:
 //
 //   - nothing ties threads or blocks together (analysis/independence.h, `blocks_independent`): no
-//     atomics whose result is used, nothing ordered or volatile, no fences, no barriers, no
-//     collectives;
+//     atomics whose result is used, no kinds of them whose order matters, nothing ordered or
+//     volatile, no fences, no barriers, no collectives;
 //   - no instruction asks the machine where it runs (lane, warp, multiprocessor, clock), or relies
 //     on which threads are a warp (`ldu`);
 //   - the copies need no room of their own: no shared or local memory, no parameters of calls;
@@ -21,7 +21,9 @@
 // Where blocks stay whole, copy k being a block with all its threads, these may wait for each other
 // and the lanes of its warps may exchange what they have, where all of them come alike
 // (emulator/facts/meeting.cpp). That shared and local memory may be in other places is for the
-// family to show.
+// family to show. A copy does all that its block's threads do, in their order. So relaxed atomics
+// may tell what was there before: that is what they tell in one of the orders in which blocks may
+// come, on which no program may rely.
 //
 // What is not known is in the way.
 
@@ -130,7 +132,7 @@ public:
         add((meetings_of(context_).in_warp(*barrier) ? refusal::uneven_warp : refusal::uneven)
                 .at(instruction(*barrier).line));
     // Says nothing of its own about what is refused above.
-    if (all_.empty() && !blocks_independent(context_))
+    if (all_.empty() && !blocks_independent(context_, whole_))
       add(refusal::depend);
     if (const auto waits = waiting_obstacle(context_))
       add(*waits);
@@ -222,13 +224,14 @@ private:
       return opcode.has(Modifier::warp) ? refusal::warp : refusal::barrier;
     if (is_one_of(op, {Op::shfl, Op::vote, Op::match, Op::redux, Op::elect, Op::activemask}))
       return refusal::warp;
-    const bool reduces = op == Op::red || unread_[at];
-    if (op == Op::atom && !reduces)
-      return refusal::atomic;
+    const bool reduces =
+        op == Op::red || unread_[at] || (whole_ && facts::is_relaxed_atomic(opcode));
     if ((op == Op::red || op == Op::atom) &&
         (opcode.has(Modifier::volatile_) || opcode.has(Modifier::acquire) ||
          opcode.has(Modifier::release) || opcode.has(Modifier::acq_rel)))
       return refusal::ordered;
+    if (op == Op::atom && !reduces)
+      return refusal::atomic;
     if (op == Op::fence || op == Op::membar)
       return refusal::ordered;
     if (op == Op::call)

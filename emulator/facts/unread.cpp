@@ -15,16 +15,20 @@ namespace {
 bool could_be_a_reduction(const Opcode &opcode) {
   static constexpr std::array<std::string_view, 8> operations{"add", "inc", "dec", "min",
                                                               "max", "and", "or",  "xor"};
+  return is_relaxed_atomic(opcode) &&
+         std::any_of(operations.begin(), operations.end(),
+                     [&](std::string_view name) { return opcode.has(name); });
+}
+
+} // namespace
+
+bool is_relaxed_atomic(const Opcode &opcode) {
   static constexpr std::array orders{Modifier::shared_cluster, Modifier::release, Modifier::acq_rel,
                                      Modifier::acquire,        Modifier::async,   Modifier::mmio,
                                      Modifier::volatile_};
   return opcode.op == Op::atom && is_known(opcode) &&
-         std::any_of(operations.begin(), operations.end(),
-                     [&](std::string_view name) { return opcode.has(name); }) &&
          std::none_of(orders.begin(), orders.end(), [&](Modifier one) { return opcode.has(one); });
 }
-
-} // namespace
 
 std::vector<bool> unread_atomics(const Module &module, const Function &function) {
   std::vector<bool> unread(function.instructions.size(), false);

@@ -26,9 +26,7 @@
 // Where a local variable is, `vprintf` may be told as well: it reads what it is to print, and is
 // done with it when it comes back.
 //
-// What is refused: such names in 64 bits or with a number beside them, and, with all atomics, those
-// whose result is read: a copy that waits for another thread's could wait for what that thread does
-// for a later copy.
+// What is refused: such names in 64 bits or with a number beside them.
 
 #include "synth/coarsen/rooms.h"
 
