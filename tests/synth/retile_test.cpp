@@ -416,6 +416,8 @@ TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
   run("steps.ptx", "columns", "x2");
   run("steps.ptx", "staged", "x2");
   run("steps.ptx", "dependent", "x2");
+  run("told.ptx", "slots", "x2");
+  run("told.ptx", "words", "x2");
   run("../wide/points.ptx", "stencil", "wide-x2");
   run("../wide/points.ptx", "four", "wide");
   run("../wide/points.ptx", "rows", "wide-x2y2-neighbours");
