@@ -58,6 +58,8 @@ Json sibling_json(const Sibling &sibling) {
   for (const char axis : sibling.appended_blocks)
     json["append"].push_back(fmt::format("block.{}", axis));
   json["needs"] = needs_json(sibling.needs);
+  if (sibling.any_order)
+    json["any_order"] = true;
   return json;
 }
 
@@ -81,6 +83,11 @@ template <std::size_t N> std::array<std::uint32_t, N> numbers(const Json &json, 
 std::string text(const Json &json) {
   show(json.is_string(), "a text is missing");
   return json.get<std::string>();
+}
+
+bool flag(const Json &json) {
+  show(json.is_boolean(), "neither true nor false");
+  return json.get<bool>();
 }
 
 const Json &list(const Json &json) {
@@ -239,11 +246,8 @@ Sibling read_sibling(const Json &json, const SiblingTable &table,
        {"grid", [&](const Json &value) { sibling.grid = numbers<3>(value, 1); }},
        {"block", [&](const Json &value) { sibling.block = numbers<3>(value, 1); }},
        {"extent", [&](const Json &value) { sibling.extent = numbers<3>(value, 0); }},
-       {"tall",
-        [&](const Json &value) {
-          show(value.is_boolean(), "neither true nor false");
-          sibling.tall = value.get<bool>();
-        }},
+       {"tall", [&](const Json &value) { sibling.tall = flag(value); }},
+       {"any_order", [&](const Json &value) { sibling.any_order = flag(value); }},
        {"rows", [&](const Json &value) { sibling.rows = number(value, 1); }},
        {"code",
         [&](const Json &value) {

@@ -136,6 +136,9 @@ struct Sibling {
   /// Behind those: the same for the extents of its blocks.
   std::vector<char> appended_blocks;
   SiblingNeeds needs;
+  /// What it computes may be another thing in another order of blocks, as of the kernel itself: two
+  /// launches that differ say nothing.
+  bool any_order = false;
   bool operator==(const Sibling &) const = default;
 };
 

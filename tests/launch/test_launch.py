@@ -462,6 +462,13 @@ class Verifying(Case):
         self.assertRegex(done.stderr, f"add: {SIBLING} computes something else: byte 0 of the 4000 at 0x[0-9a-f]+ "
                                       r"\(parameter 0\) is 0x02, and 0x01 after the original")
 
+    def test_what_depends_on_the_order_of_blocks_may_differ(self):
+        log = self.dir / "log"
+        self.good("verify", PTXASW_LAUNCH_MODE="first", PTXASW_LAUNCH_VERIFY="1", SIBLING_WRITES="2", ANY_ORDER="1",
+                  PTXASW_LAUNCH_LOG=str(log))
+        self.assertEqual([line.get("reason") for line in self.log() if line["event"] == "unverified"],
+                         ["what it computes depends on the order of blocks"] * 2)
+
     def test_without_memory_nothing_is_compared(self):
         log = self.dir / "log"
         self.good("verify", PTXASW_LAUNCH_MODE="first", PTXASW_LAUNCH_VERIFY="1", FAKE_FULL="1",

@@ -61,7 +61,7 @@ SiblingTable example() {
   both.needs.extent_multiple = {128, 1, 1};
   Sibling tall = neighbours;
   tall.name += "_tall";
-  tall.tall = true;
+  tall.tall = tall.any_order = true;
   Sibling of_rows = tall;
   of_rows.name += "_in_32x4";
   of_rows.code_of = tall.name;
@@ -222,6 +222,8 @@ TEST_CASE("a sibling with needs that are not understood does not exist") {
   // Rows are for those that may have them, in place of blocks of one row.
   CHECK(left_with("{}", R"("tall": true,)") == 1);
   CHECK(left_with("{}", R"("tall": 1,)") == 0);
+  CHECK(left_with("{}", R"("any_order": true,)") == 1);
+  CHECK(left_with("{}", R"("any_order": 1,)") == 0);
   CHECK(left_with("{}", R"("tall": true, "rows": 2,)") == 0);
   CHECK(left_with("{}", R"("rows": 1,)") == 1);
   CHECK(left_with("{}", R"("rows": 0,)") == 0);

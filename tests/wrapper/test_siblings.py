@@ -82,6 +82,15 @@ class Siblings(Scratch):
         self.assertIn([64, 0, 0], [one.get("extent") for one in said["kernels"][0]["siblings"]])
         self.assertNotIn("resize", run([PTXASW, "siblings", JACOBI]).stdout)
 
+    def test_what_depends_on_the_order_of_blocks(self):
+        numbers = str(JACOBI.parents[1] / "synth/versions/retile/numbers.ptx")
+        run([PTXASW, "siblings", numbers, "-o", "out.ptx", "--retile=x4"])
+        (made,) = tables(Path("out.ptx").read_text())["k"]["siblings"]
+        self.assertIs(made["any_order"], True)
+        verified = run([PTXASW, "verify", numbers, "out.ptx"])
+        self.assertEqual(verified.returncode, 2, verified.stdout)
+        self.assertIn("1 launches not used: what it computes depends on the order of blocks", verified.stdout)
+
     def test_read_only_loads(self):
         words = ["siblings", JACOBI, "--retile=x2", "--cache=nc,nc-apart"]
         result = run([PTXASW, *words, "-o", "out.ptx"])

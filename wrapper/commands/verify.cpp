@@ -415,6 +415,10 @@ std::vector<KernelVerdict> verify_all(const Module &original, const Module &rewr
     for (KernelVerdict &verdict : verify(before, second, options)) {
       if (one.sibling)
         verdict.kernel = one.sibling->name;
+      if (one.sibling && one.sibling->any_order && verdict.kind == KernelVerdict::Kind::differ) {
+        verdict = {.kernel = one.sibling->name, .agreed = verdict.agreed};
+        verdict.unusable["what it computes depends on the order of blocks"] = 1;
+      }
       verdicts.push_back(std::move(verdict));
     }
   }
