@@ -4,6 +4,7 @@
 //
 //     case NAME ENTRY TIMED.cubin EXACT.cubin GX GY GZ BX BY BZ BYTES    (or .ptx)
 //     buffer KIND WORDS        (KIND: 0 floats, 1 any bits, 2 floats 0 and 1, 3 doubles)
+//     texture WORDS    (a buffer of floats, by a texture object of single ones)
 //     int VALUE | float VALUE | double VALUE
 //     shared BYTES             (of a block, as the launch says it; a sibling gets TIMES as many)
 //     sibling VARIANT ENTRY DX DY DZ BX BY BZ AXES TIMES
@@ -40,6 +41,7 @@ void must(CUresult result, const std::string &what) {
 
 struct Argument {
   int kind = -1; ///< of a buffer; -1: bytes
+  bool texture = false;
   size_t words = 0;
   std::vector<char> bytes;
 };
@@ -78,12 +80,20 @@ CUfunction function_of(const std::string &file, const std::string &entry) {
 /// One set of buffers.
 struct Set {
   std::vector<CUdeviceptr> buffers;
+  std::vector<CUtexObject> textures; ///< of the buffers; 0: none
 
   explicit Set(const Case &c) {
     for (const Argument &a : c.arguments)
       if (a.kind >= 0) {
         buffers.push_back(0);
         must(cuMemAlloc(&buffers.back(), a.words * 4), "memory for " + c.name);
+        textures.push_back(0);
+        CUDA_RESOURCE_DESC words{};
+        words.resType = CU_RESOURCE_TYPE_LINEAR;
+        words.res.linear = {buffers.back(), CU_AD_FORMAT_FLOAT, 1, a.words * 4};
+        const CUDA_TEXTURE_DESC as_they_are{};
+        if (a.texture)
+          must(cuTexObjectCreate(&textures.back(), &words, &as_they_are, nullptr), "texture");
       }
     reset(c);
   }
@@ -132,6 +142,9 @@ private:
 
 public:
   void release() {
+    for (CUtexObject texture : textures)
+      if (texture)
+        must(cuTexObjectDestroy(texture), "free");
     for (CUdeviceptr buffer : buffers)
       must(cuMemFree(buffer), "free");
     buffers.clear();
@@ -141,8 +154,12 @@ public:
 void launch(const Case &c, const Sibling &version, CUfunction function, const Set &set) {
   std::vector<void *> arguments;
   size_t at = 0;
-  for (const Argument &a : c.arguments)
-    arguments.push_back(a.kind >= 0 ? (void *)&set.buffers[at++] : (void *)a.bytes.data());
+  for (const Argument &a : c.arguments) {
+    arguments.push_back(a.texture     ? (void *)&set.textures[at]
+                        : a.kind >= 0 ? (void *)&set.buffers[at]
+                                      : (void *)a.bytes.data());
+    at += a.kind >= 0;
+  }
   unsigned grid[3], appended[3];
   for (int i = 0; i < 3; ++i)
     grid[i] = (c.grid[i] + version.divisor[i] - 1) / version.divisor[i];
@@ -306,6 +323,10 @@ int main(int argc, char **argv) {
     } else if (what == "buffer") {
       Argument a;
       words >> a.kind >> a.words;
+      c.arguments.push_back(a);
+    } else if (what == "texture") {
+      Argument a{.kind = 0, .texture = true};
+      words >> a.words;
       c.arguments.push_back(a);
     } else if (what == "int") {
       int value = 0;

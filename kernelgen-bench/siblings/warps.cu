@@ -1,10 +1,12 @@
 // Kernels in which lanes of a warp hand each other values, and kernels whose shared memory has the
 // size that the launch says: norms and softmaxes of rows, sums by shuffles, counts by ballots and
 // by atomics that nobody reads, blocks that reverse their part, a warp for each row of a block, and
-// products by tensor cores. Blocks are whole warps. Two scale an array, and assert or call what
-// they do.
+// products by tensor cores. Blocks are whole warps. Others work on each number of an array: they
+// assert something of it, call what they do, print what is no number, look it up in a texture, take
+// its power or its sine, or number it among its like by an atomic that tells.
 
 #include <cassert>
+#include <cstdio>
 #include <mma.h>
 
 namespace {
@@ -159,4 +161,54 @@ extern "C" __global__ void tensor_products(float *c, const float *a, const float
   load_matrix_sync(right, b + which * 128, 16);
   mma_sync(sums, left, right, sums);
   store_matrix_sync(c + which * 256, sums, 16, mem_row_major);
+}
+
+/// Scales an array, and says which number is none.
+extern "C" __global__ void printed_scale(float *out, const float *in, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  if (in[i] != in[i])
+    printf("%d is no number\n", i);
+  out[i] = 3 * in[i];
+}
+
+/// Scales what a texture has.
+extern "C" __global__ void textured_scale(float *out, cudaTextureObject_t in, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = 3 * tex1Dfetch<float>(in, i);
+}
+
+/// Powers of 2.5, in double precision.
+extern "C" __global__ void powers(float *out, const float *in, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = static_cast<float>(pow(static_cast<double>(in[i]), 2.5));
+}
+
+/// Sines, of which large numbers take a slow path through local memory.
+extern "C" __global__ void sines(float *out, const float *in, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = sinf(in[i]);
+}
+
+/// Gives each number a place among the sixteen of its bin; who comes later takes an old place.
+extern "C" __global__ void binned(float *out, const float *in, int n, int *taken) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  const int bin = (__float_as_int(in[i]) >> 2) & ((1 << 20) - 1);
+  out[bin * 16 + (atomicAdd(&taken[bin], 1) & 15)] = 1;
+}
+
+/// Who comes first to a bin leaves a mark there.
+extern "C" __global__ void claimed(float *out, const float *in, int n, int *taken) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  const int bin = (__float_as_int(in[i]) >> 2) & ((1 << 20) - 1);
+  if (atomicExch(&taken[bin], 1) != 1)
+    out[bin] = 1;
 }
