@@ -7,6 +7,7 @@
 
 #include "emulator/facts/global_index.h"
 #include "emulator/semantics/one_value.h"
+#include "grammar/next.h"
 #include "synth/coarsen/rooms.h"
 #include "synth/coarsen/skew.h"
 #include "synth/coarsen/wide.h"
@@ -58,14 +59,21 @@ Proposal proposal_for(const KernelContext &context, const CoarsenShape &shape) {
   return proposal;
 }
 
-/// Instructions of a sibling at most: the copies together and alone, and for each branch what
-/// leaves.
-std::size_t size_of(const Function &kernel, unsigned copies) {
-  std::size_t branches = 1;
-  for (const Instruction &instruction : kernel.instructions)
-    branches += instruction.guard != no_register;
-  return std::size_t{2} * copies * kernel.instructions.size() +
-         branches * copies * (kernel.registers.size() / 4 + 6);
+/// Instructions of a sibling at most, about: the copies together and alone, and for each branch
+/// what leaves. Where versions were timed to find the budget, a quarter of the registers were taken
+/// for those that are live at a branch, which is too many in large kernels.
+std::size_t size_of(const KernelContext &context, const CoarsenForm &form) {
+  const auto &[module, kernel] = std::tie(context.module, context.kernel);
+  const bool timed = form.wide || form.total() >= 8;
+  return form.total() * context.once(timed ? "size as timed" : "size", [&] {
+    std::size_t size = 2 * kernel.instructions.size();
+    for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i)
+      if (i == 0 || kernel.instructions[i].guard != no_register)
+        size +=
+            6 + (timed ? kernel.registers.size() / 4
+                       : live_before(module, kernel, context.cfg(), context.liveness(), i).size());
+    return size;
+  });
 }
 
 /// Instructions of a sibling where copies go alone and meet again.
@@ -79,8 +87,7 @@ std::size_t detours_size(const Sharing &sharing, unsigned copies) {
 
 /// Returns true if a sibling whose copies share so much and part so would be too large.
 bool is_too_large(const Sharing &sharing, const KernelContext &context, const CoarsenForm &form) {
-  return size_of(context.kernel, form.copies) + detours_size(sharing, form.copies) >
-         size_budget(form);
+  return size_of(context, form) + detours_size(sharing, form.copies) > size_budget(form);
 }
 
 /// Returns true if a kernel asks for what tells the copies along the form's axis apart, and its
@@ -159,7 +166,7 @@ FamilyAnswer propose_vectorise(const KernelContext &context) {
     if (!form.wide || !may_divide(context, form, spread) || !may_be_once(context, form) ||
         (form.along_x > 1 && !has_points))
       continue;
-    if (size_of(kernel, form.total()) > size_budget(form)) {
+    if (size_of(context, form) > size_budget(form)) {
       large = true;
       continue;
     }
