@@ -142,13 +142,19 @@ std::string print(const Module &module, const std::vector<Written> &all) {
   return text;
 }
 
-/// Throws NotProved if something is wrong with the whole.
-void check_whole(const Module &module, const Module &written, std::size_t siblings,
-                 std::size_t tables) {
+/// The functions with a body behind those of the module. Throws NotProved if there are others than
+/// so many siblings, or something else is wrong with the whole.
+std::vector<const Function *> check_whole(const Module &module, const Module &written,
+                                          std::size_t siblings, std::size_t tables) {
   proof::show(written.text().starts_with(module.text()), "the module's own text changed");
-  proof::show(written.functions.size() == module.functions.size() + siblings &&
+  std::vector<const Function *> added;
+  for (std::size_t f = module.functions.size(); f < written.functions.size(); ++f)
+    if (written.functions[f].has_body)
+      added.push_back(&written.functions[f]);
+  proof::show(added.size() == siblings &&
                   written.variables.size() == module.variables.size() + tables,
               "something else was added");
+  return added;
 }
 
 /// Proves all, as they are in a text.
@@ -157,9 +163,10 @@ void prove_all(const Module &module, const std::string &text, std::vector<Writte
   std::size_t tables = 0;
   for (std::size_t i = 0; i < all.size(); ++i)
     tables += i == 0 || all[i].kernel != all[i - 1].kernel;
+  std::vector<const Function *> added;
   const proof::Proved whole = proof::proved([&] {
     proof::show(parsed.has_value(), parsed ? "" : parsed.error().message);
-    check_whole(module, **parsed, all.size(), tables);
+    added = check_whole(module, **parsed, all.size(), tables);
   });
   for (Written &one : all)
     one.proof = whole;
@@ -168,7 +175,7 @@ void prove_all(const Module &module, const std::string &text, std::vector<Writte
   const Module &written = **parsed;
   std::optional<KernelContext> context;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const Function &sibling = written.functions[module.functions.size() + i];
+    const Function &sibling = *added[i];
     if (i == 0 || all[i].kernel != all[i - 1].kernel)
       context.emplace(written, written.functions[all[i].kernel]);
     all[i].proof = sibling.name != all[i].proposal.sibling.name

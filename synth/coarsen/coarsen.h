@@ -227,6 +227,7 @@ public:
     return fmt::format("__ptxasw_passed{}", variable);
   }
   static constexpr const char *said = "%said"; ///< where it is what an assertion says
+  static constexpr const char *told = "%told"; ///< a number of the kernel's block, to be printed
   static constexpr const char *next = "%next";
   /// Which copy goes on alone, where one code is there for all: in place of index() and point().
   static constexpr const char *lone_index = "%lone_index", *lone_point = "%lone_point";

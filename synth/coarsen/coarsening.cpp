@@ -13,6 +13,7 @@ namespace ptxasw::synth {
 namespace {
 
 constexpr unsigned fewest_lone_copies = 8;
+constexpr const char *printed_text = "__ptxasw_said_block"; ///< the name of its variable
 
 } // namespace
 
@@ -110,6 +111,7 @@ std::vector<std::string> Coarsening::lines_of(const CallGroup &group, unsigned k
   std::vector<std::string> lines;
   Renaming saying = names;
   if (group.kind == CallGroup::Kind::assertion) {
+    lines = printed(names);
     const Operand &name = module_.operands(kernel_.instructions[group.special])[1];
     saying.registers[name.reg] = CoarsenNames::said;
     lines.push_back(fmt::format("mov.u64 {}, {}", CoarsenNames::said, said_name(group, k)));
@@ -122,13 +124,71 @@ std::vector<std::string> Coarsening::lines_of(const CallGroup &group, unsigned k
   return lines;
 }
 
-std::string Coarsening::said(const CallGroup &group, unsigned k) const {
-  return fmt::format("{} [ptxasw: the kernel's block {} is {} * that of this version + {}]",
-                     group.text, "xyz"[form_.axis], form_.copies, form_.row_of(k));
-}
-
 std::string Coarsening::said_name(const CallGroup &group, unsigned k) const {
   return fmt::format("__ptxasw_said{}_{}", group.call, k);
+}
+
+std::vector<std::pair<std::string, std::string>> Coarsening::texts() const {
+  std::vector<std::pair<std::string, std::string>> all;
+  if (asserts())
+    all.emplace_back(printed_text, "ptxasw: an assertion fails in the kernel's block [%u,%u,%u]\n");
+  for (const CallGroup &group : calls_.groups)
+    for (unsigned k = 0; group.kind == CallGroup::Kind::assertion && k < copies_; ++k)
+      all.emplace_back(said_name(group, k),
+                       fmt::format("{} [ptxasw: the kernel's block {} is {} * that of this version "
+                                   "+ {}]",
+                                   group.text, "xyz"[form_.axis], form_.copies, form_.row_of(k)));
+  return all;
+}
+
+bool Coarsening::asserts() const {
+  return std::any_of(calls_.groups.begin(), calls_.groups.end(), [](const CallGroup &group) {
+    return group.kind == CallGroup::Kind::assertion;
+  });
+}
+
+// Of `vprintf` both arguments and the result, and the three numbers that it prints.
+std::vector<Variable> Coarsening::find_passed() const {
+  std::vector<Variable> all;
+  for (const Symbol &symbol : passing_)
+    all.push_back(*module_.variable(symbol));
+  if (!asserts())
+    return all;
+  for (const ScalarType type : {ScalarType::b64, ScalarType::b64, ScalarType::b32})
+    all.push_back({.space = StateSpace::param, .type = type});
+  all.push_back({.space = StateSpace::local,
+                 .type = ScalarType::b32,
+                 .count = 3,
+                 .alignment = 8,
+                 .is_array = true});
+  return all;
+}
+
+/// Prints the kernel's block that a copy is.
+std::vector<std::string> Coarsening::printed(const Renaming &names) const {
+  const std::size_t mine = passing_.size();
+  const std::string text = CoarsenNames::passing(mine), numbers = CoarsenNames::passing(mine + 1),
+                    result = CoarsenNames::passing(mine + 2),
+                    place = CoarsenNames::passing(mine + 3);
+  std::vector<std::string> lines;
+  const auto pass = [&](const std::string &as, std::string_view what, std::string_view space) {
+    lines.push_back(fmt::format("mov.u64 {}, {}", CoarsenNames::said, what));
+    lines.push_back(
+        fmt::format("cvta.{}.u64 {}, {}", space, CoarsenNames::said, CoarsenNames::said));
+    lines.push_back(fmt::format("st.param.b64 [{}], {}", as, CoarsenNames::said));
+  };
+  pass(text, printed_text, "global"); // first, as a place is none of the added code that is skipped
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    std::string index = fmt::format("%ctaid.{}", "xyz"[axis]);
+    for (const auto &[special, name] : names.specials)
+      if (special == index)
+        index = name;
+    lines.push_back(fmt::format("mov.u32 {}, {}", CoarsenNames::told, index));
+    lines.push_back(fmt::format("st.local.u32 [{}+{}], {}", place, 4 * axis, CoarsenNames::told));
+  }
+  pass(numbers, place, "local");
+  lines.push_back(fmt::format("call ({}), vprintf, ({}, {})", result, text, numbers));
+  return lines;
 }
 
 /// A load or store of several values, like an instance's own of one.

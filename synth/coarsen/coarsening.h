@@ -62,7 +62,7 @@ protected:
         recomputation_(context, sharing_.by_some()), plan_(std::move(plan)), skew_(context, form),
         merged_(merged_loads(context, form)), rooms_(rooms_of(module_, kernel_)),
         dynamic_(dynamic_rooms_of(module_, kernel_)), calls_(calls_of(context)),
-        passing_(passing_variables(module_, kernel_)), names_(kernel_),
+        passing_(passing_variables(module_, kernel_)), passed_(find_passed()), names_(kernel_),
         alone_at_once_(can_be_alone_at_once()), instead_(kernel_.instructions.size()),
         has_own_(kernel_.registers.size(), false) {
     if (form.once)
@@ -101,16 +101,13 @@ protected:
   /// What stands for all instructions of a call for a copy, which has these names.
   std::vector<std::string> lines_of(const CallGroup &group, unsigned k,
                                     const Renaming &names) const;
-  /// What a copy says in place of the name of its function if an assertion fails: the GPU names the
-  /// version's block beside it.
-  std::string said(const CallGroup &group, unsigned k) const;
+  /// The text of the function's name that a copy passes to an assertion, which also says how the
+  /// kernel's block is found: the GPU names the version's beside it.
   std::string said_name(const CallGroup &group, unsigned k) const;
-  /// Calls `visit(group, k)` for each copy of each assertion.
-  template <typename Visit> void for_each_said(Visit visit) const {
-    for (const CallGroup &group : calls_.groups)
-      for (unsigned k = 0; group.kind == CallGroup::Kind::assertion && k < copies_; ++k)
-        visit(group, k);
-  }
+  /// Does the kernel assert anything?
+  bool asserts() const;
+  /// All texts that assertions say, by the names of their variables.
+  std::vector<std::pair<std::string, std::string>> texts() const;
   /// What stands for the straight code behind a branch of `predicated_` if copies part there, or in
   /// the first thread along x, if it stays.
   std::vector<std::string> predicated_lines(std::uint32_t branch) const;
@@ -130,6 +127,8 @@ protected:
   const std::vector<Symbol> dynamic_; ///< names of memory whose size the launch says
   const Calls &calls_;
   const std::vector<Symbol> passing_; ///< variables for arguments and results
+  /// Those like which a version has some: these, and what an assertion prints the block by.
+  const std::vector<Variable> passed_;
   const CoarsenNames names_;
   const bool alone_at_once_;
   std::vector<std::optional<std::uint32_t>>
@@ -152,6 +151,8 @@ private:
   std::string access(const Instance &instance, std::int64_t displacement,
                      const std::vector<std::string> &values) const;
   bool can_be_alone_at_once() const;
+  std::vector<Variable> find_passed() const;
+  std::vector<std::string> printed(const Renaming &names) const;
 };
 
 } // namespace ptxasw::synth

@@ -44,9 +44,7 @@ void CoarsenTexts::check_header() const {
 
 // A variable for each copy in place of each of the kernel's.
 void CoarsenTexts::check_rooms() const {
-  std::size_t next = rooms_.size() * copies_ + passing_.size();
-  for_each_said([&](const CallGroup &, unsigned) { ++next; });
-  if (sibling_.variables.size() != next)
+  if (sibling_.variables.size() != rooms_.size() * copies_ + passed_.size() + texts().size())
     fail("it has not one variable for each copy");
   if (!rooms_fit(rooms_, copies_))
     fail("it has too much shared or local memory");
@@ -68,28 +66,31 @@ void CoarsenTexts::check_passing(std::size_t next) const {
     for (const Function &function : module_.functions)
       if (function.name == variable.name)
         fail("a variable has the name of a function");
-  for (std::size_t i = 0; i < passing_.size(); ++i, ++next) {
-    const Variable &variable = sibling_.variables[next], &own = *module_.variable(passing_[i]);
-    if (variable.name != CoarsenNames::passing(i) || variable.space != StateSpace::param ||
+  for (const Function &function : module_.functions)
+    if (asserts() && function.name == "vprintf" && function.linkage != Linkage::external)
+      fail("what prints is not the driver's");
+  for (std::size_t i = 0; i < passed_.size(); ++i, ++next) {
+    const Variable &variable = sibling_.variables[next], &own = passed_[i];
+    if (variable.name != CoarsenNames::passing(i) || variable.space != own.space ||
         variable.type != own.type || variable.vector != own.vector || own.vector != 1 ||
         variable.count != own.count || variable.is_array != own.is_array ||
         variable.alignment != own.alignment || variable.linkage != Linkage::internal ||
         variable.initializer.size() != 0)
       fail("a variable for arguments is not like the kernel's");
   }
-  for_each_said([&](const CallGroup &group, unsigned k) {
+  for (const auto &[name, words] : texts()) {
     const Variable &variable = sibling_.variables[next++];
-    const std::string text = said(group, k) + '\0';
+    const std::string text = words + '\0';
     const auto is_one = [](const InitialValue &value, char one) {
       return value.symbol == no_index && value.bits == static_cast<unsigned char>(one);
     };
-    if (variable.name != said_name(group, k) || variable.space != StateSpace::global ||
+    if (variable.name != name || variable.space != StateSpace::global ||
         variable.type != ScalarType::b8 || variable.vector != 1 || variable.has_rows ||
         variable.count != text.size() || variable.linkage != Linkage::internal ||
         !std::equal(variable.values.begin(), variable.values.end(), text.begin(), text.end(),
                     is_one))
       fail("not what an assertion says");
-  });
+  }
 }
 
 void CoarsenTexts::assign_roles() {

@@ -52,7 +52,7 @@
 //
 // What belongs to a call stands together for each copy (synth/calls.h), and all use the same
 // variables for arguments. What an assertion of a copy says names the function, and how the
-// kernel's block is found (said()).
+// kernel's block is found; before it, `vprintf` says which one it is.
 //
 // A copy's own instructions keep their order, all of them; only those of different copies, of
 // different blocks that is, move past each other.
@@ -71,6 +71,10 @@
 namespace ptxasw::synth {
 namespace {
 
+/// May stand in a module several times.
+constexpr const char *declared_print =
+    ".extern .func (.param .b32 result) vprintf (.param .b64 text, .param .b64 numbers);\n";
+
 /// What a version has before any of the kernel's instructions: its header, its declarations, and
 /// the place that each copy has.
 class CoarsenPrologue : protected Coarsening {
@@ -87,7 +91,8 @@ protected:
     if (form_.counts_rows())
       appended.insert(appended.end(),
                       {rows_parameter("grid") + "\n", rows_parameter("block") + "\n"});
-    return same_launch_header(module_, kernel_, proposal_.sibling.name, appended,
+    return (texts().empty() ? "" : declared_print) +
+           same_launch_header(module_, kernel_, proposal_.sibling.name, appended,
                               proposal_.registers, true);
   }
 
@@ -122,15 +127,15 @@ protected:
       for (unsigned k = 0; k < copies_; ++k)
         out_.declare_variable(rooms_[room].space == StateSpace::shared ? "shared" : "local",
                               room_name(room, k), rooms_[room].bytes, rooms_[room].alignment);
-    for (std::size_t i = 0; i < passing_.size(); ++i)
-      out_.declare_like(*module_.variable(passing_[i]), CoarsenNames::passing(i));
-    bool says = false;
-    for_each_said([&](const CallGroup &group, unsigned k) {
-      out_.declare_text(said_name(group, k), said(group, k));
-      says = true;
-    });
-    if (says)
-      out_.declare(CoarsenNames::said, ScalarType::b64);
+    for (std::size_t i = 0; i < passed_.size(); ++i)
+      out_.declare_like(passed_[i], CoarsenNames::passing(i));
+    const auto texts = this->texts();
+    for (const auto &[name, text] : texts)
+      out_.declare_text(name, text);
+    if (texts.empty())
+      return;
+    out_.declare(CoarsenNames::said, ScalarType::b64);
+    out_.declare(CoarsenNames::told, ScalarType::b32);
   }
 
   /// The name of a new predicate.

@@ -803,6 +803,20 @@ TEST_CASE("what belongs to a call is each copy's own, and an assertion names the
   CHECK_FALSE(proved(".param .b64 __ptxasw_passed0;", ".local .b64 __ptxasw_passed0;"));
   CHECK_FALSE(
       proved(".param .b64 __ptxasw_passed0;", ".param .b64 __ptxasw_passed0; .param .b64 more;"));
+  // Before that it prints which one it is.
+  CHECK_FALSE(proved("mov.u32 %told, %block1", "mov.u32 %told, %block0"));
+  CHECK_FALSE(proved("+8], %told", "+0], %told"));
+  CHECK_FALSE(proved("), vprintf, (", "), another, ("));
+  CHECK_FALSE(proved(bytes("[%u,"), bytes("[%d,")));
+  CHECK_FALSE(proved(".align 8 .b32 __ptxasw_passed", ".align 4 .b32 __ptxasw_passed"));
+  std::string before = one.before;
+  const std::size_t print = before.rfind(".extern .func (.param .b32 result) vprintf");
+  REQUIRE(print != std::string::npos);
+  before.replace(print, 7, "").replace(before.rfind(';'), 1, " { ret; }");
+  const auto own_print = parsed(before + one.sibling + one.after);
+  CHECK_FALSE(prove_coarsen({*own_print, function(*own_print, "sure")},
+                            function(*own_print, one.proposal.sibling.name), one.proposal)
+                  .has_value());
   // Two copies' calls, one within the other.
   const Written both = write_one(text, "called", "x2");
   const std::string given = "st.param.b32 [__ptxasw_passed0], %c0_i;\n";
