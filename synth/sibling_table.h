@@ -87,13 +87,18 @@ struct IndexBound {
   bool operator==(const IndexBound &) const = default;
 };
 
+/// Where copies of a kernel divide dynamic shared memory, what each has is a multiple of this,
+/// bytes: the size of the kernel's launch, rounded up. So an address that is a multiple of a power
+/// of two in the first copy's is one in all, up to this one.
+inline constexpr std::uint32_t dynamic_part = 128;
+
 /// What must hold for a launch of the kernel so that a sibling may take its place. Cooperative
 /// launches and clusters never may.
 struct SiblingNeeds {
   std::vector<std::array<std::uint32_t, 3>> blocks; ///< one of these shapes; empty: any
   std::optional<std::uint32_t> max_block;           ///< threads at most
-  /// Dynamic shared memory: as much as the kernel has (1), this many times as much, or there must
-  /// be none (0).
+  /// Dynamic shared memory: as much as the kernel has (1), this many times as much, rounded up to a
+  /// multiple of `dynamic_part` each time, or there must be none (0).
   std::uint32_t dynamic_shared = 1;
   std::vector<ArgumentAlignment> aligned;
   std::vector<ArgumentDivisor> divisible;
@@ -141,6 +146,13 @@ struct Sibling {
   bool any_order = false;
   bool operator==(const Sibling &) const = default;
 };
+
+/// The bytes of dynamic shared memory of a sibling's launch for one of the kernel with so many.
+inline std::uint64_t dynamic_shared_of(const SiblingNeeds &needs, std::uint32_t bytes) {
+  const std::uint64_t part =
+      (std::uint64_t{bytes} + dynamic_part - 1) / dynamic_part * dynamic_part;
+  return needs.dynamic_shared == 1 ? bytes : needs.dynamic_shared * part;
+}
 
 struct SiblingTable {
   std::string kernel;

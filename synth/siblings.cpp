@@ -312,6 +312,7 @@ StandIn stand_in(const Sibling &sibling) {
   for (const char axis : sibling.appended_blocks)
     result.appended_blocks.push_back(axis - 'x');
   result.dynamic_shared = sibling.needs.dynamic_shared;
+  result.dynamic_part = dynamic_part;
   // Of points along x it is said how many there may be.
   result.whole_x |= sibling.needs.max_extent[0] != SiblingNeeds{}.max_extent[0];
   return result;

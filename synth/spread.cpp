@@ -60,9 +60,6 @@ constexpr Refusal not_used{"axis-unused",
 constexpr Refusal version{"version", "PTX before 3.0, in which functions may share registers"};
 constexpr Refusal control_flow{"control-flow", "the target of a branch is unknown"};
 constexpr Refusal cluster{"cluster", "the kernel is made for clusters of blocks"};
-constexpr Refusal matrix_in_room{"shared-address",
-                                 "matrices in shared memory may lie at addresses of "
-                                 "32 bytes, and those of copies at 16"};
 constexpr Refusal generic_shared{"shared-address",
                                  "a generic address of shared memory may be of any variable"};
 constexpr Refusal shared_memory{"shared-memory", "each block needs shared memory of its own"};
@@ -195,27 +192,12 @@ private:
     return std::nullopt;
   }
 
-  /// Returns true if `wmma` may load or store a matrix in shared memory: it has to be aligned to 32
-  /// bytes (PTX ISA 9.7.14.3), and a copy's shared memory begins at a multiple of 16.
-  bool may_be_in_room(const Opcode &opcode) const {
-    const auto is_shared = [](const Variable &variable) {
-      return variable.space == StateSpace::shared;
-    };
-    const bool moves =
-        opcode.text.starts_with("wmma.load") || opcode.text.starts_with("wmma.store");
-    return moves && opcode.space != StateSpace::global &&
-           (std::any_of(kernel_.variables.begin(), kernel_.variables.end(), is_shared) ||
-            std::any_of(module_.variables.begin(), module_.variables.end(), is_shared));
-  }
-
   std::optional<Refusal> instruction_obstacle(std::uint32_t at) const {
     const Instruction &one = instruction(at);
     const Opcode &opcode = module_.opcode(one);
     const Op op = opcode.op;
     if (whole_ && facts::is_barrier_of_all(module_, one))
       return std::nullopt;
-    if (whole_ && op == Op::wmma && may_be_in_room(opcode))
-      return refusal::matrix_in_room;
     if (calls_ && calls_->of(at))
       return std::nullopt;
     if (whole_ && meets_in_warp_[at])

@@ -211,6 +211,8 @@ DrawnLaunch Verifier::finish(LaunchCandidate candidate) {
   uncut(candidate);
   DrawnLaunch drawn =
       finish_launch(kernel_, slots_, candidate, dynamic_shared_, options_.reassociate, random_);
+  if (dynamic_shared_ && options_.dynamic_shared)
+    drawn.launch.dynamic_shared = *options_.dynamic_shared;
   if (whole_grid_)
     drawn.launch.blocks.clear();
   return drawn;

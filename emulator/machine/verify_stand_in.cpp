@@ -102,7 +102,8 @@ void Verifier::uncut(LaunchCandidate &candidate) {
 void Verifier::stand_in(const Extents &grid, WarpLaunch &launch) const {
   const StandIn &how = *options_.stand_in;
   const Extents own_block = launch.block;
-  launch.dynamic_shared *= how.dynamic_shared;
+  const std::uint32_t part = how.dynamic_shared == 1 ? 1 : how.dynamic_part;
+  launch.dynamic_shared = (launch.dynamic_shared + part - 1) / part * part * how.dynamic_shared;
   launch.grid = divided(how.divisor, grid, true);
   launch.block = divided(how.block_divisor, launch.block, false);
   const std::uint32_t rows = rows_of(how, other_, grid, own_block);

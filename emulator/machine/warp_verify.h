@@ -55,7 +55,9 @@ struct StandIn {
   std::uint32_t block_x = 0;
   std::uint32_t multiple_x = 1;     ///< of which the kernel's threads along x must be one
   std::vector<int> appended_blocks; ///< as `appended_grids`, and behind them: extents of its blocks
-  std::uint32_t dynamic_shared = 1; ///< so many times the kernel's dynamic shared memory
+  /// So many times the kernel's dynamic shared memory, if there are several each time rounded up to
+  /// a multiple of so many bytes.
+  std::uint32_t dynamic_shared = 1, dynamic_part = 1;
 };
 
 /// How hard to try.
@@ -66,6 +68,9 @@ struct VerifyOptions {
                       ///< must be usable
   unsigned schedules = 3; ///< random schedules per launch, besides the two regular ones
   std::uint64_t seed = 1;
+  /// Bytes of dynamic shared memory of each launch, where a kernel has any; nothing: enough for
+  /// most.
+  std::optional<std::uint32_t> dynamic_shared;
   std::uint64_t step_limit = 2'000'000; ///< thread-instructions per run
   /// Thread-instructions per kernel, of all its runs together, after which nothing more is tried.
   std::uint64_t work = 600'000'000;

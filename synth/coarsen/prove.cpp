@@ -64,12 +64,12 @@
 // what several threads of a copy do to its shared memory is ordered by nothing but each thread's
 // own order, which is kept, so any interleaving with other copies is one that the block could have
 // had by itself: a copy's instructions touch only its own variables (rooms.cpp), those in local
-// memory among them, checked here to be
-// other ones for each copy, of the same size, or parts of the dynamic memory, of which the table
-// has launches ask for K times as much, each as large as the kernel's. Where copies part while
-// barriers follow and other threads may be in lockstep, they do not go on to their ends: from this
-// branch each goes alone, one after the other, to where all ways meet, with no barrier before it;
-// no register that copies share is written there, so all are together again.
+// memory among them, checked here to be other ones for each copy, of the same size, or parts of the
+// dynamic memory, of which the table has launches ask for K times as much, each as large as the
+// kernel's at least. Where copies part while barriers follow and other threads may be in lockstep,
+// they do not go on to their ends: from this branch each goes alone, one after the other, to where
+// all ways meet, with no barrier before it; no register that copies share is written there, so all
+// are together again.
 //
 // What belongs to a call (synth/calls.h) stands for a copy as a whole, so no other copy's arguments
 // come between, and what it gives goes to registers that the copy has for itself. With the same
@@ -188,7 +188,7 @@ protected:
     require(dynamic_.empty() || std::has_single_bit(copies_), 0, "not the parts of the memory");
     const Expr part = pool_.lshr(replay_.special("%dynamic_smem_size"),
                                  number(static_cast<unsigned>(std::countr_zero(copies_))));
-    const Expr size = pool_.bit_and(part, number(~15u));
+    const Expr size = pool_.bit_and(part, number(~(dynamic_part - 1)));
     for (unsigned k = 0; k < copies_; ++k) {
       for (const auto &[special, name] : together_[k].specials)
         holds(name, instead_of(special, k));

@@ -15,10 +15,15 @@
 // variables and of accesses to it.
 //
 // Of memory whose size the launch says there is K times as much: copy k begins k times that size
-// behind the kernel's beginning. As the size is a multiple of 16 (fit.cpp), and no name of it asks
-// for more than that, each copy's lies as the kernel's does. Its names may be one place; then they
-// are one in each copy, too. A name is an operand of 32 bits, or the base of an access: a register
-// of 32 bits can stand there in its place.
+// behind the kernel's beginning. As the size is rounded up to a multiple of `dynamic_part`, and no
+// name of it asks for more than that, each copy's lies as the kernel's does. Its names may be one
+// place; then they are one in each copy, too. A name is an operand of 32 bits, or the base of an
+// access: a register of 32 bits can stand there in its place.
+//
+// What `wmma` loads and stores has to lie at a multiple of 32 bytes (PTX ISA 9.7.14.3). That the
+// kernel's does follows from the alignment of variables that ask for as much. If there are others,
+// it may hang on where they happen to lie; all that is known of that is that the memory whose size
+// the launch says begins at the same place in kernel and version if nothing lies before it.
 //
 // A generic address of local memory may be made what it was again (`cvta.to.local`), and nothing
 // else.
@@ -32,6 +37,7 @@
 
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
+#include "synth/sibling_table.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -44,11 +50,17 @@ namespace {
 /// kernels rely on it that read four floats of it at once.
 constexpr unsigned widest_access = 16;
 
+/// That of a matrix.
+constexpr unsigned matrix_alignment = 32;
+
 constexpr Refusal unsized{"shared-memory",
                           "shared memory of a size or alignment that is not known"};
 constexpr Refusal far{"shared-address",
                       "an address in memory whose size the launch says, in 64 bits or with a "
                       "number beside it"};
+constexpr Refusal matrix{"shared-address",
+                         "matrices in shared memory must lie at multiples of 32 bytes, and the "
+                         "kernel's variables do not ask for that"};
 constexpr Refusal of_others{"shared-memory", "shared memory of other blocks"};
 constexpr Refusal no_place{"shared-address",
                            "an address in shared memory is more than the place of an access"};
@@ -65,6 +77,10 @@ const Variable *variable_in(const Module &module, const Operand &operand, StateS
 
 unsigned natural_alignment(const Variable &variable) {
   return std::max(1u, bit_width(variable.type) / 8) * variable.vector;
+}
+
+unsigned asked_alignment(const Variable &variable) {
+  return std::max(variable.alignment, natural_alignment(variable));
 }
 
 /// Returns true if the launch says how much memory a variable has.
@@ -233,6 +249,28 @@ void for_each_operand(const Module &module, const Function &kernel,
     });
 }
 
+/// Returns true if `wmma` may load or store a matrix in shared memory.
+bool may_move_matrix(const Opcode &opcode) {
+  return (opcode.text.starts_with("wmma.load") || opcode.text.starts_with("wmma.store")) &&
+         opcode.space != StateSpace::global;
+}
+
+/// Returns true if what lies at a multiple of `alignment` in the kernel's shared memory does so in
+/// each copy's, too.
+bool lie_alike(const Module &module, const Function &kernel, unsigned alignment) {
+  const std::vector<Room> rooms = rooms_of(module, kernel);
+  const std::vector<Symbol> dynamic = dynamic_rooms_of(module, kernel);
+  const auto asks = [&](const Symbol &name) {
+    return asked_alignment(*module.variable(name)) >= alignment;
+  };
+  return std::all_of(rooms.begin(), rooms.end(),
+                     [&](const Room &room) {
+                       return room.space != StateSpace::shared || asks(room.symbol);
+                     }) &&
+         (!has_rooms(rooms, StateSpace::shared) ||
+          std::all_of(dynamic.begin(), dynamic.end(), asks));
+}
+
 } // namespace
 
 std::vector<Room> rooms_of(const Module &module, const Function &kernel) {
@@ -246,9 +284,8 @@ std::vector<Room> rooms_of(const Module &module, const Function &kernel) {
     const Symbol &symbol = module.symbol(operand);
     if (std::none_of(rooms.begin(), rooms.end(),
                      [&](const Room &room) { return room.symbol == symbol; }))
-      rooms.push_back(
-          {symbol, variable->space, variable->size(),
-           std::max({variable->alignment, natural_alignment(*variable), widest_access})});
+      rooms.push_back({symbol, variable->space, variable->size(),
+                       std::max(asked_alignment(*variable), widest_access)});
   });
   return rooms;
 }
@@ -297,7 +334,7 @@ std::vector<Refusal> rooms_obstacles(const Module &module, const Function &kerne
   const std::vector<Symbol> dynamic = dynamic_rooms_of(module, kernel);
   for (const Symbol &room : dynamic) {
     const Variable &variable = *module.variable(room);
-    if (std::max(variable.alignment, natural_alignment(variable)) > widest_access)
+    if (asked_alignment(variable) > dynamic_part)
       add_kind(all, unsized);
   }
   // `%dynamic_smem_size` is of PTX 4.1.
@@ -311,6 +348,10 @@ std::vector<Refusal> rooms_obstacles(const Module &module, const Function &kerne
       add_kind(all,
                (opcode.has(Modifier::shared_cluster) ? of_others : no_place).at(instruction.line));
   }
+  const bool keeps_matrices = lie_alike(module, kernel, matrix_alignment);
+  for (const Instruction &instruction : kernel.instructions)
+    if (!keeps_matrices && may_move_matrix(module.opcode(instruction)))
+      add_kind(all, matrix.at(instruction.line));
   for (const Instruction &instruction : kernel.instructions)
     if (!addresses.has_near_names(instruction))
       add_kind(all, far.at(instruction.line));

@@ -47,8 +47,9 @@
 // there. What is wide (wide.h) is one load into registers of its own, %w0_0 and on, of
 // which each load is a mov, or one store.
 //
-// Of memory whose size the launch says there is K times as much (%dynamic_smem_size); copy k has
-// what begins k parts of it behind the beginning, at %begin0_k in place of the variable's name.
+// Of memory whose size the launch says there is K times as much, rounded up (%dynamic_smem_size);
+// copy k has what begins k parts of it behind the beginning, at %begin0_k in place of the
+// variable's name.
 //
 // What belongs to a call stands together for each copy (synth/calls.h), and all use the same
 // variables for arguments. What an assertion of a copy says names the function, and how the
@@ -252,7 +253,7 @@ protected:
       word(name);
     out_.write("mov.u32 %dynamic, %dynamic_smem_size");
     out_.write("shr.u32 %part, %dynamic, {}", std::countr_zero(copies_));
-    out_.write("and.b32 %size, %part, {}", 0xfffffff0);
+    out_.write("and.b32 %size, %part, {}", ~(dynamic_part - 1));
     for (std::size_t room = 0; room < dynamic_.size(); ++room) {
       word(fmt::format("%begin{}", room));
       out_.write("mov.u32 %begin{}, {}", room, dynamic_[room].name);

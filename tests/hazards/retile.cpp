@@ -29,6 +29,7 @@ constexpr VersionFamily retiled{
 struct Asked {
   const TrapOptions &options;
   TrapReport &report;
+  VersionFamily family = retiled;
 };
 
 /// A block that a variant can be made for.
@@ -178,7 +179,7 @@ std::vector<std::string> variants_like(const std::string &variant) {
 void check_beside(const Trap &trap, const std::vector<std::string> &variants, Asked &run) {
   if (trap.has("written"))
     run.report.say(trap.name, "written",
-                   fault_of_written(retiled, trap.text, variants, run.options));
+                   fault_of_written(run.family, trap.text, variants, run.options));
   else if (trap.has("absent"))
     run.report.say(trap.name, "absent", check_absent(trap.text, variants.front()));
   else
@@ -188,7 +189,8 @@ void check_beside(const Trap &trap, const std::vector<std::string> &variants, As
   if (trap.value("naive") == "differs")
     run.report.say(trap.name, "naive", check_naive(trap.text));
   if (!trap.twin.empty())
-    run.report.say(trap.name, "twin", fault_of_written(retiled, trap.twin, variants, run.options));
+    run.report.say(trap.name, "twin",
+                   fault_of_written(run.family, trap.twin, variants, run.options));
 }
 
 void check_inside(const Trap &trap, const std::vector<std::string> &variants, Asked &run) {
@@ -218,6 +220,8 @@ void check_retiled(const Trap &trap, const TrapOptions &options, TrapReport &rep
   if (trap.has("written") + trap.has("absent") + trap.has("refused") != 1)
     throw std::runtime_error("the head says none of `written`, `absent` and `refused`, or several");
   Asked run{options, report};
+  if (trap.has("shared"))
+    run.family.dynamic_shared = static_cast<std::uint32_t>(std::stoul(trap.value("shared")));
   (options.in_kernel ? check_inside : check_beside)(trap, variants, run);
 }
 

@@ -9,10 +9,10 @@ namespace ptxasw::test {
 namespace {
 
 /// Every key of every family.
-constexpr std::string_view keys[] = {"hazard",      "twin",        "note",          "launch",
-                                     "twin-launch", "shapes",      "naive",         "expect",
-                                     "alone",       "twin-expect", "refused",       "written",
-                                     "absent",      "variants",    "in the kernel", "without"};
+constexpr std::string_view keys[] = {"hazard",  "twin",    "note",   "launch",   "twin-launch",
+                                     "shapes",  "naive",   "expect", "alone",    "twin-expect",
+                                     "refused", "written", "absent", "variants", "in the kernel",
+                                     "without", "shared"};
 
 void add_to_head(Trap &trap, const std::string &line) {
   const std::size_t colon = std::min(line.find(": "), line.size());

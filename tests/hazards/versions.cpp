@@ -124,6 +124,7 @@ KernelVerdict compare(const VersionFamily &family, const Module &written, const 
   how.schedules = 1;
   how.small = true;
   how.step_limit = family.step_limit;
+  how.dynamic_shared = family.dynamic_shared;
   return verify(written, written, how).at(0);
 }
 

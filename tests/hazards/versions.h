@@ -6,6 +6,7 @@
 #include "family.h"
 #include "synth/siblings.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@ struct VersionFamily {
   std::string_view name;
   unsigned runs = 12, search = 400;
   std::uint64_t step_limit = 400'000;
+  std::optional<std::uint32_t> dynamic_shared = {}; ///< bytes in each launch; nothing: as it comes
   /// Each line of a version must be executed: all of its ways.
   bool to_the_last_line = true;
   /// Only lines with this in them must: of two copies of a kernel, each has ways that it never

@@ -51,6 +51,8 @@ constexpr Result success = 0, invalid_value = 1, no_context = 201, invalid_handl
                  not_found = 500, not_ready = 600, refused = 701, capture_unsafe = 900,
                  capture_implicit = 906;
 void *const legacy = reinterpret_cast<void *>(1); ///< CU_STREAM_LEGACY
+/// Bytes that a block may have: of any function, and of one that is allowed them.
+constexpr int default_shared = 49152, most_shared = 232448;
 
 struct Owner;
 
@@ -63,6 +65,8 @@ struct Function {
   int writes = 0;
   std::vector<int> parameters;
   bool loaded = false; ///< its code
+  /// Bytes of dynamic shared memory that it may be launched with, by device; a module has one.
+  int most_dynamic[2] = {default_shared, default_shared};
 };
 
 struct Context {
@@ -351,14 +355,30 @@ Result get_global(std::uint64_t *address, std::size_t *bytes, void *handle, cons
   return success;
 }
 
-Result attribute(int *value, int number, Function *function) {
+Result attribute(int *value, int number, Function *function, int device = 0) {
   if (!function)
     return invalid_handle;
-  *value = number == 0 ? (function->name.find("narrow") != std::string::npos ? 128 : 1024) : 0;
+  *value = number == 0   ? (function->name.find("narrow") != std::string::npos ? 128 : 1024)
+           : number == 8 ? function->most_dynamic[device]
+                         : 0;
   // FAKE_LOCAL: the local memory of kernels that are no versions.
   if (const char *const local = std::getenv("FAKE_LOCAL");
       local && number == 3 && function->name.find("__ptxasw_") == std::string::npos)
     *value = std::atoi(local);
+  return success;
+}
+
+Result set_attribute(Function *function, int number, int value, int device) {
+  if (!function)
+    return invalid_handle;
+  const std::lock_guard lock(mutex);
+  if (number != 8 || value > most_shared || value < 0)
+    return invalid_value;
+  if (!refuse.empty() && function->name.find(refuse) != std::string::npos)
+    return refused;
+  note("allow " + function->name + " " + std::to_string(value) + " device" +
+       std::to_string(device));
+  function->most_dynamic[device] = value;
   return success;
 }
 
@@ -430,6 +450,8 @@ Result launch(const char *door, void *handle, const unsigned *grid, const unsign
   if (!function)
     return invalid_handle;
   if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0 || block[0] * block[1] * block[2] == 0)
+    return invalid_value;
+  if (static_cast<int>(shared) > function->most_dynamic[function->kind == 2 ? current->device : 0])
     return invalid_value;
   if (!refuse.empty() && function->name.find(refuse) != std::string::npos)
     return refused;
@@ -674,7 +696,10 @@ Result cuGreenCtxDestroy(void *) { return success; }
 Result cuDeviceGetAttribute(int *value, int number, int) {
   const char *const given = std::getenv("FAKE_SM");
   const int sm = given ? std::atoi(given) : 90;
-  *value = number == 75 ? sm / 10 : number == 76 ? sm % 10 : 2; // the last: multiprocessors
+  *value = number == 75   ? sm / 10
+           : number == 76 ? sm % 10
+           : number == 97 ? most_shared
+                          : 2; // multiprocessors
   return success;
 }
 Result cuDeviceGetCount(int *count) {
@@ -764,6 +789,12 @@ Result cuFuncGetModule(void **module, void *handle) {
 Result cuFuncGetAttribute(int *value, int number, void *handle) {
   return attribute(value, number, function_of(handle));
 }
+Result cuFuncSetAttribute(void *handle, int number, int value) {
+  return set_attribute(function_of(handle), number, value, 0);
+}
+Result cuKernelSetAttribute(int number, int value, void *handle, int device) {
+  return set_attribute(function_of(handle), number, value, device);
+}
 // Both load code.
 Result cuFuncLoad(void *handle) {
   load_slowly();
@@ -789,8 +820,8 @@ Result cuKernelGetLibrary(void **library, void *handle) {
   *library = function->owner;
   return success;
 }
-Result cuKernelGetAttribute(int *value, int number, void *handle, int) {
-  return attribute(value, number, function_of(handle));
+Result cuKernelGetAttribute(int *value, int number, void *handle, int device) {
+  return attribute(value, number, function_of(handle), device);
 }
 
 Result cuMemAlloc_v2(std::uint64_t *memory, std::size_t bytes) {

@@ -315,16 +315,23 @@ TEST_CASE("every need is looked at") {
   CHECK(outcome() == Outcome::sibling);
   l.shared_bytes = 153;
   CHECK(outcome() == Outcome::dynamic_shared);
+  CHECK(words() == "it would need 49153 bytes of shared memory, and 49152 are there");
   // Each of the parts of what is divided begins as the first one does.
-  limits = {1024, 1000};
+  limits = {1024, 1024};
   needs.dynamic_shared = 4;
-  l.shared_bytes = 160;
+  l.shared_bytes = 11905;
   CHECK(outcome() == Outcome::sibling);
-  l.shared_bytes = 152;
-  CHECK(outcome() == Outcome::dynamic_shared);
   l.shared_bytes = 12032; // 48 KB with what the sibling has of its own
   CHECK(outcome() == Outcome::sibling);
-  l.shared_bytes = 12048;
+  l.shared_bytes = 12033;
+  CHECK(outcome() == Outcome::dynamic_shared);
+  CHECK(words() == "it would need 49664 bytes of shared memory, and 49152 are there");
+  // What the sibling can be allowed.
+  limits.most_shared = 232448;
+  CHECK(outcome() == Outcome::sibling);
+  l.shared_bytes = 57856;
+  CHECK(outcome() == Outcome::sibling);
+  l.shared_bytes = 57857;
   CHECK(outcome() == Outcome::dynamic_shared);
   // No wrap-around on the way.
   needs.dynamic_shared = 9999;
@@ -343,6 +350,27 @@ TEST_CASE("every need is looked at") {
   l.grid.z = 1;
   limits.static_shared = 60000;
   CHECK(outcome() == Outcome::sibling);
+}
+
+TEST_CASE("each copy's part of dynamic shared memory is rounded up") {
+  Values values;
+  SiblingTable t = table();
+  Launch l = launch_of(values);
+  Arguments arguments;
+  REQUIRE(find_arguments(l, t, arguments));
+  const auto shared = [&](std::uint32_t copies, unsigned bytes) {
+    t.siblings[0].needs.dynamic_shared = copies;
+    l.shared_bytes = bytes;
+    SiblingLaunch made;
+    REQUIRE(made.prepare(l, arguments, t, t.siblings[0]));
+    return made.shared_bytes;
+  };
+  CHECK(shared(1, 500) == 500); // nothing is divided
+  CHECK(shared(4, 0) == 0);
+  CHECK(shared(4, 1) == 512);
+  CHECK(shared(4, 128) == 512);
+  CHECK(shared(4, 129) == 1024);
+  CHECK(shared(8, 58001) == 464896);
 }
 
 TEST_CASE("a launch that the driver would refuse is left to it") {
@@ -366,6 +394,18 @@ TEST_CASE("a launch that the driver would refuse is left to it") {
   own.max_threads = 255; // `.maxntid`
   CHECK(own_fault(l, own) == Outcome::block_size);
   own.max_threads = 1024;
+  own.static_shared = 1000;
+  l.shared_bytes = 48152;
+  CHECK(own_fault(l, own) == Outcome::sibling);
+  l.shared_bytes = 48153;
+  CHECK(own_fault(l, own) == Outcome::dynamic_shared);
+  own.most_shared = 60000;
+  CHECK(own_fault(l, own) == Outcome::sibling);
+  l.shared_bytes = std::numeric_limits<unsigned>::max(); // no wrap-around
+  CHECK(own_fault(l, own) == Outcome::dynamic_shared);
+  l.shared_bytes = 0;
+  own.static_shared = 70000; // the driver has taken it
+  CHECK(own_fault(l, own) == Outcome::sibling);
   for (const Extents &none : {Extents{0, 1, 1}, Extents{1, 0, 1}, Extents{1, 1, 0}}) {
     l.block = none;
     CHECK(own_fault(l, own) == Outcome::block_size);

@@ -22,6 +22,12 @@ bool goes(Handle f, unsigned grid = 64, unsigned shared = 0, Extents block = {25
   return has(seen, sibling);
 }
 
+/// As a program allows its kernel more shared memory.
+void allow(Handle f, int bytes) {
+  call<Handle, int, int>("cuFuncSetAttribute", f, 8, bytes);
+  history();
+}
+
 bool goes_with(Handle f, Arguments arguments, unsigned grid = 64) {
   void *list[] = {&arguments.to, &arguments.from, &arguments.n};
   CHECK(symbol<LaunchFunction>("cuLaunchKernel")(f, grid, 1, 1, 256, 1, 1, 0, nullptr, list,
@@ -41,10 +47,10 @@ const Scenario needs("needs", [] {
   f = with("\"dynamic_shared\":\"none\",");
   CHECK(goes(f) && !goes(f, 64, 16));
   f = with("\"dynamic_shared\":\"times:4\",");
-  CHECK(goes(f) && goes(f, 64, 12288) && !goes(f, 64, 12289) && !goes(f, 64, 12304) &&
-        !goes(f, 64, 0x40000001));
+  allow(f, 58240);
+  CHECK(goes(f) && goes(f, 64, 12289) && goes(f, 64, 58112) && !goes(f, 64, 58113));
   f = with("");
-  CHECK(goes(f, 64, 1024) && goes(f, 64, 49152) && !goes(f, 64, 49153));
+  CHECK(goes(f, 64, 1024) && goes(f, 64, 49152));
   f = with("\"align\":[[0,0,16],[1,0,8]],");
   CHECK(goes_with(f, {0x1010, 0x2008, 4}));
   CHECK(!goes_with(f, {0x1008, 0x2008, 4}) && !goes_with(f, {0x1010, 0x2004, 4}));
@@ -52,6 +58,78 @@ const Scenario needs("needs", [] {
   CHECK(goes_with(f, {16, 16, 8}) && goes_with(f, {16, 16, 0}) && !goes_with(f, {16, 16, 7}));
   f = with("\"divisible\":[[0,0,8,3]],");
   CHECK(goes_with(f, {0xfffffffffffffffc, 16, 8}) == (0xfffffffffffffffcu % 3 == 0));
+});
+
+const Scenario large_shared("large-shared", [] {
+  // The driver is told once of each size beyond 48 KB that is larger than those before.
+  Handle f = function(load(image("\"dynamic_shared\":\"times:4\",")), "add");
+  const auto runs = [&](Handle which, unsigned shared, const std::string &bytes, bool is_told) {
+    CHECK(launch(which, 64, nullptr, shared) == 0);
+    const std::string seen = history();
+    CHECK(has(seen, sibling + "16,1,1 256,1,1 " + bytes + " plain"));
+    CHECK(has(seen, "allow add__ptxasw_retile_apart_x4 " + bytes + " ") == is_told);
+    CHECK(has(seen, "allow ") == is_told);
+  };
+  runs(f, 1, "512", false);
+  runs(f, 12288, "49152", false);
+  runs(f, 12289, "49664", true);
+  runs(f, 12290, "49664", false);
+  runs(f, 20000, "80384", true);
+  runs(f, 12289, "49664", false);
+  runs(f, 20096, "80384", false);
+  // What the kernel may not have, its version does not make possible; and what the program allows
+  // the kernel stays as it is.
+  CHECK(launch(f, 64, nullptr, 49153) != 0 && history().empty());
+  allow(f, 58240);
+  runs(f, 58112, "232448", true);
+  CHECK(!goes(f, 64, 58113)); // more than the device has
+  CHECK(launch(f, 64, nullptr, 58241) != 0 && history().empty());
+  int most = 0;
+  call<int *, int, Handle>("cuFuncGetAttribute", &most, 8, f);
+  CHECK(most == 58240);
+  // A version that has no other dynamic memory than the kernel is allowed as much, too.
+  f = function(load(image()), "add");
+  allow(f, 60000);
+  runs(f, 60000, "60000", true);
+  runs(f, 59999, "59999", false);
+  // Handles that are looked up again: what was allowed does not become less.
+  Handle other = load(image());
+  CHECK(goes(function(other, "add")));
+  call<Handle>("cuModuleUnload", other);
+  history();
+  runs(f, 50000, "50000", false);
+  runs(f, 60000, "60000", false);
+  // A kernel of a library is allowed it on each device.
+  Handle k = kernel(load_library(image("\"dynamic_shared\":\"times:4\",")), "add");
+  runs(k, 20000, "80384", true);
+  Handle first = nullptr, second = nullptr;
+  call<Handle *>("cuCtxGetCurrent", &first);
+  call<Handle *, unsigned, int>("cuCtxCreate_v2", &second, 0, 1);
+  runs(k, 20000, "80384", true);
+  runs(k, 19000, "76288", false);
+  call<Handle>("cuCtxSetCurrent", first);
+  runs(k, 20000, "80384", false);
+  // In a graph, from whose node the program's size follows.
+  Handle stream = nullptr;
+  call<Handle *, unsigned>("cuStreamCreate", &stream, 0);
+  call<Handle, int>("fake_capture", stream, 1);
+  CHECK(launch(k, 64, stream, 30080) == 0 && launch(k, 64, stream, 30079) == 0);
+  call<Handle, int>("fake_capture", stream, 0);
+  const std::string seen = history();
+  CHECK(has(seen, "capture add__ptxasw_retile_apart_x4 16,1,1 256,1,1 120320 ") &&
+        has(seen, "capture add 64,1,1 256,1,1 30079 ") && !has(seen, "UNSAFE"));
+  for (const auto &[index, bytes] : {std::pair(0, 30080u), std::pair(1, 30079u)}) {
+    KernelNode2 node;
+    call<Handle, KernelNode2 *>("cuGraphKernelNodeGetParams_v2",
+                                symbol<void *(int)>("fake_node")(index), &node);
+    CHECK(node.kernel == k && node.shared_bytes == bytes);
+  }
+  // The driver does not want to.
+  f = function(load(image("\"dynamic_shared\":\"times:4\",")), "add");
+  symbol<void(const char *)>("fake_refuse")("__ptxasw_");
+  CHECK(!goes(f, 64, 20000));
+  symbol<void(const char *)>("fake_refuse")("");
+  CHECK(!goes(f, 64, 20000) && !goes(f));
 });
 
 const Scenario covered("covered", [] {

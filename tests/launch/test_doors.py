@@ -86,6 +86,11 @@ static_assert(attribute_memory_domain_map == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN
 static_assert(attribute_memory_domain == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN);
 static_assert(attribute_max_threads == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
 static_assert(attribute_static_shared == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+static_assert(attribute_most_dynamic_shared == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+static_assert(device_multiprocessors == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+static_assert(device_major == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+static_assert(device_minor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+static_assert(device_most_shared == CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
 static_assert(capture_relaxed == CU_STREAM_CAPTURE_MODE_RELAXED);
 static_assert(capture_none == CU_STREAM_CAPTURE_STATUS_NONE);
 static_assert(event_default == CU_EVENT_DEFAULT && stream_non_blocking == CU_STREAM_NON_BLOCKING);

@@ -133,8 +133,7 @@ class Saying(Case):
                       "the block has 512 threads, and may have 256",
                       "the grid is 31x1x1, and must be at least 32x1x1",
                       "the launch has 16 bytes of dynamic shared memory, and must have none",
-                      "12289 bytes of dynamic shared memory are no multiple of 16",
-                      "it would need 49153 bytes of shared memory, and 49152 are there",
+                      "it would need 232960 bytes of shared memory, and 232448 are there",
                       "the address 0x1008 in parameter 0 is no multiple of 16",
                       "the number 7 in parameter 2 is no multiple of 4"):
             self.assertIn(words, said)

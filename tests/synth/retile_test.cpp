@@ -243,8 +243,8 @@ Mutants mutants_of(const std::string &line) {
     add("%begin0_1", "tile");
     add("%size", "%part");
     add("%part", "%dynamic");
-    add("4294967280", "4294967264");
-    add("4294967280", "4294967295");
+    add("4294967168", "4294967040");
+    add("4294967168", "4294967295");
     add("shr\\.u32", "shr.s32");
     add("shr\\.u32", "shl.b32");
     add("\\btile", "other");

@@ -263,6 +263,20 @@ buffer = "out"
         self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
         self.assertIn(f"{name}: not compared: only some blocks", done.stdout)
 
+    def test_versions_have_as_much_shared_memory_as_the_target(self):
+        self.write("a.ptx", (ROOT / "tests/synth/retile/dynamic.ptx").read_text().replace(".target sm_70", ".target sm_90")
+                   .replace(".version 7.0", ".version 8.0"))
+        self.assertEqual(run([PTXASW, "siblings", "a.ptx", "--kernel", "sums", "--retile=x2", "-o", "b.ptx"]).returncode, 0)
+        buffer = '[[buffer]]\nname = "{0}"\ntype = "u32"\ncount = 256\nrange = [0, 9]\n[[argument]]\nbuffer = "{0}"\n'
+        for shared, words, code in (
+                (40001, "sums__ptxasw_retile_apart_x2: agree", 0),
+                (120000, "not compared: it would need 240128 bytes of shared memory, and 232448 are there", 3)):
+            self.write("l.toml", f"grid = [4]\nblock = [64]\nshared = {shared}\n" + buffer.format("in") + buffer.format("out") +
+                       '[[argument]]\ntype = "u32"\nvalue = 256\n')
+            done = run([PTXASW, "verify", "a.ptx", "b.ptx", "--kernel", "sums", "--launch", "l.toml"])
+            self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+            self.assertIn(words, done.stdout)
+
     def test_a_counter_example_that_was_drawn_can_be_run(self):
         self.write("a.ptx", KERNELS)
         self.write("b.ptx", KERNELS.replace("mul.rn.f32 %x, %x, %a;", "mul.rn.f32 %x, %x, %x;"))

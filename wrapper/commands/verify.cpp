@@ -2,6 +2,7 @@
 // (emulator/machine/warp_verify.h), or on one that a file describes
 // (emulator/machine/compare_launches.h).
 
+#include "analysis/architecture.h"
 #include "emulator/machine/compare_launches.h"
 #include "emulator/machine/warp_verify.h"
 #include "emulator/semantics/parameter_layout.h"
@@ -242,7 +243,9 @@ SecondLaunch launch_of(const SiblingTable &table, const Sibling &sibling,
   for (std::size_t i = 0; i < count; ++i)
     list.push_back(prepared->launch.parameters.data() + kernel_parameter_offset(kernel, i));
   const launch::Arguments arguments{list.data(), nullptr};
-  const launch::SiblingLimits limits;
+  launch::SiblingLimits limits;
+  if (const auto *target = analysis::find_architecture(program.module().target))
+    limits.most_shared = target->shared_per_block_opt_in;
   launch::SiblingLaunch to;
   if (const auto outcome = fit(own, arguments, table, sibling, limits);
       outcome != launch::Outcome::sibling)

@@ -29,11 +29,13 @@ Driver look_up() {
   find(library, d.function_name, "cuFuncGetName");
   find(library, d.function_module, "cuFuncGetModule");
   find(library, d.function_attribute, "cuFuncGetAttribute");
+  find(library, d.set_function_attribute, "cuFuncSetAttribute");
   find(library, d.module_function, "cuModuleGetFunction");
   find(library, d.module_global, "cuModuleGetGlobal_v2");
   find(library, d.kernel_name, "cuKernelGetName");
   find(library, d.kernel_library, "cuKernelGetLibrary");
   find(library, d.kernel_attribute, "cuKernelGetAttribute");
+  find(library, d.set_kernel_attribute, "cuKernelSetAttribute");
   find(library, d.library_kernel, "cuLibraryGetKernel");
   find(library, d.kernel_function, "cuKernelGetFunction");
   find(library, d.function_load, "cuFuncLoad");
@@ -104,9 +106,9 @@ Handle context_of(Handle stream, bool per_thread) {
 
 const std::string &gpu_name(int device) {
   static std::mutex mutex;
-  static auto *const names = new std::array<std::string, 64>;
+  static auto *const names = new std::array<std::string, most_devices>;
   static const std::string unknown;
-  if (device < 0 || device >= 64)
+  if (device < 0 || device >= most_devices)
     return unknown;
   const std::lock_guard lock(mutex);
   std::string &name = (*names)[static_cast<std::size_t>(device)];
@@ -115,28 +117,45 @@ const std::string &gpu_name(int device) {
   return name;
 }
 
-unsigned multiprocessors(int device) {
-  constexpr int multiprocessor_count = 16;          // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
-  static std::array<std::atomic<int>, 64> counts{}; // 0: not asked yet
-  if (device < 0 || device >= 64)
+namespace {
+
+/// By device; 0: not asked yet, -1: the driver does not say.
+using DeviceNumbers = std::array<std::atomic<int>, most_devices>;
+
+/// An attribute of a device, of which the driver is asked once; 0 if it does not say.
+unsigned attribute_of(int device, int attribute, DeviceNumbers &known) {
+  if (device < 0 || device >= most_devices)
     return 0;
-  std::atomic<int> &count = counts[static_cast<std::size_t>(device)];
-  if (count.load(std::memory_order_relaxed) == 0) {
+  std::atomic<int> &number = known[static_cast<std::size_t>(device)];
+  if (number.load(std::memory_order_relaxed) == 0) {
     int found = -1;
     if (!driver().device_attribute ||
-        driver().device_attribute(&found, multiprocessor_count, device) != success || found <= 0)
+        driver().device_attribute(&found, attribute, device) != success || found <= 0)
       found = -1;
-    count.store(found, std::memory_order_relaxed);
+    number.store(found, std::memory_order_relaxed);
   }
-  const int found = count.load(std::memory_order_relaxed);
+  const int found = number.load(std::memory_order_relaxed);
   return found > 0 ? static_cast<unsigned>(found) : 0;
 }
 
+} // namespace
+
+unsigned multiprocessors(int device) {
+  static DeviceNumbers known{};
+  return attribute_of(device, device_multiprocessors, known);
+}
+
+unsigned shared_limit(int device) {
+  static DeviceNumbers known{};
+  return attribute_of(device, device_most_shared, known);
+}
+
 unsigned capability(int device) {
-  constexpr int major = 75, minor = 76; // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, ..._MINOR
   int high = 0, low = 0;
-  if (!driver().device_attribute || driver().device_attribute(&high, major, device) != success ||
-      driver().device_attribute(&low, minor, device) != success || high <= 0 || low < 0 || low > 9)
+  if (!driver().device_attribute ||
+      driver().device_attribute(&high, device_major, device) != success ||
+      driver().device_attribute(&low, device_minor, device) != success || high <= 0 || low < 0 ||
+      low > 9)
     return 0;
   return static_cast<unsigned>(high * 10 + low);
 }

@@ -14,11 +14,13 @@ struct Driver {
   Result (*function_name)(const char **, Handle) = nullptr; // 12.3
   Result (*function_module)(Handle *, Handle) = nullptr;    // 11.0
   Result (*function_attribute)(int *, int, Handle) = nullptr;
+  Result (*set_function_attribute)(Handle, int, int) = nullptr; // 9.0, may be missing
   Result (*module_function)(Handle *, Handle, const char *) = nullptr;
   Result (*module_global)(DevicePointer *, std::size_t *, Handle, const char *) = nullptr;
   Result (*kernel_name)(const char **, Handle) = nullptr;             // 12.3
   Result (*kernel_library)(Handle *, Handle) = nullptr;               // 12.5
   Result (*kernel_attribute)(int *, int, Handle, int) = nullptr;      // 12.0
+  Result (*set_kernel_attribute)(int, int, Handle, int) = nullptr;    // 12.0
   Result (*library_kernel)(Handle *, Handle, const char *) = nullptr; // 12.0
   Result (*kernel_function)(Handle *, Handle) = nullptr;              // 12.0, may be missing
   Result (*function_load)(Handle) = nullptr;                          // 12.4, may be missing
@@ -51,6 +53,9 @@ struct Driver {
 /// Those of the driver that is loaded, looked up at the first call.
 const Driver &driver();
 
+/// Devices beyond these are not told apart: nothing is known of them.
+inline constexpr int most_devices = 64;
+
 /// The name of a device as the driver gives it; empty if it gives none.
 const std::string &gpu_name(int device);
 
@@ -59,6 +64,10 @@ unsigned capability(int device);
 
 /// How many multiprocessors a device has; 0 if the driver does not say.
 unsigned multiprocessors(int device);
+/// Bytes of shared memory that a block may have on a device, static and dynamic together, if its
+/// function is allowed them; 0 if the driver does not say. What the driver itself takes of each
+/// block is not among them.
+unsigned shared_limit(int device);
 /// The device of the calling thread's context, -1 if there is none.
 int current_device();
 

@@ -77,7 +77,10 @@ inline void *const extra_size = reinterpret_cast<void *>(2);
 
 /// CUfunction_attribute.
 inline constexpr int attribute_max_threads = 0, attribute_static_shared = 1, attribute_local = 3,
-                     attribute_registers = 4;
+                     attribute_registers = 4, attribute_most_dynamic_shared = 8;
+/// CUdevice_attribute.
+inline constexpr int device_multiprocessors = 16, device_major = 75, device_minor = 76,
+                     device_most_shared = 97;
 /// CUstreamCaptureMode, CUstreamCaptureStatus.
 inline constexpr int capture_relaxed = 2, capture_none = 0;
 /// CUevent_flags, CUstream_flags.

@@ -12,10 +12,6 @@
 namespace ptxasw::wrapper::launch {
 namespace {
 
-/// Without opting in, a block has this much shared memory, static and dynamic together. What the
-/// program opted into holds for the original alone.
-constexpr std::uint64_t default_shared = 49152;
-
 constexpr std::array<std::string_view, static_cast<std::size_t>(Outcome::count)> outcome_names = {
     "sibling",        "no-siblings", "table",          "block-shape",     "block-size",
     "dynamic-shared", "grid",        "few-blocks",     "alignment",       "divisibility",
@@ -166,14 +162,9 @@ bool is_reshaped(const Launch &launch, const Sibling &sibling) {
   return differs || !given;
 }
 
-std::uint64_t shared_of(const Launch &launch, const Sibling &sibling) {
-  return std::uint64_t{launch.shared_bytes} * sibling.needs.dynamic_shared;
-}
-
-/// Parts of dynamic shared memory lie behind each other, each aligned as the first one is.
-bool is_divided_evenly(const Launch &launch, const Sibling &sibling) {
-  constexpr unsigned alignment = 16;
-  return sibling.needs.dynamic_shared == 1 || launch.shared_bytes % alignment == 0;
+/// Bytes of shared memory of a block, static and dynamic together.
+std::uint64_t shared_of(const Launch &launch, const Sibling &sibling, const SiblingLimits &limits) {
+  return dynamic_shared_of(sibling.needs, launch.shared_bytes) + limits.static_shared;
 }
 
 std::string text(const Extents &extents) {
@@ -213,9 +204,12 @@ Outcome own_fault(const Launch &launch, const SiblingLimits &limits) {
       return Outcome::grid;
   const Extents &block = launch.block;
   const std::uint64_t rows = std::uint64_t{block.y} * block.z;
-  return block.x == 0 || rows == 0 || block.z > largest_z || block.x > limits.max_threads ||
-                 rows > limits.max_threads || block.x * rows > limits.max_threads
-             ? Outcome::block_size
+  if (block.x == 0 || rows == 0 || block.z > largest_z || block.x > limits.max_threads ||
+      rows > limits.max_threads || block.x * rows > limits.max_threads)
+    return Outcome::block_size;
+  return launch.shared_bytes > 0 &&
+                 std::uint64_t{launch.shared_bytes} + limits.static_shared > limits.most_shared
+             ? Outcome::dynamic_shared
              : Outcome::sibling;
 }
 
@@ -252,8 +246,7 @@ Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable
                 std::array<std::uint32_t, 3>{block.x, block.y, block.z}) == needs.blocks.end())
     return Outcome::block_shape;
   if (launch.shared_bytes > 0 &&
-      (needs.dynamic_shared == 0 || !is_divided_evenly(launch, sibling) ||
-       shared_of(launch, sibling) + limits.static_shared > default_shared))
+      (needs.dynamic_shared == 0 || shared_of(launch, sibling, limits) > limits.most_shared))
     return Outcome::dynamic_shared;
   for (const ArgumentAlignment &need : needs.aligned)
     if (read(arguments, table, need.parameter, need.offset, 8) & (need.alignment - 1))
@@ -352,11 +345,8 @@ std::string explain(Outcome outcome, const Launch &launch, const Arguments &argu
     return needs.dynamic_shared == 0
                ? fmt::format("the launch has {} bytes of dynamic shared memory, and must have none",
                              launch.shared_bytes)
-           : !is_divided_evenly(launch, sibling)
-               ? fmt::format("{} bytes of dynamic shared memory are no multiple of 16",
-                             launch.shared_bytes)
                : fmt::format("it would need {} bytes of shared memory, and {} are there",
-                             shared_of(launch, sibling) + limits.static_shared, default_shared);
+                             shared_of(launch, sibling, limits), limits.most_shared);
   case Outcome::few_blocks:
     return fmt::format("a grid of {}x{}x{} would leave multiprocessors without a block; only "
                        "`ptxasw tune` tries that",
@@ -440,7 +430,7 @@ bool SiblingLaunch::prepare(const Launch &launch, const Arguments &arguments,
   const KernelLaunch kernel = kernel_launch(launch, sibling);
   grid = grid_of(kernel, sibling);
   block = block_of(kernel, sibling);
-  shared_bytes = static_cast<unsigned>(shared_of(launch, sibling));
+  shared_bytes = static_cast<unsigned>(dynamic_shared_of(sibling.needs, launch.shared_bytes));
   const std::size_t count = table.parameters.size(), grids = sibling.appended.size(),
                     added = grids + sibling.appended_blocks.size();
   if (added > extents_.size())

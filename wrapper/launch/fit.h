@@ -26,12 +26,19 @@ struct Launch {
   bool per_thread = false;              ///< a null stream is the thread's own
 };
 
+/// Bytes of shared memory, static and dynamic together, that a block may have on every device
+/// unless its function is allowed more.
+inline constexpr unsigned default_shared = 49152;
+
 /// What the driver says about the code of a kernel or sibling.
 struct SiblingLimits {
   unsigned max_threads = 1024; ///< of a block
   unsigned static_shared = 0;  ///< bytes
-  unsigned registers = 0;      ///< of a thread
-  unsigned local = 0;          ///< of a thread, bytes: arrays, and what was spilled
+  /// Bytes of shared memory that a block may have, static and dynamic together: of a kernel what
+  /// the program has allowed it, of a sibling what it can be allowed.
+  unsigned most_shared = default_shared;
+  unsigned registers = 0; ///< of a thread
+  unsigned local = 0;     ///< of a thread, bytes: arrays, and what was spilled
 };
 
 /// Where a launch's arguments are.

@@ -67,7 +67,7 @@ void show_original(Handle node, KernelNode &parameters, Handle function) {
                      grid('z', parameters.grid.z)};
   parameters.block = {block('x', parameters.block.x), block('y', parameters.block.y),
                       block('z', parameters.block.z)};
-  if (origin.sibling->needs.dynamic_shared > 1)
+  if (origin.sibling->needs.dynamic_shared > 1) // nothing was rounded up (redirect.cpp)
     parameters.shared_bytes /= origin.sibling->needs.dynamic_shared;
   parameters.function = origin.function;
   show_parameters(node, parameters, origin);

@@ -44,6 +44,25 @@ std::optional<std::string> fetch(DevicePointer address, std::size_t bytes) {
   return good ? std::optional(std::move(text)) : std::nullopt;
 }
 
+/// Reads an attribute of a function, or of a library's kernel on a device. False: the driver says
+/// nothing.
+bool read_attribute(bool in_library, int device, Handle function, int attribute, unsigned &to) {
+  const Driver &d = driver();
+  int value = -1;
+  const Result result = in_library ? d.kernel_attribute(&value, attribute, function, device)
+                                   : d.function_attribute(&value, attribute, function);
+  if (result != success || value < 0)
+    return false;
+  to = static_cast<unsigned>(value);
+  return true;
+}
+
+/// Returns true if functions like a kernel's can be allowed more shared memory.
+bool can_allow(const Kernel &kernel) {
+  return kernel.in_library ? driver().set_kernel_attribute != nullptr
+                           : driver().set_function_attribute != nullptr;
+}
+
 enum class Reading { none, unreadable, read };
 
 Reading read_table(const Home &home, SiblingTable &table) {
@@ -149,16 +168,9 @@ bool find_home(Handle function, Home &home) {
 }
 
 bool read_limits(const Home &home, Handle function, SiblingLimits &limits) {
-  const Driver &d = driver();
   const int device = home.in_library ? current_device() : 0;
   const auto read = [&](int attribute, unsigned &to) {
-    int value = -1;
-    const Result result = home.in_library ? d.kernel_attribute(&value, attribute, function, device)
-                                          : d.function_attribute(&value, attribute, function);
-    if (result != success || value < 0)
-      return false;
-    to = static_cast<unsigned>(value);
-    return true;
+    return read_attribute(home.in_library, device, function, attribute, to);
   };
   return read(attribute_max_threads, limits.max_threads) &&
          read(attribute_static_shared, limits.static_shared) &&
@@ -173,6 +185,56 @@ bool load_siblings(const Home &home, Handle function, const SiblingTable &table,
     any = any || kernel.siblings[i].function;
   }
   return any;
+}
+
+SiblingLimits limits_of(const Kernel &kernel, Handle function, unsigned shared_bytes) {
+  SiblingLimits limits = kernel.limits;
+  if (std::uint64_t{shared_bytes} + limits.static_shared <= limits.most_shared)
+    return limits;
+  const RelaxedCapture relaxed;
+  if (unsigned dynamic = 0; read_attribute(kernel.in_library, current_device(), function,
+                                           attribute_most_dynamic_shared, dynamic))
+    limits.most_shared = std::max(limits.most_shared, limits.static_shared + dynamic);
+  return limits;
+}
+
+SiblingLimits limits_of(const Kernel &kernel, const LoadedSibling &sibling) {
+  SiblingLimits limits = sibling.limits;
+  if (can_allow(kernel))
+    limits.most_shared = std::max(limits.most_shared, shared_limit(current_device()));
+  return limits;
+}
+
+// The driver's number may be larger than what is known here: handles that were forgotten and are
+// looked up again, or siblings of one code.
+Result allow_shared(const Kernel &kernel, const LoadedSibling &sibling, unsigned shared_bytes) {
+  if (std::uint64_t{shared_bytes} + sibling.limits.static_shared <= default_shared)
+    return success;
+  const int device = current_device();
+  if (device < 0 || device >= most_devices || !can_allow(kernel))
+    return invalid_handle;
+  std::atomic<unsigned> &allowed = sibling.allowed[static_cast<std::size_t>(device)];
+  if (shared_bytes <= allowed.load(std::memory_order_acquire))
+    return success;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  const RelaxedCapture relaxed;
+  const Driver &d = driver();
+  unsigned now = 0;
+  if (!read_attribute(kernel.in_library, device, sibling.function, attribute_most_dynamic_shared,
+                      now) ||
+      now < shared_bytes) {
+    const auto bytes = static_cast<int>(shared_bytes);
+    const Result result =
+        kernel.in_library
+            ? d.set_kernel_attribute(attribute_most_dynamic_shared, bytes, sibling.function, device)
+            : d.set_function_attribute(sibling.function, attribute_most_dynamic_shared, bytes);
+    if (result != success)
+      return result;
+    now = shared_bytes;
+  }
+  allowed.store(now, std::memory_order_release);
+  return success;
 }
 
 void replace_kernel(Handle function, Handle owner, const Kernel *kernel) {

@@ -3,6 +3,7 @@
 // From a handle of the driver to the kernel's siblings.
 
 #include "wrapper/launch/choices.h"
+#include "wrapper/launch/driver.h"
 #include "wrapper/launch/fit.h"
 
 #include <array>
@@ -17,6 +18,8 @@ struct LoadedSibling {
   Handle function = nullptr; ///< null: the module does not have it, or it may not be used
   SiblingLimits limits;
   mutable std::atomic<bool> refused{false}; ///< the driver did not want to launch it
+  /// Bytes of dynamic shared memory that it is known to be allowed, by device; 0: the default.
+  mutable std::array<std::atomic<unsigned>, most_devices> allowed{};
 };
 
 struct Watched;
@@ -65,6 +68,16 @@ bool read_limits(const Home &home, Handle function, SiblingLimits &limits);
 /// Siblings of a table that lie in a module or library, or are the kernel's own code, which is
 /// `function`. False: none of them may be used.
 bool load_siblings(const Home &home, Handle function, const SiblingTable &table, Kernel &kernel);
+
+/// The limits of a kernel, of which `function` is the handle, for a launch with so many bytes of
+/// dynamic shared memory, on the calling thread's device: what the program has allowed it by now.
+SiblingLimits limits_of(const Kernel &kernel, Handle function, unsigned shared_bytes);
+/// The limits of a sibling of it that has code of its own, on the same device: what that has.
+SiblingLimits limits_of(const Kernel &kernel, const LoadedSibling &sibling);
+/// Has the driver allow a sibling with code of its own so many bytes of dynamic shared memory on
+/// the calling thread's device, if it does not yet. What it allows it never becomes less. Returns
+/// what the driver says; costs next to nothing where nothing is to be done.
+Result allow_shared(const Kernel &kernel, const LoadedSibling &sibling, unsigned shared_bytes);
 
 /// What is known about a handle that a program launches; null for a kernel without siblings. Known
 /// handles are found without a lock.

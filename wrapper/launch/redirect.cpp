@@ -56,6 +56,14 @@ Result original(const Launch &launch, Outcome why) {
   return start(launch);
 }
 
+/// Returns true if a launch is captured into a graph, or might be.
+bool is_captured(const Launch &launch) {
+  const RelaxedCapture relaxed;
+  int capturing = capture_none;
+  return driver().stream_capturing[launch.per_thread](launch.stream, &capturing) != success ||
+         capturing != capture_none;
+}
+
 /// A sibling's launch, or the original's if the driver does not want it; `ran` says which.
 Result sibling(const Redirection &r, unsigned index, bool &ran) {
   ran = false;
@@ -64,6 +72,10 @@ Result sibling(const Redirection &r, unsigned index, bool &ran) {
   SiblingLaunch changed; // not initialised on purpose
   if (!changed.prepare(r.launch, r.arguments, r.table(), what))
     return original(r.launch, Outcome::arguments);
+  // From what a graph's node has of dynamic shared memory the program's must follow (graph.cpp).
+  if (changed.shared_bytes != r.launch.shared_bytes * what.needs.dynamic_shared &&
+      is_captured(r.launch))
+    return original(r.launch, Outcome::captured);
   Launch launch = r.launch;
   launch.function = what.own_code ? r.launch.function : loaded.function;
   launch.grid = changed.grid;
@@ -71,9 +83,11 @@ Result sibling(const Redirection &r, unsigned index, bool &ran) {
   launch.shared_bytes = changed.shared_bytes;
   launch.parameters = changed.parameters;
   launch.extra = changed.extra;
-  const Result result = configuration().verify
-                            ? verify(r.launch, launch, r.arguments, r.table(), what, start)
-                            : start(launch);
+  // What the program allows the kernel is its own affair.
+  Result result = what.own_code ? success : allow_shared(r.kernel, loaded, launch.shared_bytes);
+  if (result == success)
+    result = configuration().verify ? verify(r.launch, launch, r.arguments, r.table(), what, start)
+                                    : start(launch);
   if (result == success) {
     ran = true;
     count(Outcome::sibling);
@@ -89,6 +103,16 @@ Result sibling(const Redirection &r, unsigned index, bool &ran) {
   return again;
 }
 
+/// What a sibling may have in a launch.
+SiblingLimits limits_in(const Redirection &r, unsigned index) {
+  const LoadedSibling &loaded = r.kernel.siblings[index];
+  if (r.launch.shared_bytes == 0)
+    return loaded.limits;
+  return r.table().siblings[index].own_code
+             ? limits_of(r.kernel, r.launch.function, r.launch.shared_bytes)
+             : limits_of(r.kernel, loaded);
+}
+
 /// Says once for each kernel and outcome why a sibling is not used, if that is wanted.
 void tell_why(const Redirection &r, unsigned index, Outcome why) {
   KernelCode &code = r.kernel.code;
@@ -98,7 +122,7 @@ void tell_why(const Redirection &r, unsigned index, Outcome why) {
     return;
   const Sibling &sibling = code.table.siblings[index];
   const std::string words =
-      explain(why, r.launch, r.arguments, code.table, sibling, r.kernel.siblings[index].limits);
+      explain(why, r.launch, r.arguments, code.table, sibling, limits_in(r, index));
   log_line("kept", fmt::format("\"kernel\":{},\"sibling\":{},\"reason\":{},\"text\":{}",
                                json_text(code.table.kernel), json_text(sibling.name),
                                json_text(name_of(why)), json_text(words)));
@@ -110,7 +134,7 @@ void tell_why(const Redirection &r, unsigned index, Outcome why) {
 /// way of the first.
 std::uint32_t fitting(const Redirection &r, Outcome &why) {
   std::uint32_t bits = 0;
-  why = own_fault(r.launch, r.kernel.limits);
+  why = own_fault(r.launch, limits_of(r.kernel, r.launch.function, r.launch.shared_bytes));
   if (why != Outcome::sibling)
     return bits;
   const auto &siblings = r.table().siblings;
@@ -118,7 +142,7 @@ std::uint32_t fitting(const Redirection &r, Outcome &why) {
     const LoadedSibling &loaded = r.kernel.siblings[i];
     if (!loaded.function || loaded.refused.load(std::memory_order_relaxed))
       continue;
-    const Outcome outcome = fit(r.launch, r.arguments, r.table(), siblings[i], loaded.limits);
+    const Outcome outcome = fit(r.launch, r.arguments, r.table(), siblings[i], limits_in(r, i));
     if (outcome == Outcome::sibling)
       bits |= 1u << i;
     else {
@@ -185,14 +209,6 @@ bool spend(double milliseconds) {
     if (credit.compare_exchange_weak(before, before - milliseconds, std::memory_order_relaxed))
       return true;
   return false;
-}
-
-/// Returns true if a launch is captured into a graph, or might be.
-bool is_captured(const Launch &launch) {
-  const RelaxedCapture relaxed;
-  int capturing = capture_none;
-  return driver().stream_capturing[launch.per_thread](launch.stream, &capturing) != success ||
-         capturing != capture_none;
 }
 
 /// A launch of a version of a choice that is not decided, 0: the original.
