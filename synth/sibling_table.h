@@ -26,7 +26,7 @@ inline constexpr std::string_view sibling_table_suffix = "__ptxasw_siblings";
 /// Begins every table, followed by a NUL; then the version and the length of the text (both 32
 /// bits, little-endian), then the text.
 inline constexpr std::string_view sibling_table_magic{"PTXASWS\0", 8};
-inline constexpr std::uint32_t sibling_table_version = 1;
+inline constexpr std::uint32_t sibling_table_version = 2;
 inline constexpr std::size_t sibling_table_head = 16; ///< bytes before the text
 
 /// Where a kernel's parameter lies in what a launch hands over; bytes (PTX ISA 7.1).

@@ -272,7 +272,7 @@ Result load(void **result, const void *image, std::uint64_t kind) {
       std::getline(words >> std::ws, rest);
       std::string bytes;
       if (word == "table") {
-        bytes.assign("PTXASWS\0\1\0\0\0", 12);
+        bytes.assign("PTXASWS\0\2\0\0\0", 12);
         for (unsigned shift = 0; shift < 32; shift += 8)
           bytes += static_cast<char>(rest.size() >> shift & 0xff);
         bytes += rest;

@@ -442,7 +442,7 @@ class Commands(Case):
             {"name": "k__ptxasw_s", "family": "f", "kind": "k", "grid": [2, 1, 1], "append": [],
              "needs": {"cooperative": False, "cluster": False}}]}).encode()
         program = self.dir / "program"
-        program.write_bytes(b"ELF...PTXASWS\0PTXASWS\0\1\0\0\0" + len(text).to_bytes(4, "little") + text + b"more")
+        program.write_bytes(b"ELF...PTXASWS\0PTXASWS\0\2\0\0\0" + len(text).to_bytes(4, "little") + text + b"more")
         said = self.ptxasw("status", program).stdout
         self.assertRegex(said, r"launch helper +not linked in\nsiblings +1\n +k: k__ptxasw_s\n")
         self.assertRegex(self.ptxasw("status", LINKED).stdout, r"launch helper +linked in, version \d+\.\d+\.\d+\nsiblings +none")

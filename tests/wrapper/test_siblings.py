@@ -39,7 +39,7 @@ def tables(text):
         if name.endswith("__ptxasw_siblings"):
             data = bytes(int(n) for n in part[part.index("{") + 1:part.index("}")].split(","))
             magic, version, length = struct.unpack_from("<8sII", data)
-            assert (magic, version, len(data)) == (b"PTXASWS\0", 1, 16 + length)
+            assert (magic, version, len(data)) == (b"PTXASWS\0", 2, 16 + length)
             found[name.removesuffix("__ptxasw_siblings")] = json.loads(data[16:])
     return found
 
