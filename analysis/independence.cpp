@@ -209,7 +209,7 @@ void Ties::judge(KernelIndependence &result) {
         (op == Op::barrier && !opcode.has(Modifier::cluster)) ||
         is_one_of(op, {Op::wmma, Op::mma, Op::ldmatrix, Op::stmatrix, Op::movmatrix, Op::suld,
                        Op::sust, Op::suq, Op::griddepcontrol}) ||
-        (op == Op::cp && leaves_global_alone(opcode)) ||
+        (op == Op::cp && leaves_global_alone(opcode)) || is_relaxed_in_block(opcode) ||
         ((op == Op::atom || op == Op::red) && opcode.space == StateSpace::shared) ||
         (op == Op::call && calls_driver(module, instruction));
     blocks &= alone || within_block;

@@ -21,7 +21,9 @@
 // Where blocks stay whole, copy k being a block with all its threads, these may wait for each other
 // and the lanes of its warps may exchange what they have, where all of them come alike
 // (emulator/facts/meeting.cpp). That shared and local memory may be in other places is for the
-// family to show.
+// family to show. What is relaxed among the threads of a block is so among those of one copy, in
+// each thread's order. A copy does each such access by itself, since nothing here takes one for
+// what computes alike or for a weak access.
 //
 // What is not known is in the way.
 
@@ -250,7 +252,7 @@ private:
     if (op == Op::ldu)
       return refusal::agreement;
     const bool access = op == Op::ld || op == Op::st;
-    if (access && effect_of(opcode) == Effect::sync)
+    if (access && effect_of(opcode) == Effect::sync && !(whole_ && is_relaxed_in_block(opcode)))
       return refusal::ordered;
     if (access && op == Op::st && opcode.space == StateSpace::param)
       return call_obstacle();
