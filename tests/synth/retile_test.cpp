@@ -863,11 +863,11 @@ TEST_CASE("the words of the option are those of its variants") {
   };
   CHECK(matches_all(words));
   // Nor is any of them there for nothing.
-  for (const char *const word :
-       {"wide", "[-]", "xN", "yN", "zN", "-rows", "-neighbours", "-skewed", "-once", "-rN"}) {
+  for (const std::string &word : std::vector<std::string>{
+           "wide", "[-]", "xN", "yN", "zN", "-rows", "-neighbours", "-skewed", "-once", "-rN"}) {
     CAPTURE(word);
     std::string without = words;
-    without.replace(without.find(word), std::string(word).size(), "#");
+    without.replace(without.find(word), word.size(), "#");
     CHECK_FALSE(matches_all(without));
   }
 }
