@@ -300,35 +300,42 @@ std::vector<std::string> of_a_warp(WarpRandom &random) {
   case 11:
     return tells(random);
   case 12: // what the thread before stored
-    return {"st.relaxed.cta.shared.u32 [%tile_own+16], %acc;", "bar.sync 0;",
-            "ld.relaxed.cta.shared.u32 %wv, [%tile_own+12];", "mad.lo.u32 %acc, %acc, 5, %wv;",
-            "bar.sync 0;"};
+    return {"{",
+            ".reg .b32 %we;",
+            "st.relaxed.cta.shared.u32 [%tile_own+16], %acc;",
+            "bar.sync 0;",
+            "ld.relaxed.cta.shared.u32 %we, [%tile_own+12];",
+            "mad.lo.u32 %acc, %acc, 5, %we;",
+            "bar.sync 0;",
+            "}"};
   case 13: { // by some
     const std::string space = random.one_in(2) ? ".global" : "";
-    return {"and.b32 %wv, %acc, 3;",
-            "setp.ne.u32 %wp, %wv, 1;",
+    return {"{",
+            ".reg .b32 %we;",
+            "and.b32 %we, %acc, 3;",
+            "setp.ne.u32 %wp, %we, 1;",
             "@%wp st.relaxed.cta.global.u32 [%out+52], %acc;",
-            "mov.u32 %wv, " + distance + ";",
-            "@%wp ld.relaxed.cta" + space + ".u32 %wv, [%out+52];",
-            "mad.lo.u32 %acc, %acc, 7, %wv;"};
+            "mov.u32 %we, " + distance + ";",
+            "@%wp ld.relaxed.cta" + space + ".u32 %we, [%out+52];",
+            "mad.lo.u32 %acc, %acc, 7, %we;",
+            "}"};
   }
   case 14:
     return {"{",
             ".reg .b64 %wt<2>;",
-            ".reg .b32 %we<4>;",
+            ".reg .b32 %we<5>;",
             "mov.u64 %wt0, object;",
             "cvta.global.u64 %wt1, %wt0;",
-            "and.b32 %wv, %acc, 63;",
-            "tex.1d.v4.u32.s32 {%we0, %we1, %we2, %we3}, [%wt1, {%wv}];",
+            "and.b32 %we4, %acc, 63;",
+            "tex.1d.v4.u32.s32 {%we0, %we1, %we2, %we3}, [%wt1, {%we4}];",
             "mad.lo.u32 %acc, %acc, 3, %we0;",
             "}"};
   case 15:
     return {"{",
-            ".reg .b32 %we<4>;",
-            "mov.u32 %wv, 0;",
-            "mov.u32 %wu, " + distance + ";",
+            ".reg .b32 %we<5>;",
+            "mov.u32 %we4, " + distance + ";",
             "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%we0, %we1, %we2, %we3}, "
-            "{%acc, %wu}, {%acc}, {%wv, %wv, %wv, %wv};",
+            "{%acc, %we4}, {%acc}, {%we4, %we4, %we4, %we4};",
             "mad.lo.u32 %acc, %acc, 3, %we1;",
             "xor.b32 %acc, %acc, %we2;",
             "}"};
