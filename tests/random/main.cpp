@@ -326,7 +326,7 @@ std::vector<std::string> of_a_warp(WarpRandom &random) {
             ".reg .b32 %we<5>;",
             "mov.u64 %wt0, object;",
             "cvta.global.u64 %wt1, %wt0;",
-            "and.b32 %we4, %acc, 63;",
+            "and.b32 %we4, %acc, 7;",
             "tex.1d.v4.u32.s32 {%we0, %we1, %we2, %we3}, [%wt1, {%we4}];",
             "mad.lo.u32 %acc, %acc, 3, %we0;",
             "}"};
@@ -370,10 +370,10 @@ std::string with_warps(const std::string &text, std::uint64_t seed) {
               ".extern .func __assertfail (.param .b64 a, .param .b64 b, .param .b32 c, "
               ".param .b64 d, .param .b64 e);\n"
               ".global .align 1 .b8 told[9] = {107, 40, 41, 58, 37, 117, 32, 10, 0};\n"
-              ".global .align 4 .b32 elements[64] = {11, 48, 85, 21, 58, 95, 31, 68};\n"
+              ".global .align 4 .b32 elements[8] = {11, 48, 85, 21, 58, 95, 31, 68};\n"
               // emulator/machine/texture.h
               ".global .align 8 .u64 object[16] = {0x5854777361787470, 0x1012000, 0x10000, 0, 0, "
-              "generic(elements), 64, 1, 1, 256};\n";
+              "generic(elements), 8, 1, 1, 32};\n";
     if (dynamic && holds(line, ".entry"))
       kept += ".extern .shared .align 16 .b8 tile[];\n";
     if (dynamic && holds(line, "mov.u64 %tile64, tile;"))
