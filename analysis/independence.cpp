@@ -209,7 +209,7 @@ void Ties::judge(KernelIndependence &result, bool ordered) {
         (op == Op::barrier && !opcode.has(Modifier::cluster)) ||
         is_one_of(op, {Op::wmma, Op::mma, Op::ldmatrix, Op::stmatrix, Op::movmatrix, Op::suld,
                        Op::sust, Op::suq, Op::griddepcontrol}) ||
-        (op == Op::cp && leaves_global_alone(opcode)) ||
+        (op == Op::cp && leaves_global_alone(opcode)) || is_relaxed_in_block(opcode) ||
         ((op == Op::atom || op == Op::red) && opcode.space == StateSpace::shared) ||
         (ordered && facts::is_relaxed_atomic(opcode)) ||
         (op == Op::call && calls_driver(module, instruction));

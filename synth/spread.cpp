@@ -10,7 +10,8 @@
 //   - all state is in registers that can be renamed: no carry flag, no vector registers;
 //   - no thread waits in a loop for another one, which might be the same one then
 //     (waiting_obstacle());
-//   - nothing is called. Where blocks stay whole, what calls.h understands may be.
+//   - nothing is called. Where blocks stay whole, what calls.h understands may be. The address of a
+//     function is one number, which is no place of an access.
 //
 // What is read through a texture or a surface is not written while the kernel runs (CUDA C++
 // Programming Guide, "Texture and Surface Memory": the cache is not kept coherent with stores to
@@ -23,7 +24,9 @@
 // (emulator/facts/meeting.cpp). That shared and local memory may be in other places is for the
 // family to show. A copy does all that its block's threads do, in their order. So relaxed atomics
 // may tell what was there before: that is what they tell in one of the orders in which blocks may
-// come, on which no program may rely.
+// come, on which no program may rely. What is relaxed among the threads of a block is so among
+// those of one copy. A copy does each such access by itself, since nothing here takes one for what
+// computes alike or for a weak access.
 //
 // What is not known is in the way.
 
@@ -65,6 +68,8 @@ constexpr Refusal generic_shared{"shared-address",
 constexpr Refusal shared_memory{"shared-memory", "each block needs shared memory of its own"};
 constexpr Refusal local_memory{"local-memory", "each thread needs local memory of its own"};
 constexpr Refusal variable{"variable", "the kernel has variables of its own"};
+constexpr Refusal barrier_in_memory{
+    "barrier", "a barrier in memory, which counts threads, or bytes, of one block"};
 constexpr Refusal barrier{"barrier", "threads of a block wait for each other"};
 constexpr Refusal uneven{
     "barrier", "threads of a block may come to a barrier by different ways, or some not at all"};
@@ -72,11 +77,23 @@ constexpr Refusal warp{"warp-collective", "lanes of a warp work together"};
 constexpr Refusal uneven_warp{
     "warp-collective",
     "lanes of a warp may come to what they do together by different ways, or some not at all"};
+constexpr Refusal warps{"warp-collective",
+                        "several warps work together, or in memory of the tensor cores"};
+constexpr Refusal moved{"registers-moved", "the kernel moves registers between warps itself"};
 constexpr Refusal agreement{"uniform-load",
                             "a load for which lanes of a warp must have one address"};
 constexpr Refusal special{"special-register",
                           "what it reads depends on where and when a block runs"};
 constexpr Refusal atomic{"atomic", "the result of an atomic operation is used, or might be"};
+constexpr Refusal surface_reduction{"atomic", "a reduction in a surface"};
+constexpr Refusal grids{"ordered-access",
+                        "what grids wait for each other by, in some threads alone, or where blocks "
+                        "do not stay whole"};
+constexpr Refusal sleeps{"waits", "the thread sleeps, as those do that wait for others"};
+constexpr Refusal stack{"local-memory", "the thread's stack grows as it runs"};
+constexpr Refusal copy{
+    "async-copy", "what ends later is a copy in bulk, or tells a barrier in memory of its end"};
+constexpr Refusal stops{"trap", "the launch may end, or stop for a debugger, in its midst"};
 constexpr Refusal ordered{
     "ordered-access", "a volatile or ordered access, or a fence: blocks may wait for each other"};
 constexpr Refusal pragma{"pragma", "a pragma that is not known"};
@@ -95,6 +112,47 @@ bool is_index(std::string_view name) {
 /// these and the block's extents are the kernel's. Which warp it is, the machine may change (PTX
 /// ISA 10.4).
 bool is_lane(std::string_view name) { return name == "%laneid" || name.starts_with("%lanemask_"); }
+
+bool is_of_cluster(std::string_view special) {
+  return special.find("cluster") != std::string_view::npos;
+}
+
+/// Why an instruction is in the way by itself, wherever it stands and whatever it is given; nothing
+/// if it is none of these.
+std::optional<Refusal> obstacle_of(const Opcode &opcode) {
+  switch (opcode.op) {
+  case Op::wgmma:
+  case Op::tcgen05:
+    return refusal::warps;
+  case Op::setmaxnreg:
+    return refusal::moved;
+  case Op::mapa:
+  case Op::getctarank:
+    return refusal::cluster;
+  case Op::bar:
+  case Op::barrier:
+    return opcode.has(Modifier::cluster) ? std::optional(refusal::cluster) : std::nullopt;
+  case Op::clusterlaunchcontrol: // takes the place of a block that has not begun
+    return refusal::depend;
+  case Op::mbarrier:
+    return refusal::barrier_in_memory;
+  case Op::cp:
+    return leaves_global_alone(opcode) ? std::nullopt : std::optional(refusal::copy);
+  case Op::sured:
+    return refusal::surface_reduction;
+  case Op::nanosleep:
+    return refusal::sleeps;
+  case Op::trap:
+  case Op::brkpt:
+    return refusal::stops;
+  case Op::alloca:
+  case Op::stacksave:
+  case Op::stackrestore:
+    return refusal::stack;
+  default:
+    return std::nullopt;
+  }
+}
 
 /// Returns true if an instruction reads a texture or a surface, asks what it is, or stores to a
 /// surface.
@@ -162,7 +220,7 @@ private:
         return refusals::unknown_instruction;
       if (operand.kind == Operand::Kind::special && !is_index(module_.text(operand.span)) &&
           (!whole_ || !is_lane(module_.text(operand.span))))
-        return refusal::special;
+        return is_of_cluster(module_.text(operand.span)) ? refusal::cluster : refusal::special;
       if (operand.kind == Operand::Kind::symbol) {
         const Symbol &symbol = module_.symbol(operand);
         const Variable *variable = module_.variable(symbol);
@@ -192,6 +250,15 @@ private:
     return std::nullopt;
   }
 
+  /// Returns true if an instruction takes a function's address. That is one number for all copies;
+  /// who calls by it is refused.
+  bool takes_function(std::uint32_t at) const {
+    return opcode(at).op == Op::mov && operands(at).size() == 2 &&
+           operands(at)[0].kind == Operand::Kind::reg &&
+           operands(at)[1].kind == Operand::Kind::symbol &&
+           module_.symbol(operands(at)[1]).kind == Symbol::Kind::function;
+  }
+
   std::optional<Refusal> instruction_obstacle(std::uint32_t at) const {
     const Instruction &one = instruction(at);
     const Opcode &opcode = module_.opcode(one);
@@ -200,17 +267,21 @@ private:
       return std::nullopt;
     if (calls_ && calls_->of(at))
       return std::nullopt;
+    if (const auto obstacle = obstacle_of(opcode))
+      return obstacle;
     if (whole_ && meets_in_warp_[at])
       return operand_obstacle(operands(at));
     if (op == Op::bar || op == Op::barrier)
       return opcode.has(Modifier::warp) ? refusal::warp : refusal::barrier;
-    if (is_one_of(op, {Op::shfl, Op::vote, Op::match, Op::redux, Op::elect, Op::activemask}))
+    if (is_one_of(op, {Op::shfl, Op::vote, Op::match, Op::redux, Op::elect, Op::activemask, Op::mma,
+                       Op::wmma, Op::ldmatrix, Op::stmatrix, Op::movmatrix}))
       return refusal::warp;
     const bool reduces =
         op == Op::red || unread_[at] || (whole_ && facts::is_relaxed_atomic(opcode));
     if ((op == Op::red || op == Op::atom) &&
         (opcode.has(Modifier::volatile_) || opcode.has(Modifier::acquire) ||
-         opcode.has(Modifier::release) || opcode.has(Modifier::acq_rel)))
+         opcode.has(Modifier::release) || opcode.has(Modifier::acq_rel) ||
+         opcode.has(Modifier::async)))
       return refusal::ordered;
     if (op == Op::atom && !reduces)
       return refusal::atomic;
@@ -235,7 +306,7 @@ private:
     if (op == Op::ldu)
       return refusal::agreement;
     const bool access = op == Op::ld || op == Op::st;
-    if (access && effect_of(opcode) == Effect::sync)
+    if (access && effect_of(opcode) == Effect::sync && !(whole_ && is_relaxed_in_block(opcode)))
       return refusal::ordered;
     if (access && op == Op::st && opcode.space == StateSpace::param)
       return call_obstacle();
@@ -243,10 +314,15 @@ private:
       return refusal::ordered;
     if (whole_ && one.well_formed && is_of_texture(opcode))
       return texture_obstacle(at);
+    if (one.well_formed && takes_function(at))
+      return std::nullopt;
+    if (op == Op::cp && !whole_)
+      return refusal::shared_memory;
+    if (op == Op::griddepcontrol && (!whole_ || one.guard != no_register))
+      return refusal::grids;
     const bool known = is_pure(opcode) || access || reduces || op == Op::prefetch ||
-                       op == Op::prefetchu || op == Op::isspacep ||
-                       (whole_ && ((op == Op::cp && leaves_global_alone(opcode)) ||
-                                   (op == Op::griddepcontrol && one.guard == no_register)));
+                       op == Op::prefetchu || op == Op::isspacep || op == Op::griddepcontrol ||
+                       op == Op::cp;
     if (!one.well_formed || !known)
       return refusals::unknown_instruction;
     if (in_shared && !whole_)

@@ -91,6 +91,19 @@ bool leaves_global_alone(const Opcode &opcode) {
   }
 }
 
+bool is_relaxed_in_block(const Opcode &opcode) {
+  const auto has_word = [&](std::string_view word) {
+    return std::find(opcode.modifiers.begin(), opcode.modifiers.end(), word) !=
+           opcode.modifiers.end();
+  };
+  return is_one_of(opcode.op, {Op::ld, Op::st}) && has_word("relaxed") && has_word("cta") &&
+         (may_be_global(opcode.space) || opcode.space == StateSpace::shared) &&
+         !has_word("shared::cluster") && !has_word("nc") &&
+         std::all_of(opcode.modifiers.begin(), opcode.modifiers.end(), [](std::string_view word) {
+           return word == "relaxed" || word == "cta" || is_plain_access_modifier(word);
+         });
+}
+
 bool reads_constant_memory(const Opcode &opcode) {
   return (opcode.op == Op::ld &&
           (opcode.space == StateSpace::constant ||

@@ -23,6 +23,11 @@ Effect effect_of(const Opcode &opcode);
 /// among lanes, waits for time to pass, or reduces or copies into the block's own shared memory.
 bool leaves_global_alone(const Opcode &opcode);
 
+/// True if a load or store is relaxed among the threads of its block (`ld.relaxed.cta`,
+/// `st.relaxed.cta`): strong, so each counts, but it orders nothing else (PTX ISA 8.4). Its effect
+/// is `sync`.
+bool is_relaxed_in_block(const Opcode &opcode);
+
 /// True if a load reads memory that the whole kernel only reads, by contract of its state space or
 /// of `.nc` (PTX ISA 9.7.9.8).
 bool reads_constant_memory(const Opcode &opcode);

@@ -219,8 +219,8 @@ std::vector<Refusal> coarsen_obstacles(const KernelContext &context, Blocks bloc
 const Family retile_family = {
     .name = "retile",
     .option = "retile",
-    .values = "x2|x4|x8|y2|...|z8[,...]",
-    .help = "of versions that merge blocks only those that merge this number along this axis",
+    .values = "[wide[-]][xN][yN|zN][-rows|-neighbours][-skewed][-once][-rN][,...]",
+    .help = "of versions that merge blocks only these, N along this axis; a wrong name lists all",
     .by_default = true,
     .threads_apart = true,
     .variants = variants<false>,

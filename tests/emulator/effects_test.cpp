@@ -45,6 +45,33 @@ TEST_CASE("what orders no access to global memory") {
     CHECK_MESSAGE(is_harmless(instruction), instruction);
 }
 
+TEST_CASE("what is relaxed among the threads of a block, and no more than that") {
+  const auto is_relaxed = [](const std::string &instruction) {
+    const auto module =
+        parse(".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n"
+              ".reg .b32 %r<9>;\n.reg .b64 %d<9>;\n" +
+                  instruction + "\nret;\n}\n",
+              instruction);
+    REQUIRE(module);
+    return is_relaxed_in_block((*module)->opcode((*module)->functions.at(0).instructions.at(0)));
+  };
+  for (const char *instruction :
+       {"ld.relaxed.cta.global.u32 %r1, [%d1];", "st.relaxed.cta.shared::cta.u8 [%r1], %r2;",
+        "ld.relaxed.cta.v2.u32 {%r1, %r2}, [%d1];",
+        "ld.relaxed.cta.global.L1::no_allocate.L2::128B.u32 %r1, [%d1];"})
+    CHECK_MESSAGE(is_relaxed(instruction), instruction);
+  for (const char *instruction :
+       {"ld.relaxed.gpu.global.u32 %r1, [%d1];", "ld.relaxed.sys.global.u32 %r1, [%d1];",
+        "ld.relaxed.cluster.global.u32 %r1, [%d1];", "ld.acquire.cta.global.u32 %r1, [%d1];",
+        "st.release.cta.global.u32 [%d1], %r1;", "ld.volatile.shared.u32 %r1, [%r2];",
+        "st.mmio.relaxed.sys.global.u32 [%d1], %r1;", "ld.mmio.relaxed.cta.global.u32 %r1, [%d1];",
+        "ld.relaxed.cta.shared::cluster.u32 %r1, [%r2];", "ld.relaxed.cta.local.u32 %r1, [%r2];",
+        "st.async.relaxed.cta.shared.u32 [%r1], %r2, [%r3];", "ld.global.cv.u32 %r1, [%d1];",
+        "ld.relaxed.cta.global.nc.u32 %r1, [%d1];", "ld.relaxed.cta.newer.global.u32 %r1, [%d1];",
+        "red.relaxed.cta.shared.add.u32 [%r1], 1;", "ld.global.u32 %r1, [%d1];"})
+    CHECK_FALSE_MESSAGE(is_relaxed(instruction), instruction);
+}
+
 TEST_CASE("what may order, or is not decided") {
   for (const char *instruction :
        {"bar.warp.sync -1;",

@@ -398,6 +398,7 @@ class Staying(Case):
                                   ("links", "0", "`elsewhere` is defined in another module"),
                                   ("prints", "0", "it calls `vprintf`, which is outside its module"),
                                   ("starts", "0", "it names the kernel `add`"),
+                                  ("points", "0", "it takes the address of `helper`, which is another one"),
                                   ("add", "90", "machine code for sm_90 runs, and there is no PTX for it")):
             with self.subTest(kernel=kernel):
                 said = self.good("faster-kept", "--why", FASTER_KERNEL=kernel, FASTER_CODE=code)

@@ -71,7 +71,9 @@ std::string ptx() {
                      "\tst.param.b64 \t[format], %rd1;\n\tst.param.b64 \t[values], %rd2;\n"
                      "\tcall.uni \t(result), vprintf, (format, values);\n"
                      "\tld.param.b32 \t%r3, [result];\n\t}") +
-         kernel_text("starts", "mov.u64 \t%rd0, add;\n\tcvt.u32.u64 \t%r3, %rd0;");
+         kernel_text("starts", "mov.u64 \t%rd0, add;\n\tcvt.u32.u64 \t%r3, %rd0;") +
+         ".func helper { ret; }\n" +
+         kernel_text("points", "mov.u64 \t%rd0, helper;\n\tcvt.u32.u64 \t%r3, %rd0;");
 }
 
 FatBinary::FatBinary(const std::string &text, unsigned ptx_sm, unsigned code_sm, bool twice,

@@ -239,7 +239,7 @@ std::vector<std::string> tells(WarpRandom &random) {
 /// depends on it afterwards. Lanes that the last warp does not have are not asked.
 std::vector<std::string> of_a_warp(WarpRandom &random) {
   const std::string distance = std::to_string(1 + random.below(31));
-  switch (random.below(13)) {
+  switch (random.below(17)) {
   case 0:
     return {"mov.u32 %wm, -1;", "mov.u32 %wu, 0;", "mov.u32 %wv, " + distance + ";",
             "shfl.sync.up.b32 %wv|%wp, %acc, %wv, %wu, %wm;", "@%wp add.u32 %acc, %acc, %wv;"};
@@ -299,6 +299,46 @@ std::vector<std::string> of_a_warp(WarpRandom &random) {
   case 10:
   case 11:
     return tells(random);
+  case 12: // what the thread before stored
+    return {"{",
+            ".reg .b32 %we;",
+            "st.relaxed.cta.shared.u32 [%tile_own+16], %acc;",
+            "bar.sync 0;",
+            "ld.relaxed.cta.shared.u32 %we, [%tile_own+12];",
+            "mad.lo.u32 %acc, %acc, 5, %we;",
+            "bar.sync 0;",
+            "}"};
+  case 13: { // by some
+    const std::string space = random.one_in(2) ? ".global" : "";
+    return {"{",
+            ".reg .b32 %we;",
+            "and.b32 %we, %acc, 3;",
+            "setp.ne.u32 %wp, %we, 1;",
+            "@%wp st.relaxed.cta.global.u32 [%out+52], %acc;",
+            "mov.u32 %we, " + distance + ";",
+            "@%wp ld.relaxed.cta" + space + ".u32 %we, [%out+52];",
+            "mad.lo.u32 %acc, %acc, 7, %we;",
+            "}"};
+  }
+  case 14:
+    return {"{",
+            ".reg .b64 %wt<2>;",
+            ".reg .b32 %we<5>;",
+            "mov.u64 %wt0, object;",
+            "cvta.global.u64 %wt1, %wt0;",
+            "and.b32 %we4, %acc, 7;",
+            "tex.1d.v4.u32.s32 {%we0, %we1, %we2, %we3}, [%wt1, {%we4}];",
+            "mad.lo.u32 %acc, %acc, 3, %we0;",
+            "}"};
+  case 15:
+    return {"{",
+            ".reg .b32 %we<5>;",
+            "mov.u32 %we4, " + distance + ";",
+            "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%we0, %we1, %we2, %we3}, "
+            "{%acc, %we4}, {%acc}, {%we4, %we4, %we4, %we4};",
+            "mad.lo.u32 %acc, %acc, 3, %we1;",
+            "xor.b32 %acc, %acc, %we2;",
+            "}"};
   default: { // some lanes go a way of their own first
     const std::string label = fmt::format("WAY{}", random.below(1'000'000'000));
     return {"mov.u32 %wv, %laneid;",
@@ -329,7 +369,11 @@ std::string with_warps(const std::string &text, std::uint64_t seed) {
       kept += ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n"
               ".extern .func __assertfail (.param .b64 a, .param .b64 b, .param .b32 c, "
               ".param .b64 d, .param .b64 e);\n"
-              ".global .align 1 .b8 told[9] = {107, 40, 41, 58, 37, 117, 32, 10, 0};\n";
+              ".global .align 1 .b8 told[9] = {107, 40, 41, 58, 37, 117, 32, 10, 0};\n"
+              ".global .align 4 .b32 elements[8] = {11, 48, 85, 21, 58, 95, 31, 68};\n"
+              // emulator/machine/texture.h
+              ".global .align 8 .u64 object[16] = {0x5854777361787470, 0x1012000, 0x10000, 0, 0, "
+              "generic(elements), 8, 1, 1, 32};\n";
     if (dynamic && holds(line, ".entry"))
       kept += ".extern .shared .align 16 .b8 tile[];\n";
     if (dynamic && holds(line, "mov.u64 %tile64, tile;"))

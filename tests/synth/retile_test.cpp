@@ -255,6 +255,8 @@ Mutants mutants_of(const std::string &line) {
     add("lanemask_lt", "lanemask_le");
     add("atom\\.global\\.add", "atom.global.max");
     add("_u?r8;", "_r6;");
+    add("relaxed\\.cta\\.", "");
+    add("relaxed\\.cta", "relaxed.gpu");
     add("wait_group 1", "wait_group 2");
     add("wait_all", "wait_group 1");
     add("commit_group", "wait_all");
@@ -418,6 +420,7 @@ TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
   run("steps.ptx", "dependent", "x2");
   run("told.ptx", "slots", "x2");
   run("told.ptx", "words", "x2");
+  run("steps.ptx", "relaxed", "x2");
   run("../wide/points.ptx", "stencil", "wide-x2");
   run("../wide/points.ptx", "four", "wide");
   run("../wide/points.ptx", "rows", "wide-x2y2-neighbours");
@@ -859,6 +862,30 @@ TEST_CASE("each copy's part of dynamic memory is as large as the kernel's") {
   CHECK_FALSE(proved(part, "mov.u32 %part, 64;"));
   CHECK_FALSE(proved("mad.lo.u32 %begin0_2, %size, 2,", "mad.lo.u32 %begin0_2, %size, 1,"));
   CHECK_FALSE(proved("mov.u32 %begin0, tile", "mov.u32 %begin0, other"));
+}
+
+TEST_CASE("the words of the option are those of its variants") {
+  const FamilyOption &option = family_option("retile");
+  std::string words = option.values;
+  REQUIRE(words.ends_with("[,...]"));
+  words.resize(words.size() - 6);
+  const auto matches_all = [&](std::string text) {
+    for (const auto &[from, to] :
+         {std::pair("\\[", "("), std::pair("\\]", ")?"), std::pair("N", "[0-9]+")})
+      text = std::regex_replace(text, std::regex(from), to);
+    return std::all_of(
+        option.variants.begin(), option.variants.end(),
+        [&](const std::string &variant) { return std::regex_match(variant, std::regex(text)); });
+  };
+  CHECK(matches_all(words));
+  // Nor is any of them there for nothing.
+  for (const std::string &word : std::vector<std::string>{
+           "wide", "[-]", "xN", "yN", "zN", "-rows", "-neighbours", "-skewed", "-once", "-rN"}) {
+    CAPTURE(word);
+    std::string without = words;
+    without.replace(without.find(word), word.size(), "#");
+    CHECK_FALSE(matches_all(without));
+  }
 }
 
 TEST_CASE("the table must say what is proved") {

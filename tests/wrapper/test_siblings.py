@@ -18,6 +18,7 @@ except ImportError:
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 GOLDEN = ROOT / "tests/synth/retile"
+TILED = ROOT / "tests/synth/retile/tiled.ptx"
 COPPER = ROOT / "tests/synth/optimize/copper.ptx"
 WINDOW = ROOT / "tests/synth/versions/carry/window.ptx"
 BARRIER = """.version 8.0
@@ -182,6 +183,20 @@ class Siblings(Scratch):
         (refusal,) = kernel["refusals"]
         self.assertEqual((refusal["reason"], refusal["line"]), ("barrier", 6))
         self.assertEqual(Path("out.ptx").read_text(), BARRIER)
+
+    def test_of_a_kernel_with_versions_only_what_helps_is_said(self):
+        told = run([PTXASW, "siblings", TILED]).stdout
+        self.assertIn("retile x2", told)
+        self.assertNotIn("refused", told)
+        self.assertIn("refused: shared-memory", run([PTXASW, "siblings", TILED, "-v"]).stdout)
+        self.assertIn("refused: shared-memory", run([PTXASW, "siblings", TILED, "--retile=x2,wide-x4"]).stdout)
+        self.assertNotIn("refused", run([PTXASW, "siblings", TILED, "--retile=x2"]).stdout)
+        found = json.loads(run([PTXASW, "siblings", TILED, "--json"]).stdout)["kernels"]
+        self.assertTrue(all(one["siblings"] and one["refusals"] for one in found))
+        told = run([PTXASW, "explain", TILED]).stdout
+        self.assertRegex(told, r"no siblings by vectorise, .* \(-v says why\)")
+        self.assertNotIn("no siblings by vectorise: ", told)
+        self.assertIn("no siblings by vectorise: shared-memory", run([PTXASW, "explain", TILED, "-v"]).stdout)
 
     def test_no_kernel(self):
         self.write("empty.ptx", ".version 8.0\n.target sm_75\n.address_size 64")

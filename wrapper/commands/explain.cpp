@@ -87,8 +87,11 @@ Json to_json(const KernelExplanation &kernel) {
   return result;
 }
 
-/// What each family of siblings would make of a kernel, or what prevents it.
-void explain_siblings(const KernelContext &context, KernelAnswer &answer) {
+/// What each family of siblings would make of a kernel, or what prevents it. Where one that
+/// need not be asked for can, people are told only which cannot, unless they ask for `all`.
+void explain_siblings(const KernelContext &context, bool all, KernelAnswer &answer) {
+  std::string refused, none; // in full; the names alone
+  bool has_some = false;
   answer.json["siblings"] = answer.json["no_siblings"] = Json::array();
   for (const Family &family : families()) {
     const FamilyAnswer found = propose(family, context);
@@ -99,14 +102,21 @@ void explain_siblings(const KernelContext &context, KernelAnswer &answer) {
     }
     if (!variants.empty())
       answer.text += fmt::format("  siblings by {}:{}\n", family.name, variants);
+    has_some = has_some || (family.by_default && !variants.empty());
+    if (variants.empty() && !found.refusals.empty())
+      none += fmt::format("{}{}", none.empty() ? "" : ", ", family.name);
     for (const Refusal &refusal : found.refusals) {
       answer.json["no_siblings"].push_back(
           {{"family", family.name}, {"reason", refusal.reason}, {"line", refusal.line}});
-      answer.text += fmt::format("  no siblings by {}: {}{} ({})\n", family.name, refusal.reason,
-                                 refusal.line == 0 ? "" : fmt::format(", line {}", refusal.line),
-                                 refusal.meaning);
+      refused += fmt::format("  no siblings by {}: {}{} ({})\n", family.name, refusal.reason,
+                             refusal.line == 0 ? "" : fmt::format(", line {}", refusal.line),
+                             refusal.meaning);
     }
   }
+  if (all || !has_some)
+    answer.text += refused;
+  else if (!none.empty())
+    answer.text += fmt::format("  no siblings by {} (-v says why)\n", none);
 }
 
 /// What could stand in a kernel whose blocks have a known shape, or what prevents it.
@@ -231,7 +241,7 @@ int run(const ExplainRequest &request, const Invocation &) {
         KernelAnswer answer{fmt::format("{}: {} global loads", one.called(), kernel.loads.size()),
                             to_text(kernel, *module, *places), to_json(kernel)};
         const KernelContext context(one.module(), one.function);
-        explain_siblings(context, answer);
+        explain_siblings(context, request.asked.verbose, answer);
         explain_in_kernel(context, block, answer);
         return answer;
       },

@@ -70,8 +70,22 @@ std::string divided(const Sibling &sibling) {
   return text.empty() ? "the same launch" : text;
 }
 
-/// `most`: so many are named, the most promising first.
-std::string to_text(const KernelSiblings &kernel, std::size_t most) {
+/// Returns true if a refusal helps who asked: the kernel has no version of those that need not be
+/// asked for, or what was asked for by name is not among what it has.
+bool helps(const Refusal &refusal, const KernelSiblings &kernel, const SiblingOptions &options) {
+  const auto has_any = [&](const auto &of) {
+    return std::any_of(kernel.written.begin(), kernel.written.end(),
+                       [&](const Proposal &one) { return of(*find_family(one.family)); });
+  };
+  const Family *const family = find_family(refusal.family);
+  return !family || !has_any([](const Family &one) { return one.by_default; }) ||
+         (!options.variants(family->option).empty() &&
+          !has_any([&](const Family &one) { return one.name == family->name; }));
+}
+
+/// `most`: so many are named, the most promising first. `all`: all refusals are said.
+std::string to_text(const KernelSiblings &kernel, const SiblingOptions &options, std::size_t most,
+                    bool all) {
   std::string text;
   for (std::size_t i = 0; i < std::min(most, kernel.written.size()); ++i) {
     const Proposal &proposal = kernel.written[i];
@@ -85,9 +99,11 @@ std::string to_text(const KernelSiblings &kernel, std::size_t most) {
   for (const UnprovedSibling &one : kernel.unproved)
     text += fmt::format("  not proved: {}: {}\n", one.name, one.why);
   for (const Refusal &refusal : kernel.refusals)
-    text += refusal.line == 0 ? fmt::format("  refused: {} ({})\n", refusal.reason, refusal.meaning)
-                              : fmt::format("  refused: {}, line {} ({})\n", refusal.reason,
-                                            refusal.line, refusal.meaning);
+    if (all || helps(refusal, kernel, options))
+      text += refusal.line == 0
+                  ? fmt::format("  refused: {} ({})\n", refusal.reason, refusal.meaning)
+                  : fmt::format("  refused: {}, line {} ({})\n", refusal.reason, refusal.line,
+                                refusal.meaning);
   return text;
 }
 
@@ -133,7 +149,8 @@ int run(const SiblingsRequest &request, const Invocation &) {
     const KernelSiblings &kernel = *std::find_if(
         result.kernels.begin(), result.kernels.end(),
         [&](const KernelSiblings &other) { return other.kernel == one.function.name; });
-    KernelAnswer told{one.called() + ":", to_text(kernel, all ? ~std::size_t{0} : named),
+    KernelAnswer told{one.called() + ":",
+                      to_text(kernel, options, all ? ~std::size_t{0} : named, asked.verbose),
                       to_json(kernel)};
     if (request.prove && !kernel.written.empty()) {
       const NoRace answer = no_race(one.module(), one.function);

@@ -20,6 +20,9 @@
 // that hold one may lead to such loads and to nothing else, and each of these loads must be from
 // such a register.
 //
+// A function that comes along has another address there, so the kernel may call it by its name, and
+// may take its address only if nothing reads that.
+//
 // Shared variables are a block's own in either module. Everything that the kernel does not
 // need leaves the text; were it needed after all, the assembler would not take the text.
 //
@@ -30,6 +33,7 @@
 #include "grammar/code_writer.h"
 #include "grammar/edits.h"
 #include "grammar/module.h"
+#include "grammar/roles.h"
 #include "synth/family.h"
 #include "synth/resize/reshape.h"
 #include "synth/same_launch.h"
@@ -98,6 +102,10 @@ private:
     for (const Variable &variable : function.variables)
       if (variable.space == StateSpace::global || variable.space == StateSpace::constant)
         keep("variable", fmt::format("the variable `{}` belongs to a function", variable.name));
+    std::vector<bool> is_read(function.registers.size(), false);
+    for (const Instruction &instruction : function.instructions)
+      for (const RegisterId reg : read_registers(module_, instruction))
+        is_read[reg] = true;
     for (const Instruction &instruction : function.instructions) {
       if (!instruction.well_formed)
         keep("unknown-instruction", fmt::format("line {} is not understood", instruction.line));
@@ -105,9 +113,16 @@ private:
         if (operand.kind != Operand::Kind::symbol)
           return;
         const Symbol &symbol = module_.symbol(operand);
-        if (symbol.kind == Symbol::Kind::function)
+        if (symbol.kind == Symbol::Kind::function) {
           call(symbol.name, reached);
-        else if (symbol.kind == Symbol::Kind::module_variable)
+          const auto written = written_registers(module_, instruction);
+          if (module_.opcode(instruction).op != Op::call &&
+              (written.empty() || std::any_of(written.begin(), written.end(),
+                                              [&](RegisterId reg) { return is_read[reg]; })))
+            keep("call", fmt::format("it takes the address of `{}`, which is another one beside "
+                                     "the module",
+                                     symbol.name));
+        } else if (symbol.kind == Symbol::Kind::module_variable)
           name(module_.variables[symbol.index], function);
       });
     }
