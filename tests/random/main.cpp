@@ -125,8 +125,6 @@ std::optional<std::string> for_a_whole_block(std::string_view line) {
     return "\tst.param.b32 [x], %acc;";
   if (holds(line, "call.uni"))
     return "\tcall.uni (y), mix, (x);\n\tld.param.b32 %acc, [y];";
-  if (holds(line, "atom.shared"))
-    return fmt::format("\tmov.b32 {}, %acc;", result_of(line));
   if (const std::size_t at = line.find("ld.volatile.shared"); at != line.npos)
     return std::string(line.substr(0, at + 2)) + std::string(line.substr(at + 11));
   if (holds(line, "st.shared.u32 [%s], %acc;")) // others may still read there
@@ -239,7 +237,7 @@ std::vector<std::string> tells(WarpRandom &random) {
 /// depends on it afterwards. Lanes that the last warp does not have are not asked.
 std::vector<std::string> of_a_warp(WarpRandom &random) {
   const std::string distance = std::to_string(1 + random.below(31));
-  switch (random.below(17)) {
+  switch (random.below(18)) {
   case 0:
     return {"mov.u32 %wm, -1;", "mov.u32 %wu, 0;", "mov.u32 %wv, " + distance + ";",
             "shfl.sync.up.b32 %wv|%wp, %acc, %wv, %wu, %wm;", "@%wp add.u32 %acc, %acc, %wv;"};
@@ -339,6 +337,20 @@ std::vector<std::string> of_a_warp(WarpRandom &random) {
             "mad.lo.u32 %acc, %acc, 3, %we1;",
             "xor.b32 %acc, %acc, %we2;",
             "}"};
+  case 16: { // what was in a place of the thread's own, asked by some
+    static constexpr std::array operations{"add.u32", "exch.b32", "xor.b32", "max.s32", "inc.u32"};
+    const std::string operation = operations[random.below(operations.size())];
+    const std::string place = random.one_in(2) ? "shared." : "global.";
+    return {"{",
+            ".reg .b32 %we;",
+            "and.b32 %we, %acc, 3;",
+            "setp.ne.u32 %wp, %we, 1;",
+            "mov.u32 %we, " + distance + ";",
+            "@%wp atom." + place + operation + " %we, " +
+                (place == "shared." ? "[%mine]" : "[%out+52]") + ", %acc;",
+            "mad.lo.u32 %acc, %acc, 5, %we;",
+            "}"};
+  }
   default: { // some lanes go a way of their own first
     const std::string label = fmt::format("WAY{}", random.below(1'000'000'000));
     return {"mov.u32 %wv, %laneid;",
