@@ -299,7 +299,7 @@ private:
     const bool in_shared = opcode.space == StateSpace::shared;
     if (opcode.space == StateSpace::local && !whole_)
       return refusal::local_memory;
-    if (op == Op::cvta && in_shared)
+    if (op == Op::cvta && in_shared && !whole_) // rooms.cpp
       return refusal::generic_shared;
     if (uses_carry(opcode))
       return refusals::carry_flag;

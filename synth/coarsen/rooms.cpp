@@ -25,8 +25,8 @@
 // it may hang on where they happen to lie; all that is known of that is that the memory whose size
 // the launch says begins at the same place in kernel and version if nothing lies before it.
 //
-// A generic address of local memory may be made what it was again (`cvta.to.local`), and nothing
-// else.
+// A generic address of either may be moved on, added to, and made what it was again
+// (`cvta.to.local`), and nothing else; by one of shared memory, that may be accessed.
 //
 // Where a local variable is, `vprintf` may be told as well: it reads what it is to print, and is
 // done with it when it comes back.
@@ -114,16 +114,21 @@ public:
     const auto operands = module_.operands(instruction);
     const bool access = is_one_of(opcode.op, {Op::ld, Op::st, Op::red, Op::atom, Op::cp, Op::wmma,
                                               Op::ldmatrix, Op::stmatrix});
-    if (access && opcode.space == space_) {
-      const bool is_read = is_one_of(opcode.op, {Op::ld, Op::atom, Op::ldmatrix}) ||
-                           (opcode.op == Op::wmma && opcode.has(Modifier::load));
-      const std::size_t place = is_read ? 1 : 0;
+    const bool is_read = is_one_of(opcode.op, {Op::ld, Op::atom, Op::ldmatrix}) ||
+                         (opcode.op == Op::wmma && opcode.has(Modifier::load));
+    const std::size_t place = is_read ? 1 : 0;
+    const bool by_generic = space_ == StateSpace::shared && opcode.space == StateSpace::generic &&
+                            operands.size() > place &&
+                            concerns(operands.subspan(place, 1), is_generic_);
+    if (access && (opcode.space == space_ || by_generic)) {
       for (std::size_t i = 0; i < operands.size(); ++i)
         if ((i == place) != concerns_address(operands.subspan(i, 1)) ||
-            concerns(operands.subspan(i, 1), is_generic_))
+            (by_generic && i == place) != concerns(operands.subspan(i, 1), is_generic_))
           return false;
       return operands.size() > place && operands[place].kind == Operand::Kind::address;
     }
+    if (space_ == StateSpace::shared && opcode.text.starts_with("cvta.shared"))
+      return makes_generic(instruction); // what is made of a number could be of any variable
     return makes_address(instruction) || makes_generic(instruction) || !concerns_address(operands);
   }
 
@@ -184,7 +189,7 @@ private:
     const auto text_is = [&](std::initializer_list<std::string_view> words) {
       return std::find(words.begin(), words.end(), opcode.text) != words.end();
     };
-    if (inputs.size() == 1 && space_ == StateSpace::local && opcode.text == "cvta.to.local.u64")
+    if (inputs.size() == 1 && opcode.text == fmt::format("cvta.to.{}.u64", to_string(space_)))
       return is_generic(inputs[0]);
     if (inputs.size() == 1)
       return is_one(inputs[0]) && text_is({"mov.u32", "mov.b32", "mov.s32", "mov.u64", "mov.b64",
@@ -205,15 +210,14 @@ private:
     return is_whole_register(operand) && is_generic_[operand.reg];
   }
 
-  /// An address in local memory as a generic one, which may become what it was again.
+  /// An address as a generic one, which may become what it was again.
   bool makes_generic(const Instruction &instruction) const {
     const std::string_view text = module_.opcode(instruction).text;
     const auto operands = module_.operands(instruction);
-    if (space_ != StateSpace::local || !instruction.well_formed ||
-        result(instruction) == no_register)
+    if (!instruction.well_formed || result(instruction) == no_register)
       return false;
     if (operands.size() == 2)
-      return (text == "cvta.local.u64" && is_one(operands[1])) ||
+      return (text == fmt::format("cvta.{}.u64", to_string(space_)) && is_one(operands[1])) ||
              ((text == "mov.u64" || text == "mov.b64") && is_generic(operands[1]));
     return operands.size() == 3 && (text == "add.u64" || text == "add.s64") &&
            is_generic(operands[1]) && !concerns_address(operands.subspan(2, 1));
@@ -236,7 +240,7 @@ private:
   const Function &kernel_;
   const StateSpace space_;
   std::vector<bool> is_address_;
-  std::vector<bool> is_generic_; ///< addresses in local memory, as generic ones
+  std::vector<bool> is_generic_; ///< addresses as generic ones
 };
 
 /// Calls `visit` with each operand of the kernel, and with those that are parts of others.
