@@ -58,8 +58,6 @@ Json sibling_json(const Sibling &sibling) {
   for (const char axis : sibling.appended_blocks)
     json["append"].push_back(fmt::format("block.{}", axis));
   json["needs"] = needs_json(sibling.needs);
-  if (sibling.any_order)
-    json["any_order"] = true;
   return json;
 }
 
@@ -247,7 +245,6 @@ Sibling read_sibling(const Json &json, const SiblingTable &table,
        {"block", [&](const Json &value) { sibling.block = numbers<3>(value, 1); }},
        {"extent", [&](const Json &value) { sibling.extent = numbers<3>(value, 0); }},
        {"tall", [&](const Json &value) { sibling.tall = flag(value); }},
-       {"any_order", [&](const Json &value) { sibling.any_order = flag(value); }},
        {"rows", [&](const Json &value) { sibling.rows = number(value, 1); }},
        {"code",
         [&](const Json &value) {
@@ -287,6 +284,7 @@ SiblingTable read_table(const Json &json) {
   SiblingTable table;
   table.kernel = text(member(json, "kernel"));
   table.hash = text(member(json, "hash"));
+  table.any_order = json.contains("any_order") && flag(json["any_order"]);
   for (const Json &one : list(member(json, "parameters"))) {
     const auto [offset, bytes] = numbers<2>(one, 0);
     table.parameters.push_back({offset, bytes});
@@ -362,6 +360,8 @@ std::string encode(const SiblingTable &table) {
   Json json = {{"kernel", table.kernel}, {"hash", table.hash}, {"parameters", Json::array()}};
   for (const SiblingParameter &parameter : table.parameters)
     json["parameters"].push_back({parameter.offset, parameter.bytes});
+  if (table.any_order)
+    json["any_order"] = true;
   json["siblings"] = Json::array();
   for (const Sibling &sibling : table.siblings)
     json["siblings"].push_back(sibling_json(sibling));

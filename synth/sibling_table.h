@@ -141,9 +141,6 @@ struct Sibling {
   /// Behind those: the same for the extents of its blocks.
   std::vector<char> appended_blocks;
   SiblingNeeds needs;
-  /// What it computes may be another thing in another order of blocks, as of the kernel itself: two
-  /// launches that differ say nothing.
-  bool any_order = false;
   bool operator==(const Sibling &) const = default;
 };
 
@@ -158,6 +155,9 @@ struct SiblingTable {
   std::string kernel;
   std::string hash; ///< 16 hexadecimal digits of the kernel's text: a profile's key
   std::vector<SiblingParameter> parameters; ///< of the kernel
+  /// What it computes may be another thing in another order of its threads: two launches that
+  /// differ say nothing.
+  bool any_order = false;
   std::vector<Sibling> siblings;
   bool operator==(const SiblingTable &) const = default;
 };

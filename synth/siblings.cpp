@@ -9,7 +9,10 @@
 
 #include "synth/siblings.h"
 
+#include "analysis/independence.h"
+#include "emulator/facts/unread.h"
 #include "emulator/machine/warp_verify.h"
+#include "emulator/semantics/effects.h"
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/rewrite.h"
 
@@ -126,6 +129,19 @@ bool is_wanted(const Family &family, const SiblingOptions &options) {
   });
 }
 
+/// Returns true if a kernel that no thread waits in asks what depends on the order of its threads.
+bool depends_on_order(const KernelContext &context) {
+  const auto &[module, kernel] = std::tie(context.module, context.kernel);
+  const std::vector<bool> unread = facts::unread_atomics(module, kernel);
+  for (std::size_t i = 0; i < kernel.instructions.size(); ++i) {
+    const Opcode &opcode = module.opcode(kernel.instructions[i]);
+    if ((facts::is_relaxed_atomic(opcode) && !unread[i]) ||
+        (opcode.op == Op::ld && emulator::is_relaxed_in_block(opcode)))
+      return true;
+  }
+  return blocks_independent(context, true) && !blocks_independent(context);
+}
+
 std::string print(const Module &module, const std::vector<Written> &all) {
   std::string text(module.text());
   if (!all.empty() && !text.ends_with('\n'))
@@ -142,14 +158,15 @@ std::string print(const Module &module, const std::vector<Written> &all) {
   return text;
 }
 
-/// The functions with a body behind those of the module. Throws NotProved if there are others than
-/// so many siblings, or something else is wrong with the whole.
+/// The functions behind those of the module, but for declarations of `vprintf`, which versions with
+/// assertions need. Throws NotProved if there are others than so many siblings, or something else
+/// is wrong with the whole.
 std::vector<const Function *> check_whole(const Module &module, const Module &written,
                                           std::size_t siblings, std::size_t tables) {
   proof::show(written.text().starts_with(module.text()), "the module's own text changed");
   std::vector<const Function *> added;
   for (std::size_t f = module.functions.size(); f < written.functions.size(); ++f)
-    if (written.functions[f].has_body)
+    if (written.functions[f].has_body || written.functions[f].name != "vprintf")
       added.push_back(&written.functions[f]);
   proof::show(added.size() == siblings &&
                   written.variables.size() == module.variables.size() + tables,
@@ -254,6 +271,7 @@ SiblingTable empty_table(const Module &module, const Function &kernel) {
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i)
     table.parameters.push_back({kernel_parameter_offset(kernel, i),
                                 static_cast<std::uint32_t>(kernel.parameters[i].size())});
+  table.any_order = kernel.has_body && depends_on_order({module, kernel});
   return table;
 }
 

@@ -272,6 +272,10 @@ CompareVerdict compare_launches(const WarpProgram &first, const LaunchDescriptio
       verdict.worst = difference;
     if (!difference.beyond)
       continue;
+    if (options.any_order) {
+      verdict.why = other_order;
+      return verdict;
+    }
     verdict.kind = CompareVerdict::Kind::differ;
     verdict.why = to_string(difference);
     how.watch = difference.address;

@@ -64,7 +64,10 @@ struct CompareOptions {
   bool volatile_races = false;
   bool matrices_order = false; ///< instructions on matrices order the lanes of their warp
   bool reassociate = false;    ///< floating-point results may also differ by how they were rounded
+  bool any_order = false; ///< results that differ say nothing: another order of threads does so
 };
+
+inline constexpr const char *other_order = "what it computes depends on the order of threads";
 
 /// The result.
 struct CompareVerdict {

@@ -63,6 +63,7 @@ private:
     std::string what;
     bool unsupported = false; ///< the rewritten kernel cannot be run: not comparable
     std::uint64_t race = 0;   ///< it races at this address; 0: that is not it
+    bool of_memory = false;   ///< both end, and leave other memory
   };
 
   void suit_block(LaunchCandidate &candidate, bool searched_there = false) const;

@@ -190,6 +190,7 @@ std::optional<Verifier::Difference> Verifier::differs(const DrawnLaunch &drawn,
   Difference result{fmt::format("{}: {:#010x} in the original, {:#010x} rewritten\n",
                                 place_of(reference.memory, difference.address), difference.first,
                                 difference.second)};
+  result.of_memory = true;
   if (worst.found)
     result.what = to_string(worst) + "\n";
   if (watched.outcome.watched)
@@ -262,6 +263,11 @@ bool Verifier::try_launch(const DrawnLaunch &drawn) {
     if (const auto wavers = original_wavers(drawn, reference, with[i], *difference);
         !wavers.empty()) {
       ++verdict_.unusable[std::string(wavers)];
+      targets_ = before;
+      return true;
+    }
+    if (options_.any_order && difference->of_memory) {
+      ++verdict_.unusable[other_order];
       targets_ = before;
       return true;
     }

@@ -82,6 +82,7 @@ struct VerifyOptions {
   bool reassociate = false;    ///< results may also differ by how they were rounded
   bool volatile_races = false; ///< volatile accesses race, too
   bool matrices_order = false; ///< instructions on matrices order the lanes of their warp
+  bool any_order = false; ///< of `stand_in`: launches that leave other memory are none to be used
   /// Called now and then: how many launches of the kernel at work have agreed so far.
   std::function<void(const std::string &kernel, unsigned agreed)> progress;
   /// Blocks of the rewritten kernel may do the work of others: grids are small, and all blocks run.

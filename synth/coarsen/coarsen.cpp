@@ -59,9 +59,10 @@ Proposal proposal_for(const KernelContext &context, const CoarsenShape &shape) {
   return proposal;
 }
 
-/// Instructions of a sibling at most, about: the copies together and alone, and for each branch
-/// what leaves. Where versions were timed to find the budget, a quarter of the registers were taken
-/// for those that are live at a branch, which is too many in large kernels.
+/// Instructions of a sibling, about: the copies together and alone, and what leaves at each branch,
+/// by the registers that are live there. For wide versions and those of eight copies and more a
+/// quarter of all registers counts instead: their budget is from times of versions, by that
+/// measure.
 std::size_t size_of(const KernelContext &context, const CoarsenForm &form) {
   const auto &[module, kernel] = std::tie(context.module, context.kernel);
   const bool timed = form.wide || form.total() >= 8;

@@ -147,7 +147,8 @@ bool Coarsening::asserts() const {
   });
 }
 
-// Of `vprintf` both arguments and the result, and the three numbers that it prints.
+// Of `vprintf` both arguments and the result, and the three numbers that it prints, in the order in
+// which printed() counts them.
 std::vector<Variable> Coarsening::find_passed() const {
   std::vector<Variable> all;
   for (const Symbol &symbol : passing_)
@@ -177,13 +178,14 @@ std::vector<std::string> Coarsening::printed(const Renaming &names) const {
         fmt::format("cvta.{}.u64 {}, {}", space, CoarsenNames::said, CoarsenNames::said));
     lines.push_back(fmt::format("st.param.b64 [{}], {}", as, CoarsenNames::said));
   };
-  pass(text, printed_text, "global"); // first, as a place is none of the added code that is skipped
+  // First what replay.cpp does not take for added code, and skip: the address of a variable.
+  pass(text, printed_text, "global");
   for (unsigned axis = 0; axis < 3; ++axis) {
-    std::string index = fmt::format("%ctaid.{}", "xyz"[axis]);
-    for (const auto &[special, name] : names.specials)
-      if (special == index)
-        index = name;
-    lines.push_back(fmt::format("mov.u32 {}, {}", CoarsenNames::told, index));
+    const std::string own = fmt::format("%ctaid.{}", "xyz"[axis]);
+    const auto found = std::find_if(names.specials.begin(), names.specials.end(),
+                                    [&](const auto &one) { return one.first == own; });
+    lines.push_back(fmt::format("mov.u32 {}, {}", CoarsenNames::told,
+                                found == names.specials.end() ? own : found->second));
     lines.push_back(fmt::format("st.local.u32 [{}+{}], {}", place, 4 * axis, CoarsenNames::told));
   }
   pass(numbers, place, "local");

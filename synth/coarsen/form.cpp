@@ -2,7 +2,6 @@
 // how they are laid, points along x, and how many registers a thread may have. Along x there are no
 // rows, and neighbours share nothing. And how a form and its entry in a table tell of each other.
 
-#include "analysis/independence.h"
 #include "synth/coarsen/coarsen.h"
 #include "synth/coarsen/rooms.h"
 
@@ -166,7 +165,6 @@ Sibling coarsened(const KernelContext &context, const CoarsenForm &form) {
     needs.dynamic_shared = form.total(); // each copy its own
   else if (has_rooms(rooms_of(module, kernel), StateSpace::shared))
     needs.dynamic_shared = 0; // it has more of its own
-  sibling.any_order = !context.once("order", [&] { return blocks_independent(context); });
   return sibling;
 }
 

@@ -53,8 +53,9 @@ constexpr unsigned widest_access = 16;
 /// That of a matrix.
 constexpr unsigned matrix_alignment = 32;
 
-constexpr Refusal unsized{"shared-memory",
-                          "shared memory of a size or alignment that is not known"};
+constexpr Refusal unsized{
+    "shared-memory",
+    "shared memory of a size or alignment that is not known, or of a large alignment"};
 constexpr Refusal far{"shared-address",
                       "an address in memory whose size the launch says, in 64 bits or with a "
                       "number beside it"};

@@ -479,7 +479,7 @@ const Scenario verifying("verify", [] {
   const char *wrong = std::getenv("SIBLING_WRITES");
   std::string text = image("", 60, wrong ? std::atoi(wrong) : 1);
   if (std::getenv("ANY_ORDER"))
-    text.insert(text.find("\"needs\""), "\"any_order\":true,");
+    text.insert(text.find("\"parameters\""), "\"any_order\":true,");
   Handle f = function(load(text), "add");
   std::uint64_t to = 0, from = 0;
   call<std::uint64_t *, std::size_t>("cuMemAlloc_v2", &to, 4000);

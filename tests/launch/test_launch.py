@@ -466,7 +466,7 @@ class Verifying(Case):
         self.good("verify", PTXASW_LAUNCH_MODE="first", PTXASW_LAUNCH_VERIFY="1", SIBLING_WRITES="2", ANY_ORDER="1",
                   PTXASW_LAUNCH_LOG=str(log))
         self.assertEqual([line.get("reason") for line in self.log() if line["event"] == "unverified"],
-                         ["what it computes depends on the order of blocks"] * 2)
+                         ["what it computes depends on the order of threads"] * 2)
 
     def test_without_memory_nothing_is_compared(self):
         log = self.dir / "log"

@@ -214,15 +214,16 @@ std::vector<Comparison> comparisons(const Module &original, const Module &rewrit
 /// What one launch of the second is: of the kernel under another name, or of a version of it.
 struct SecondLaunch {
   LaunchDescription launch;
-  std::string version; ///< its name; empty: none
-  std::string why;     ///< the launch does not suit it
+  std::string version;    ///< its name; empty: none
+  std::string why;        ///< the launch does not suit it
+  bool any_order = false; ///< as SiblingTable::any_order
 };
 
 /// The launch of a version for a launch of its kernel, as its table says.
 SecondLaunch launch_of(const SiblingTable &table, const Sibling &sibling,
                        const WarpProgram &program, LaunchDescription of_kernel) {
   of_kernel.kernel = table.kernel;
-  SecondLaunch result{of_kernel, sibling.name, {}};
+  SecondLaunch result{of_kernel, sibling.name, {}, table.any_order};
   GlobalMemory memory;
   auto prepared = prepare_launch(program, of_kernel, memory);
   const std::size_t count = table.parameters.size();
@@ -279,9 +280,9 @@ std::vector<SecondLaunch> second_launches(const std::string &kernel, const Modul
   if (!file.names_second)
     for (const Comparison &one : comparisons(original, rewritten, tables, only))
       result.push_back(one.sibling ? launch_of(*one.table, *one.sibling, second, file.second)
-                                   : SecondLaunch{file.second, {}, {}});
+                                   : SecondLaunch{file.second, {}, {}, false});
   if (result.empty())
-    result.push_back({file.second, {}, {}});
+    result.push_back({file.second, {}, {}, false});
   return result;
 }
 
@@ -355,6 +356,7 @@ int compare_described(const VerifyRequest &request, const VerifyOptions &options
   for (const SecondLaunch &one : second_launches(kernel, original, rewritten, second, *file)) {
     CompareVerdict verdict;
     verdict.why = one.why;
+    how.any_order = one.any_order;
     if (one.why.empty())
       verdict = compare_launches(first, file->first, second, one.launch, how);
     using Kind = CompareVerdict::Kind;
@@ -413,15 +415,12 @@ std::vector<KernelVerdict> verify_all(const Module &original, const Module &rewr
     ++at;
     options.kernel = one.kernel;
     options.stand_in = one.sibling ? std::optional(stand_in(*one.sibling)) : std::nullopt;
+    options.any_order = one.table && one.table->any_order;
     const Function *const other = kernel_named(rewritten, one.kernel);
     options.whole_grid = other && has_sibling_inside(*other);
     for (KernelVerdict &verdict : verify(before, second, options)) {
       if (one.sibling)
         verdict.kernel = one.sibling->name;
-      if (one.sibling && one.sibling->any_order && verdict.kind == KernelVerdict::Kind::differ) {
-        verdict = {.kernel = one.sibling->name, .agreed = verdict.agreed};
-        verdict.unusable["what it computes depends on the order of blocks"] = 1;
-      }
       verdicts.push_back(std::move(verdict));
     }
   }

@@ -163,8 +163,8 @@ Result verify(const Launch &original, const Launch &sibling, const Arguments &ar
     unchecked(what, readable ? "the original differs from itself" : "memory cannot be read");
     return success;
   }
-  if (what.any_order) {
-    unchecked(what, "what it computes depends on the order of blocks");
+  if (table.any_order) {
+    unchecked(what, "what it computes depends on the order of threads");
     return success;
   }
   log_line("mismatch",
