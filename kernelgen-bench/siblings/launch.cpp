@@ -6,7 +6,8 @@
 //     buffer KIND WORDS        (KIND: 0 floats, 1 any bits, 2 floats 0 and 1, 3 doubles)
 //     texture WORDS    (a buffer of floats, by a texture object of single ones)
 //     int VALUE | float VALUE | double VALUE
-//     shared BYTES             (of a block, as the launch says it; a sibling gets TIMES as many)
+//     shared BYTES             (of a block, as the launch says it; a sibling gets TIMES as many,
+//                               each rounded up to a multiple of 128)
 //     sibling VARIANT ENTRY DX DY DZ BX BY BZ AXES TIMES
 //         (grid and block are divided; AXES of `-` appends nothing)
 //     end
@@ -151,6 +152,10 @@ public:
   }
 };
 
+unsigned shared_of(const Case &c, const Sibling &version) {
+  return version.times == 1 ? c.shared : (c.shared + 127) / 128 * 128 * version.times;
+}
+
 void launch(const Case &c, const Sibling &version, CUfunction function, const Set &set) {
   std::vector<void *> arguments;
   size_t at = 0;
@@ -169,7 +174,7 @@ void launch(const Case &c, const Sibling &version, CUfunction function, const Se
   }
   must(cuLaunchKernel(function, grid[0], grid[1], grid[2], c.block[0] / version.block[0],
                       c.block[1] / version.block[1], c.block[2] / version.block[2],
-                      c.shared * version.times, nullptr, arguments.data(), nullptr),
+                      shared_of(c, version), nullptr, arguments.data(), nullptr),
        c.name + " " + version.variant);
 }
 
@@ -211,7 +216,7 @@ void run(const Case &c, int rounds, std::FILE *out) {
     must(cuFuncGetAttribute(&most_exact, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, s.exact),
          "threads");
     must(cuOccupancyMaxActiveBlocksPerMultiprocessor(&s.blocks, s.timed, threads,
-                                                     c.shared * version.times),
+                                                     shared_of(c, version)),
          "occupancy");
     s.fits = threads <= most && threads <= most_exact;
     states.push_back(s);

@@ -106,6 +106,24 @@ extern "C" __global__ void dynamic_sum(float *out, const float *in, int n) {
     out[blockIdx.x] = words[0];
 }
 
+/// The same with a word more, for the sum.
+extern "C" __global__ void dynamic_odd(float *out, const float *in, int n) {
+  extern __shared__ float words[];
+  const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  words[t] = i < n ? in[i] : 0.0f;
+  __syncthreads();
+  for (int distance = blockDim.x / 2; distance > 0; distance /= 2) {
+    if (t < distance)
+      words[t] += words[t + distance];
+    __syncthreads();
+  }
+  if (t == 0)
+    words[blockDim.x] = words[0];
+  __syncthreads();
+  if (t == 1)
+    out[blockIdx.x] = words[blockDim.x];
+}
+
 /// Each block reverses its part of an array.
 extern "C" __global__ void dynamic_reverse(float *out, const float *in, int n) {
   extern __shared__ float words[];
@@ -211,4 +229,39 @@ extern "C" __global__ void claimed(float *out, const float *in, int n, int *take
   const int bin = (__float_as_int(in[i]) >> 2) & ((1 << 20) - 1);
   if (atomicExch(&taken[bin], 1) != 1)
     out[bin] = 1;
+}
+
+/// Each block reverses its part of an array, by accesses that are relaxed among its threads.
+extern "C" __global__ void relaxed_reverse(float *out, const float *in, int n) {
+  __shared__ float words[1024];
+  const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  const unsigned mine = static_cast<unsigned>(__cvta_generic_to_shared(words + t));
+  const unsigned other =
+      static_cast<unsigned>(__cvta_generic_to_shared(words + blockDim.x - 1 - t));
+  float value = i < n ? in[i] : 0.0f;
+  asm volatile("st.relaxed.cta.shared.f32 [%0], %1;" ::"r"(mine), "f"(value) : "memory");
+  __syncthreads();
+  asm volatile("ld.relaxed.cta.shared.f32 %0, [%1];" : "=f"(value) : "r"(other) : "memory");
+  if (i < n)
+    out[i] = value;
+}
+
+/// The product of tensor_products, by way of shared memory.
+extern "C" __global__ void tiled_products(float *c, const float *a, const float *b) {
+  using namespace nvcuda::wmma;
+  __shared__ __align__(32) float left_tile[4][128], right_tile[4][128];
+  const int own = threadIdx.y, which = blockIdx.x * blockDim.y + own;
+  for (int i = threadIdx.x; i < 128; i += 32) {
+    left_tile[own][i] = a[which * 128 + i];
+    right_tile[own][i] = b[which * 128 + i];
+  }
+  __syncthreads();
+  fragment<matrix_a, 16, 16, 8, precision::tf32, row_major> left;
+  fragment<matrix_b, 16, 16, 8, precision::tf32, row_major> right;
+  fragment<accumulator, 16, 16, 8, float> sums;
+  fill_fragment(sums, 0.0f);
+  load_matrix_sync(left, left_tile[own], 8);
+  load_matrix_sync(right, right_tile[own], 16);
+  mma_sync(sums, left, right, sums);
+  store_matrix_sync(c + which * 256, sums, 16, mem_row_major);
 }
