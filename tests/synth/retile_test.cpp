@@ -839,7 +839,8 @@ TEST_CASE("what belongs to a call is each copy's own, and an assertion names the
         ".extern .func vprintf (.param .b64 b, .param .b64 c);\n",
         ".extern .func (.reg .b32 a) vprintf (.reg .b64 b, .reg .b64 c);\n",
         ".extern .func (.param .b32 a) vprintf (.param .b64 b, .param .b32 c);\n",
-        ".global .u32 vprintf;\n"})
+        ".global .u32 vprintf;\n", ".func $retile_first_0() { ret; }\n",
+        ".global .u32 $retile_first_0;\n"})
     CHECK_FALSE(proved_beside(other, "n"));
   CHECK_FALSE(proved_beside("", "vprintf"));
   // Two copies' calls, one within the other.
