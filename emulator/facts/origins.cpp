@@ -148,6 +148,11 @@ Origins::Sources Origins::of_symbol(const Operand &operand) const {
   const auto origin = [&](std::uint64_t kind) {
     return Sources{kind << 56 | std::uint64_t{symbol.index} << 24};
   };
+  // All names of memory whose size the launch says are of the same (PTX ISA 5.1.6).
+  if (const Variable *const variable = module_.variable(symbol);
+      variable && variable->space == StateSpace::shared && variable->linkage == Linkage::external &&
+      variable->size() == 0)
+    return {std::uint64_t{4} << 56};
   switch (symbol.kind) {
   case Symbol::Kind::module_variable:
     return origin(1);

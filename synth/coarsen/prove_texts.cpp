@@ -60,15 +60,34 @@ void CoarsenTexts::check_rooms() const {
   check_passing(rooms_.size() * copies_);
 }
 
+// By whatever declaration, and by nothing else that has the name.
+bool CoarsenTexts::vprintf_is_the_drivers() const {
+  const auto is_named = [](const auto &one) { return one.name == "vprintf"; };
+  const auto passes = [](const std::vector<Variable> &all, std::initializer_list<unsigned> bits) {
+    return std::equal(all.begin(), all.end(), bits.begin(), bits.end(),
+                      [](const Variable &one, unsigned width) {
+                        return one.space == StateSpace::param && one.size() * 8 == width &&
+                               bit_width(one.type) == width;
+                      });
+  };
+  return std::none_of(module_.variables.begin(), module_.variables.end(), is_named) &&
+         std::none_of(sibling_.parameters.begin(), sibling_.parameters.end(), is_named) &&
+         std::all_of(module_.functions.begin(), module_.functions.end(),
+                     [&](const Function &function) {
+                       return !is_named(function) || (function.linkage == Linkage::external &&
+                                                      passes(function.return_parameters, {32}) &&
+                                                      passes(function.parameters, {64, 64}));
+                     });
+}
+
 // A variable for each that the kernel passes to calls, from this one on, and what assertions say.
 void CoarsenTexts::check_passing(std::size_t next) const {
   for (const Variable &variable : sibling_.variables)
     for (const Function &function : module_.functions)
       if (function.name == variable.name)
         fail("a variable has the name of a function");
-  for (const Function &function : module_.functions)
-    if (asserts() && function.name == "vprintf" && function.linkage != Linkage::external)
-      fail("what prints is not the driver's");
+  if (asserts() && !vprintf_is_the_drivers())
+    fail("what prints is not the driver's");
   for (std::size_t i = 0; i < passed_.size(); ++i, ++next) {
     const Variable &variable = sibling_.variables[next], &own = passed_[i];
     if (variable.name != CoarsenNames::passing(i) || variable.space != own.space ||

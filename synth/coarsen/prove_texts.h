@@ -111,6 +111,7 @@ private:
   void check_header() const;
   void check_rooms() const;
   void check_passing(std::size_t next) const;
+  bool vprintf_is_the_drivers() const;
   void assign_roles();
 
   std::unordered_map<std::string_view, RegisterId> by_name_;

@@ -69,6 +69,8 @@ void check_names(const Module &module, const Function &kernel, const Function &v
   for (const auto *variables : {&module.variables, &kernel.parameters})
     for (const Variable &variable : *variables)
       meant.insert(variable.name);
+  for (const Function &function : module.functions)
+    meant.insert(function.name);
   const auto hides = [&](const auto &one) { return meant.contains(one.name); };
   const auto appended = std::span(version.parameters)
                             .subspan(std::min(kernel.parameters.size(), version.parameters.size()));
@@ -76,7 +78,12 @@ void check_names(const Module &module, const Function &kernel, const Function &v
   for (const Variable &parameter : appended)
     meant.insert(parameter.name);
   hidden = hidden || std::any_of(version.registers.begin(), version.registers.end(), hides) ||
-           std::any_of(version.variables.begin(), version.variables.end(), hides);
+           std::any_of(version.variables.begin(), version.variables.end(), hides) ||
+           std::any_of(version.labels.begin(), version.labels.end(), [&](const Label &label) {
+             return hides(label) &&
+                    std::none_of(kernel.labels.begin(), kernel.labels.end(),
+                                 [&](const Label &own) { return own.name == label.name; });
+           });
   show(!hidden, "a name stands for something else");
 }
 

@@ -820,6 +820,29 @@ TEST_CASE("what belongs to a call is each copy's own, and an assertion names the
   CHECK_FALSE(prove_coarsen({*own_print, function(*own_print, "sure")},
                             function(*own_print, one.proposal.sibling.name), one.proposal)
                   .has_value());
+  const auto proved_beside = [&](const std::string &declaration, const std::string &parameter) {
+    std::string all = one.before + one.sibling + one.after;
+    all.insert(print, declaration);
+    for (const std::string name : {"[n]", ".u32 n,", ".u32 n)"})
+      for (std::size_t at = 0; (at = all.find(name, at)) != std::string::npos; ++at)
+        all.replace(at + name.size() - 2, 1, parameter);
+    const auto module = parsed(all);
+    return prove_coarsen({*module, function(*module, "sure")},
+                         function(*module, one.proposal.sibling.name), one.proposal)
+        .has_value();
+  };
+  CHECK(proved_beside("", "limit"));
+  CHECK(proved_beside(".extern .func (.param .b32 a) vprintf (.param .u64 b, .param .b64 c);\n",
+                      "n"));
+  for (const char *other :
+       {".extern .func (.param .b32 a) vprintf (.param .b64 b);\n",
+        ".extern .func vprintf (.param .b64 b, .param .b64 c);\n",
+        ".extern .func (.reg .b32 a) vprintf (.reg .b64 b, .reg .b64 c);\n",
+        ".extern .func (.param .b32 a) vprintf (.param .b64 b, .param .b32 c);\n",
+        ".global .u32 vprintf;\n", ".func $retile_first_0() { ret; }\n",
+        ".global .u32 $retile_first_0;\n"})
+    CHECK_FALSE(proved_beside(other, "n"));
+  CHECK_FALSE(proved_beside("", "vprintf"));
   // Two copies' calls, one within the other.
   const Written both = write_one(text, "called", "x2");
   const std::string given = "st.param.b32 [__ptxasw_passed0], %c0_i;\n";
