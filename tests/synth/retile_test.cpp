@@ -771,6 +771,42 @@ TEST_CASE("local memory is each copy's own, and no more than a thread has") {
   CHECK_FALSE(proved("[__ptxasw_room1_1]", "[__ptxasw_room1_0]"));
 }
 
+TEST_CASE("a table says that the kernel asks who came first, if only among threads of a block") {
+  const auto asks = [](const std::string &code) {
+    const auto module = parsed(R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+	.shared .b32 c;
+	.reg .b32 %r<8>;
+	.reg .b64 %d<4>;
+	ld.param.u64 %d1, [out];
+	mov.u32 %r1, %ctaid.x;
+	mov.u32 %r2, %ntid.x;
+	mov.u32 %r3, %tid.x;
+	mad.lo.u32 %r4, %r1, %r2, %r3;
+	mul.wide.u32 %d2, %r4, 4;
+	add.u64 %d3, %d1, %d2;
+	mov.u32 %r5, 0;
+	st.shared.u32 [c], %r5;
+	bar.sync 0;
+)" + code + R"(
+	st.global.u32 [%d3], %r5;
+	ret;
+}
+)");
+    SiblingOptions options;
+    options.wanted["retile"] = {"x2"};
+    return sibling_tables(*parsed(add_siblings(*module, options).text)).at(0).any_order;
+  };
+  CHECK(asks("atom.shared.add.u32 %r5, [c], 1;"));
+  CHECK(asks("atom.relaxed.cta.shared.exch.b32 %r5, [c], %r3;"));
+  CHECK(asks("st.relaxed.cta.shared.u32 [c], %r3; ld.relaxed.cta.shared.u32 %r5, [c];"));
+  CHECK_FALSE(asks("red.shared.add.u32 [c], 1; bar.sync 0; ld.shared.u32 %r5, [c];"));
+  CHECK_FALSE(asks("atom.shared.add.u32 %r6, [c], 1; bar.sync 0; ld.shared.u32 %r5, [c];"));
+}
+
 TEST_CASE("what belongs to a call is each copy's own, and an assertion names the kernel's block") {
   const std::string text =
       file_text(std::filesystem::path(SOURCE_DIR "/tests/synth/retile") / "calls.ptx");
