@@ -64,9 +64,9 @@ Proposal proposal_for(const KernelContext &context, const CoarsenShape &shape) {
 /// quarter of all registers counts instead: their budget is from times of versions, by that
 /// measure.
 std::size_t size_of(const KernelContext &context, const CoarsenForm &form) {
-  const auto &[module, kernel] = std::tie(context.module, context.kernel);
   const bool timed = form.wide || form.total() >= 8;
   return form.total() * context.once(timed ? "size as timed" : "size", [&] {
+    const auto &[module, kernel] = std::tie(context.module, context.kernel);
     std::size_t size = 2 * kernel.instructions.size();
     for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i)
       if (i == 0 || kernel.instructions[i].guard != no_register)
