@@ -32,8 +32,8 @@ void check_surroundings(const Module &before, const Function &kernel, const Modu
 std::vector<bool> added_registers(const Function &kernel, const Function &other);
 
 /// Throws NotProved if a register, a variable or an added label of a version, or a parameter behind
-/// the kernel's own, has the name of something that the kernel's code means by that name: a variable
-/// or function of the module, a parameter, a special register.
+/// the kernel's own, has the name of something that the kernel's code means by that name: a
+/// variable or function of the module, a parameter, a special register.
 void check_names(const Module &module, const Function &kernel, const Function &version);
 
 } // namespace ptxasw::proof
