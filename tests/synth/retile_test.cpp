@@ -418,6 +418,8 @@ TEST_CASE("the proof refuses what is changed, unless it changes nothing") {
   run("steps.ptx", "columns", "x2");
   run("steps.ptx", "staged", "x2");
   run("steps.ptx", "dependent", "x2");
+  run("matrices.ptx", "matrices", "x2");
+  run("surfaces.ptx", "drawn", "x2");
   run("told.ptx", "slots", "x2");
   run("told.ptx", "words", "x2");
   run("steps.ptx", "relaxed", "x2");
