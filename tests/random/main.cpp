@@ -237,7 +237,7 @@ std::vector<std::string> tells(WarpRandom &random) {
 /// depends on it afterwards. Lanes that the last warp does not have are not asked.
 std::vector<std::string> of_a_warp(WarpRandom &random) {
   const std::string distance = std::to_string(1 + random.below(31));
-  switch (random.below(18)) {
+  switch (random.below(20)) {
   case 0:
     return {"mov.u32 %wm, -1;", "mov.u32 %wu, 0;", "mov.u32 %wv, " + distance + ";",
             "shfl.sync.up.b32 %wv|%wp, %acc, %wv, %wu, %wm;", "@%wp add.u32 %acc, %acc, %wv;"};
@@ -337,6 +337,19 @@ std::vector<std::string> of_a_warp(WarpRandom &random) {
             "mad.lo.u32 %acc, %acc, 3, %we1;",
             "xor.b32 %acc, %acc, %we2;",
             "}"};
+  case 18:
+    return {"{",
+            ".reg .b64 %wt<2>;",
+            ".reg .b32 %we<2>;",
+            "mov.u64 %wt0, drawn;",
+            "cvta.global.u64 %wt1, %wt0;",
+            "and.b32 %we1, %acc, 28;",
+            "suld.b.1d.b32.trap {%we0}, [%wt1, {%we1}];",
+            "mad.lo.u32 %acc, %acc, 3, %we0;",
+            "}"};
+  case 19:
+    return {"{", ".reg .b32 %we;", "movmatrix.sync.aligned.m8n8.trans.b16 %we, %acc;",
+            "mad.lo.u32 %acc, %acc, 3, %we;", "}"};
   case 16: { // what was in a place of the thread's own, asked by some
     static constexpr std::array operations{"add.u32", "exch.b32", "xor.b32", "max.s32", "inc.u32"};
     const std::string operation = operations[random.below(operations.size())];
@@ -385,6 +398,8 @@ std::string with_warps(const std::string &text, std::uint64_t seed) {
               ".global .align 4 .b32 elements[8] = {11, 48, 85, 21, 58, 95, 31, 68};\n"
               // emulator/machine/texture.h
               ".global .align 8 .u64 object[16] = {0x5854777361787470, 0x1012000, 0x10000, 0, 0, "
+              "generic(elements), 8, 1, 1, 32};\n"
+              ".global .align 8 .u64 drawn[16] = {0x5854777361787470, 0x1000001012000, 0, 0, 0, "
               "generic(elements), 8, 1, 1, 32};\n";
     if (dynamic && holds(line, ".entry"))
       kept += ".extern .shared .align 16 .b8 tile[];\n";
