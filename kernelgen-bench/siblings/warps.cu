@@ -23,6 +23,18 @@ __device__ float warp_maximum(float value) {
   return value;
 }
 
+/// Adds up a block's numbers, a word a thread; the sum is in the first one.
+__device__ void add_up(float *words, const float *in, int n) {
+  const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  words[t] = i < n ? in[i] : 0.0f;
+  __syncthreads();
+  for (int distance = blockDim.x / 2; distance > 0; distance /= 2) {
+    if (t < distance)
+      words[t] += words[t + distance];
+    __syncthreads();
+  }
+}
+
 } // namespace
 
 /// One sum for each warp, written by its first lane.
@@ -94,33 +106,19 @@ extern "C" __global__ void softmax(float *out, const float *in, int columns) {
 /// The sum of each block in shared memory of the launch's size: a word a thread.
 extern "C" __global__ void dynamic_sum(float *out, const float *in, int n) {
   extern __shared__ float words[];
-  const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
-  words[t] = i < n ? in[i] : 0.0f;
-  __syncthreads();
-  for (int distance = blockDim.x / 2; distance > 0; distance /= 2) {
-    if (t < distance)
-      words[t] += words[t + distance];
-    __syncthreads();
-  }
-  if (t == 0)
+  add_up(words, in, n);
+  if (threadIdx.x == 0)
     out[blockIdx.x] = words[0];
 }
 
 /// The same with a word more, for the sum.
 extern "C" __global__ void dynamic_odd(float *out, const float *in, int n) {
   extern __shared__ float words[];
-  const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
-  words[t] = i < n ? in[i] : 0.0f;
-  __syncthreads();
-  for (int distance = blockDim.x / 2; distance > 0; distance /= 2) {
-    if (t < distance)
-      words[t] += words[t + distance];
-    __syncthreads();
-  }
-  if (t == 0)
+  add_up(words, in, n);
+  if (threadIdx.x == 0)
     words[blockDim.x] = words[0];
   __syncthreads();
-  if (t == 1)
+  if (threadIdx.x == 1)
     out[blockIdx.x] = words[blockDim.x];
 }
 
