@@ -8,8 +8,13 @@
 // it is written with that of a variable and only ever by what adds to an address or subtracts from
 // it what is none. In a copy it is the kernel's, with the variable's new place for its old one. An
 // address is for accesses to shared memory and for other addresses alone: it is not compared,
-// stored, made generic or taken apart. And each access to shared memory is by an address, so that
-// it goes to a variable that has a place of its own for each copy.
+// stored or taken apart. And each access to shared memory is by an address, so that it goes to a
+// variable that has a place of its own for each copy.
+//
+// An address may be made generic (`cvta`), moved on, added to, and made what it was again
+// (`cvta.to`). By a generic one of shared memory that may be accessed: it lies as far from the
+// generic address of the variable as the kernel's does. A register holds nothing else but such.
+// One that is made of a number could be of any variable, and is refused.
 //
 // Local memory is each thread's, and in a version each copy's in the thread: the same holds of its
 // variables and of accesses to it.
@@ -25,13 +30,11 @@
 // it may hang on where they happen to lie; all that is known of that is that the memory whose size
 // the launch says begins at the same place in kernel and version if nothing lies before it.
 //
-// A generic address of either may be moved on, added to, and made what it was again
-// (`cvta.to.local`), and nothing else; by one of shared memory, that may be accessed.
-//
 // Where a local variable is, `vprintf` may be told as well: it reads what it is to print, and is
 // done with it when it comes back.
 //
-// What is refused: such names in 64 bits or with a number beside them.
+// What is refused: names of memory whose size the launch says, in 64 bits or with a number beside
+// them.
 
 #include "synth/coarsen/rooms.h"
 
