@@ -5,10 +5,10 @@
 // whole function; and it proves from the text alone that the function may stand in for the kernel.
 // What is not proved is not emitted (synth/siblings.h has the order).
 
+#include "grammar/sibling_table.h"
 #include "synth/kernel_context.h"
 #include "synth/prove/not_proved.h"
 #include "synth/refusal.h"
-#include "synth/sibling_table.h"
 
 #include "grammar/module.h"
 

@@ -11,8 +11,8 @@
 
 #include "analysis/independence.h"
 #include "emulator/facts/unread.h"
-#include "emulator/machine/warp_verify.h"
 #include "emulator/semantics/effects.h"
+#include "emulator/semantics/parameter_layout.h"
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/rewrite.h"
 
@@ -287,53 +287,6 @@ std::vector<SiblingTable> sibling_tables(const Module &module) {
       tables.push_back(std::move(*table));
   }
   return tables;
-}
-
-StandIn stand_in(const Sibling &sibling) {
-  const Extents extent{sibling.extent[0], sibling.extent[1], sibling.extent[2]};
-  StandIn result;
-  result.name = sibling.own_code ? "" : sibling.code_of.empty() ? sibling.name : sibling.code_of;
-  if (only_reshapes(sibling))
-    result.cut = extent;
-  else
-    result.block_x = extent.x;
-  result.divisor = {sibling.grid[0], sibling.grid[1], sibling.grid[2]};
-  result.block_divisor = {sibling.block[0], sibling.block[1], sibling.block[2]};
-  result.whole_x = result.block_x != 0;
-  result.multiple_x = sibling.needs.extent_multiple[0];
-  result.rows = sibling.rows;
-  result.tall = sibling.tall && sibling.code_of.empty();
-  for (const char axis : sibling.appended)
-    result.appended_grids.push_back(axis - 'x');
-  for (int axis = 0; axis < 3; ++axis)
-    if (sibling.grid[static_cast<std::size_t>(axis)] > 1 && !sibling.needs.blocks.empty() &&
-        sibling.kind.find("rows") != std::string::npos)
-      result.thin_axis = axis; // and all else of the shape is the same to it
-  if (!result.thin_axis)
-    for (const std::array<std::uint32_t, 3> &shape : sibling.needs.blocks)
-      result.blocks.push_back({shape[0], shape[1], shape[2]});
-  for (const ArgumentAlignment &need : sibling.needs.aligned)
-    result.multiples.push_back({need.parameter, need.offset, 8, need.alignment});
-  for (const ArgumentDivisor &need : sibling.needs.divisible)
-    result.multiples.push_back({need.parameter, need.offset, need.bytes, need.divisor});
-  for (const ArgumentCover &need : sibling.needs.covered)
-    result.covers.push_back({need.parameter, need.offset, static_cast<int>(need.axis), need.least,
-                             need.more, need.bytes});
-  if (!sibling.needs.bounded.empty())
-    result.also = [all = sibling.needs.bounded](const StandIn::Index &index,
-                                                const StandIn::Argument &argument) {
-      return std::all_of(all.begin(), all.end(), [&](const IndexBound &bound) {
-        return is_met(bound, index,
-                      [&](const LaunchNumber &one) { return argument(one.which, one.offset); });
-      });
-    };
-  for (const char axis : sibling.appended_blocks)
-    result.appended_blocks.push_back(axis - 'x');
-  result.dynamic_shared = sibling.needs.dynamic_shared;
-  result.dynamic_part = dynamic_part;
-  // Of points along x it is said how many there may be.
-  result.whole_x |= sibling.needs.max_extent[0] != SiblingNeeds{}.max_extent[0];
-  return result;
 }
 
 SiblingResult add_siblings(const Module &module, const SiblingOptions &options) {

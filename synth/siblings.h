@@ -16,10 +16,6 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::emulator {
-struct StandIn;
-}
-
 namespace ptxasw::synth {
 
 struct SiblingOptions {
@@ -78,10 +74,6 @@ SiblingTable empty_table(const Module &module, const Function &kernel);
 
 /// The tables among a module's variables.
 std::vector<SiblingTable> sibling_tables(const Module &module);
-
-/// How the warp emulator launches a sibling for a launch of its kernel
-/// (emulator/machine/warp_verify.h).
-StandIn stand_in(const Sibling &sibling);
 
 /// Adds siblings to a module.
 SiblingResult add_siblings(const Module &module, const SiblingOptions &options);

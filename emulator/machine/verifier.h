@@ -23,6 +23,8 @@ struct FinishedRun {
   WarpOutcome outcome;
 };
 
+inline Extents extents(const std::array<std::uint32_t, 3> &of) { return {of[0], of[1], of[2]}; }
+
 /// Something that changed, and that launches should do.
 struct Target {
   bool in_rewritten = true;
@@ -70,7 +72,25 @@ private:
   void suit_other_block(LaunchCandidate &candidate) const;
   void suit_stand_in(LaunchCandidate &candidate, bool searched_there);
   void stand_in(const Extents &grid, WarpLaunch &launch) const;
-  bool is_cut(int axis) const { return options_.stand_in && options_.stand_in->cut[axis] != 0; }
+  /// The extent of the blocks of the kernel's launch that the stand-in is said of; 0: any.
+  std::uint32_t cut_along(int axis) const {
+    return options_.stand_in && only_reshapes(*options_.stand_in)
+               ? extents(options_.stand_in->extent)[axis]
+               : 0;
+  }
+  /// The extent along x that the stand-in's blocks have whatever the kernel's have; 0: they follow.
+  std::uint32_t given_along_x() const {
+    return options_.stand_in && !only_reshapes(*options_.stand_in) ? options_.stand_in->extent[0]
+                                                                   : 0;
+  }
+  /// Returns true if a block of the stand-in may do threads of any blocks along x.
+  bool any_along_x() const {
+    return given_along_x() != 0 ||
+           options_.stand_in->needs.max_extent[0] != SiblingNeeds{}.max_extent[0];
+  }
+  /// The axis along which its blocks do rows, and blocks must be one thread thick.
+  std::optional<int> thin_axis() const;
+  std::vector<Extents> shapes() const;
   void cut(WarpLaunch &launch) const;
   void uncut(LaunchCandidate &candidate);
   void complete_groups(WarpLaunch &launch) const;
@@ -129,7 +149,8 @@ private:
   const VerifyOptions &options_;
   const Function &kernel_, &other_;
   /// Blocks of a part of the grid are none of it in blocks of another shape.
-  const bool whole_grid_ = options_.whole_grid || is_cut(0) || is_cut(1) || is_cut(2);
+  const bool whole_grid_ =
+      options_.whole_grid || cut_along(0) != 0 || cut_along(1) != 0 || cut_along(2) != 0;
   const bool dynamic_shared_ = original_.has_dynamic_shared() || rewritten_.has_dynamic_shared();
   std::vector<ParameterSlot> slots_;
   KernelModel model_, other_model_;

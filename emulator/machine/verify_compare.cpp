@@ -152,12 +152,11 @@ std::optional<Verifier::Difference> Verifier::differs(const DrawnLaunch &drawn,
   WarpOptions how;
   how.allowed = &reference.memory;
   how.step_limit = 2 * reference.outcome.steps * 10 + 1'000'000;
-  if (options_.stand_in &&
-      options_.stand_in->block_x != 0) { // threads to spare, that leave at once
+  if (const std::uint32_t along_x = given_along_x()) { // threads to spare, that leave at once
     const WarpLaunch &launch = drawn.launch;
     const std::uint64_t rows =
         launch.blocks.empty() ? std::uint64_t{launch.grid.y} * launch.grid.z : launch.blocks.size();
-    how.step_limit += rows * options_.stand_in->block_x * launch.block.y * launch.block.z * spare;
+    how.step_limit += rows * along_x * launch.block.y * launch.block.z * spare;
   }
   how.check_races = how.only_barriers_order = how.allow_same_value = check_races;
   how.profile = true;

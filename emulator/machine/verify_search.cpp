@@ -164,7 +164,7 @@ DrawHints Verifier::hints() {
                       ? usable_blocks_[random_.below(usable_blocks_.size())]
                       : usual_blocks()[next_usual_++ % usual_blocks().size()];
   if (options_.stand_in)
-    hints.groups = options_.stand_in->divisor;
+    hints.groups = extents(options_.stand_in->grid);
   return hints;
 }
 

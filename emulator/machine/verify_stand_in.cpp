@@ -28,9 +28,9 @@ Extents divided(const Extents &by, Extents extents, bool up) {
 
 /// The rows of the stand-in's blocks for each of the kernel's, in a launch of that: where they may
 /// be any number, one that hangs on the launch alone.
-std::uint32_t rows_of(const StandIn &how, const Function &function, const Extents &grid,
+std::uint32_t rows_of(const Sibling &how, const Function &function, const Extents &grid,
                       const Extents &block) {
-  if (!how.tall)
+  if (!how.tall || !how.code_of.empty())
     return how.rows;
   constexpr std::uint32_t most = 5;
   const std::uint64_t may_be = most_threads(function) / std::max<std::uint64_t>(block.count(), 1);
@@ -39,14 +39,48 @@ std::uint32_t rows_of(const StandIn &how, const Function &function, const Extent
                                 std::max<std::uint64_t>(may_be, 1)));
 }
 
+LaunchShape shape_of(const Extents &grid, const Extents &block) {
+  return {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}};
+}
+Extents extents(const std::array<std::uint64_t, 3> &of) {
+  return {static_cast<std::uint32_t>(of[0]), static_cast<std::uint32_t>(of[1]),
+          static_cast<std::uint32_t>(of[2])};
+}
+
+/// What numbers among the arguments must be multiples of.
+std::vector<ArgumentDivisor> multiples(const SiblingNeeds &needs) {
+  std::vector<ArgumentDivisor> all = needs.divisible;
+  for (const ArgumentAlignment &one : needs.aligned)
+    all.push_back({one.parameter, one.offset, 8, one.alignment});
+  return all;
+}
+
 } // namespace
+
+std::optional<int> Verifier::thin_axis() const {
+  const Sibling &how = *options_.stand_in;
+  for (int axis = 2; axis >= 0; --axis)
+    if (extents(how.grid)[axis] > 1 && !how.needs.blocks.empty() &&
+        how.kind.find("rows") != std::string::npos)
+      return axis;
+  return std::nullopt;
+}
+
+// Those that its blocks may have, of which it matters; empty: any. To rows all else is the same.
+std::vector<Extents> Verifier::shapes() const {
+  std::vector<Extents> all;
+  if (!thin_axis())
+    for (const auto &shape : options_.stand_in->needs.blocks)
+      all.push_back(extents(shape));
+  return all;
+}
 
 // Of a part of a grid, the blocks that one block of the stand-in does, all of them or none.
 void Verifier::complete_groups(WarpLaunch &launch) const {
   const Extents grid = launch.grid;
-  Extents by = options_.stand_in->divisor;
+  Extents by = extents(options_.stand_in->grid);
   by.y *= rows_of(*options_.stand_in, other_, grid, launch.block);
-  if (options_.stand_in->whole_x)
+  if (any_along_x())
     by.x = grid.x;
   std::vector<std::uint64_t> all;
   for (const std::uint64_t block : launch.blocks) {
@@ -64,8 +98,7 @@ void Verifier::complete_groups(WarpLaunch &launch) const {
 // The launch that the stand-in is said of, for one of the kernel.
 void Verifier::cut(WarpLaunch &launch) const {
   for (int axis = 0; axis < 3; ++axis)
-    if (is_cut(axis)) {
-      const std::uint32_t extent = options_.stand_in->cut[axis];
+    if (const std::uint32_t extent = cut_along(axis)) {
       launch.grid[axis] = static_cast<std::uint32_t>(std::uint64_t{launch.grid[axis]} *
                                                      launch.block[axis] / extent);
       launch.block[axis] = extent;
@@ -76,7 +109,7 @@ void Verifier::cut(WarpLaunch &launch) const {
 // the same threads.
 void Verifier::uncut(LaunchCandidate &candidate) {
   for (int axis = 0; axis < 3; ++axis) {
-    if (!is_cut(axis))
+    if (cut_along(axis) == 0)
       continue;
     std::uint32_t &block = candidate.block[axis];
     const std::uint64_t others = candidate.block.count() / block;
@@ -100,26 +133,20 @@ void Verifier::uncut(LaunchCandidate &candidate) {
 
 // The launch of the stand-in for a launch of the kernel.
 void Verifier::stand_in(const Extents &grid, WarpLaunch &launch) const {
-  const StandIn &how = *options_.stand_in;
+  Sibling how = *options_.stand_in;
   const Extents own_block = launch.block;
-  const std::uint32_t part = how.dynamic_shared == 1 ? 1 : how.dynamic_part;
-  launch.dynamic_shared = (launch.dynamic_shared + part - 1) / part * part * how.dynamic_shared;
-  launch.grid = divided(how.divisor, grid, true);
-  launch.block = divided(how.block_divisor, launch.block, false);
-  const std::uint32_t rows = rows_of(how, other_, grid, own_block);
-  launch.grid.y = (launch.grid.y + rows - 1) / rows;
-  launch.block.y *= rows;
-  if (how.block_x != 0) {
-    launch.grid.x = (grid.x * own_block.x + how.block_x - 1) / how.block_x;
-    launch.block.x = how.block_x;
-  }
+  launch.dynamic_shared = dynamic_shared_of(how.needs, launch.dynamic_shared);
+  how.rows = rows_of(how, other_, grid, own_block);
+  const LaunchShape shape = launch_of(how, shape_of(grid, own_block));
+  launch.grid = extents(shape.grid);
+  launch.block = extents(shape.block);
   std::vector<std::uint64_t> blocks;
   for (const std::uint64_t block : launch.blocks) {
-    Extents at = divided(how.divisor, coordinates(block, grid), false);
-    at.y /= rows;
-    const std::uint32_t count = how.block_x != 0 ? launch.grid.x : 1; // any may have its threads
-    for (std::uint32_t i = 0; i < count; ++i) {
-      at.x = how.block_x != 0 ? i : at.x;
+    Extents at = divided(extents(how.grid), coordinates(block, grid), false);
+    at.y /= how.rows;
+    const bool any = given_along_x() != 0; // of them may have its threads
+    for (std::uint32_t i = 0; i < (any ? launch.grid.x : 1); ++i) {
+      at.x = any ? i : at.x;
       blocks.push_back(number_of(at, launch.grid));
     }
   }
@@ -128,14 +155,14 @@ void Verifier::stand_in(const Extents &grid, WarpLaunch &launch) const {
   launch.blocks.erase(std::unique(launch.blocks.begin(), launch.blocks.end()), launch.blocks.end());
   launch.parameters.resize(kernel_parameter_bytes(other_));
   std::size_t parameter = kernel_.parameters.size();
-  const auto append = [&](const Extents &from, const std::vector<int> &axes) {
-    for (const int axis : axes) {
-      const std::uint32_t extent = from[axis];
+  const auto append = [&](const Extents &from, const std::vector<char> &axes) {
+    for (const char axis : axes) {
+      const std::uint32_t extent = from[axis - 'x'];
       std::memcpy(launch.parameters.data() + kernel_parameter_offset(other_, parameter++), &extent,
                   sizeof extent);
     }
   };
-  append(grid, how.appended_grids);
+  append(grid, how.appended);
   append(own_block, how.appended_blocks);
 }
 
@@ -144,27 +171,27 @@ void Verifier::stand_in(const Extents &grid, WarpLaunch &launch) const {
 void Verifier::suit_block(LaunchCandidate &candidate, bool searched_there) const {
   if (!options_.stand_in)
     return;
-  const StandIn &how = *options_.stand_in;
+  const Sibling &how = *options_.stand_in;
   for (int axis = 0; axis < 3; ++axis)
-    if (is_cut(axis)) {
-      candidate.block[axis] = how.cut[axis];
-      candidate.thread[axis] = std::min(candidate.thread[axis], how.cut[axis] - 1);
+    if (const std::uint32_t extent = cut_along(axis)) {
+      candidate.block[axis] = extent;
+      candidate.thread[axis] = std::min(candidate.thread[axis], extent - 1);
     }
   for (int axis = 0; axis < 3; ++axis)
-    while (how.cut != Extents{0, 0, 0} && !is_cut(axis) && candidate.block[axis] > 1 &&
+    while (only_reshapes(how) && cut_along(axis) == 0 && candidate.block[axis] > 1 &&
            candidate.block.count() > most_threads(kernel_))
       candidate.block[axis] /= 2;
-  if (how.thin_axis) {
-    candidate.block[*how.thin_axis] = 1;
-    candidate.thread[*how.thin_axis] = 0;
+  if (const std::optional<int> thin = thin_axis()) {
+    candidate.block[*thin] = 1;
+    candidate.thread[*thin] = 0;
   }
-  if (!how.blocks.empty() &&
-      std::find(how.blocks.begin(), how.blocks.end(), candidate.block) == how.blocks.end()) {
+  if (const std::vector<Extents> all = shapes();
+      !all.empty() && std::find(all.begin(), all.end(), candidate.block) == all.end()) {
     std::vector<Extents> possible;
-    for (const Extents &shape : how.blocks) {
+    for (const Extents &shape : all) {
       bool fits = shape.count() <= most_threads(kernel_);
       for (int axis = 0; axis < 3; ++axis)
-        fits &= !is_cut(axis) || shape[axis] == how.cut[axis];
+        fits &= cut_along(axis) == 0 || shape[axis] == cut_along(axis);
       if (fits)
         possible.push_back(shape);
     }
@@ -175,23 +202,24 @@ void Verifier::suit_block(LaunchCandidate &candidate, bool searched_there) const
   }
   constexpr std::uint64_t most = 1024;
   constexpr std::uint32_t whole = 16; // blocks along x that are run at all
-  if (how.whole_x && candidate.grid.x > whole) {
+  if (any_along_x() && candidate.grid.x > whole) {
     candidate.grid.x = 1 + candidate.grid.x % whole;
     candidate.block_index.x = std::min(candidate.block_index.x, candidate.grid.x - 1);
   }
-  if (how.block_x != 0)
+  if (given_along_x() != 0)
     suit_other_block(candidate);
-  if (how.block_divisor.count() == 1)
+  const Extents divisor = extents(how.block);
+  if (divisor.count() == 1)
     return;
   for (int axis = 0; axis < 3; ++axis) {
-    const std::uint32_t by = how.block_divisor[axis];
+    const std::uint32_t by = divisor[axis];
     std::uint32_t &extent = candidate.block[axis];
     if (searched_there)
       candidate.thread[axis] *= by;
     extent = std::max(1u, searched_there ? extent : extent / by) * by;
   }
   for (int axis = 0; candidate.block.count() > most; axis = (axis + 1) % 3) {
-    const std::uint32_t by = how.block_divisor[axis];
+    const std::uint32_t by = divisor[axis];
     candidate.block[axis] = std::max(1u, candidate.block[axis] / by / 2) * by;
   }
   for (int axis = 0; axis < 3; ++axis)
@@ -201,19 +229,19 @@ void Verifier::suit_block(LaunchCandidate &candidate, bool searched_there) const
 // A launch whose threads may be cut into blocks of another extent along x: no more of them than a
 // block may have, and as many along x as the stand-in needs.
 void Verifier::suit_other_block(LaunchCandidate &candidate) const {
-  const StandIn &how = *options_.stand_in;
+  const std::uint32_t multiple = options_.stand_in->needs.extent_multiple[0];
   const std::uint64_t most = most_threads(other_);
   for (const int axis : {2, 1})
-    if (const std::uint64_t others = std::uint64_t{how.block_x} * candidate.block[3 - axis];
+    if (const std::uint64_t others = std::uint64_t{given_along_x()} * candidate.block[3 - axis];
         others * candidate.block[axis] > most)
       candidate.block[axis] =
           std::max<std::uint32_t>(1, static_cast<std::uint32_t>(most / std::min(most, others)));
-  if (std::uint64_t{candidate.grid.x} * candidate.block.x % how.multiple_x != 0) {
+  if (std::uint64_t{candidate.grid.x} * candidate.block.x % multiple != 0) {
     // Blocks of a power of two, and a number of them that makes a multiple.
     std::uint32_t power = 1;
     while (2 * power <= candidate.block.x)
       power *= 2;
-    const std::uint32_t least = how.multiple_x / std::gcd(how.multiple_x, power);
+    const std::uint32_t least = multiple / std::gcd(multiple, power);
     candidate.block.x = power;
     candidate.grid.x = (candidate.grid.x + least - 1) / least * least;
   }
@@ -227,23 +255,24 @@ void Verifier::suit_other_block(LaunchCandidate &candidate) const {
 void Verifier::suit_arguments(LaunchCandidate &candidate) const {
   if (!options_.stand_in)
     return;
-  for (const StandIn::Multiple &need : options_.stand_in->multiples)
+  const std::vector<ArgumentDivisor> divisors = multiples(options_.stand_in->needs);
+  for (const ArgumentDivisor &need : divisors)
     for (std::size_t i = 0; i < slots_.size(); ++i)
       if (slots_[i].width == 8 * need.bytes &&
           slots_[i].offset == kernel_parameter_offset(kernel_, need.parameter) + need.offset)
         candidate.values[i] -= candidate.values[i] % need.divisor;
   // Of what threads cover no more than they do, and often all.
-  for (const StandIn::Cover &need : options_.stand_in->covers)
+  for (const ArgumentCover &need : options_.stand_in->needs.covered)
     for (std::size_t i = 0; i < slots_.size(); ++i)
       if (slots_[i].width == 8 * need.bytes &&
           slots_[i].offset == kernel_parameter_offset(kernel_, need.parameter) + need.offset) {
         const std::uint64_t most =
-            std::uint64_t{candidate.grid[need.axis]} * candidate.block[need.axis] + need.more;
+            shape_of(candidate.grid, candidate.block).threads(need.axis) + need.more;
         std::uint64_t &value = candidate.values[i];
         if (value > most)
           value = most - std::min<std::uint64_t>(most, value % 4);
         value = std::max<std::uint64_t>(value, need.least);
-        for (const StandIn::Multiple &other : options_.stand_in->multiples)
+        for (const ArgumentDivisor &other : divisors)
           if (other.parameter == need.parameter && other.offset == need.offset) {
             value -= value % other.divisor;
             value += value < need.least ? other.divisor : 0;
@@ -254,54 +283,41 @@ void Verifier::suit_arguments(LaunchCandidate &candidate) const {
 bool Verifier::meets_needs(const DrawnLaunch &drawn) const {
   if (!options_.stand_in)
     return true;
-  const StandIn &how = *options_.stand_in;
+  const Sibling &how = *options_.stand_in;
+  const SiblingNeeds &needs = how.needs;
+  const LaunchShape all = shape_of(drawn.launch.grid, drawn.launch.block);
   WarpLaunch cut_launch = drawn.launch;
   cut(cut_launch);
-  const Extents &block = cut_launch.block;
+  const Extents &block = cut_launch.block, divisor = extents(how.block);
   for (int axis = 0; axis < 3; ++axis)
-    if (block[axis] % how.block_divisor[axis] != 0 ||
-        std::uint64_t{drawn.launch.grid[axis]} * drawn.launch.block[axis] % block[axis] != 0)
+    if (block[axis] % divisor[axis] != 0 ||
+        all.threads(static_cast<std::size_t>(axis)) % block[axis] != 0)
       return false;
-  if (!how.blocks.empty() &&
-      std::find(how.blocks.begin(), how.blocks.end(), block) == how.blocks.end())
+  const std::optional<int> thin = thin_axis();
+  const std::vector<Extents> possible = shapes();
+  if (!possible.empty() && std::find(possible.begin(), possible.end(), block) == possible.end())
     return false;
-  if ((how.thin_axis && block[*how.thin_axis] != 1) || block.count() > most_threads(kernel_) ||
-      rows_of(how, other_, cut_launch.grid, block) * block.count() / how.block_divisor.count() >
+  if ((thin && block[*thin] != 1) || block.count() > most_threads(kernel_) ||
+      rows_of(how, other_, cut_launch.grid, block) * block.count() / divisor.count() >
           most_threads(other_) ||
-      std::uint64_t{cut_launch.grid.x} * block.x % how.multiple_x != 0 ||
-      (how.block_x != 0 && std::uint64_t{how.block_x} * block.y * block.z > most_threads(other_)))
+      all.threads(0) % needs.extent_multiple[0] != 0 ||
+      std::uint64_t{given_along_x()} * block.y * block.z > most_threads(other_))
     return false;
-  if (how.multiples.empty() && how.covers.empty() && !how.also)
+  if (needs.aligned.empty() && needs.divisible.empty() && needs.covered.empty() &&
+      needs.bounded.empty())
     return true;
   GlobalMemory memory;
   WarpLaunch launch;
   place_buffers(drawn, memory, launch);
-  const auto number = [&](std::uint32_t parameter, std::uint32_t offset, std::uint32_t bytes) {
+  const auto argument = [&](std::uint32_t parameter, std::uint32_t offset, std::uint32_t bytes) {
     std::uint64_t value = 0; // little-endian
     std::memcpy(&value,
                 launch.parameters.data() + kernel_parameter_offset(kernel_, parameter) + offset,
                 bytes);
     return value;
   };
-  if (how.also && !how.also(
-                      [&](std::uint32_t axis) {
-                        const int of = static_cast<int>(axis);
-                        return std::uint64_t{drawn.launch.grid[of]} * drawn.launch.block[of] - 1;
-                      },
-                      [&](std::uint32_t parameter, std::uint32_t offset) {
-                        return number(parameter, offset, 4);
-                      }))
-    return false;
-  return std::all_of(how.multiples.begin(), how.multiples.end(),
-                     [&](const StandIn::Multiple &need) {
-                       return number(need.parameter, need.offset, need.bytes) % need.divisor == 0;
-                     }) &&
-         std::all_of(how.covers.begin(), how.covers.end(), [&](const StandIn::Cover &need) {
-           const std::uint64_t value = number(need.parameter, need.offset, need.bytes);
-           return value >= need.least && value <= std::uint64_t{drawn.launch.grid[need.axis]} *
-                                                          drawn.launch.block[need.axis] +
-                                                      need.more;
-         });
+  return are_met(needs.aligned, all, argument) && are_met(needs.divisible, all, argument) &&
+         are_met(needs.covered, all, argument) && are_met(needs.bounded, all, argument);
 }
 
 // What was searched for in the stand-in speaks of its blocks, which are groups of the kernel's,
@@ -312,7 +328,7 @@ void Verifier::suit_stand_in(LaunchCandidate &candidate, bool searched_there) {
   suit_block(candidate, searched_there);
   constexpr std::uint32_t large = 1024;
   for (int axis = 0; axis < 3; ++axis) {
-    const std::uint32_t by = options_.stand_in->divisor[axis];
+    const std::uint32_t by = extents(options_.stand_in->grid)[axis];
     std::uint32_t &grid = candidate.grid[axis];
     if (by == 1 || grid > large)
       continue;
@@ -328,7 +344,7 @@ void Verifier::suit_stand_in(LaunchCandidate &candidate, bool searched_there) {
 
 bool Verifier::fits_stand_in() const {
   const std::size_t own = kernel_.parameters.size(),
-                    more = options_.stand_in->appended_grids.size() +
+                    more = options_.stand_in->appended.size() +
                            options_.stand_in->appended_blocks.size();
   for (std::size_t i = own; i < other_.parameters.size(); ++i)
     if (other_.parameters[i].size() != sizeof(std::uint32_t))

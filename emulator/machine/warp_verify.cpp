@@ -109,7 +109,7 @@ std::vector<KernelVerdict> verify(const WarpProgram &first, const WarpProgram &s
         (!options.kernel.empty() && kernel.name != options.kernel))
       continue;
     const auto other = second.find_kernel(
-        options.stand_in && !options.stand_in->name.empty() ? options.stand_in->name : kernel.name);
+        options.stand_in ? entry_of(*options.stand_in, std::string(kernel.name)) : kernel.name);
     if (!other) {
       KernelVerdict missing;
       missing.kernel = kernel.name;

@@ -7,6 +7,7 @@
 #include "emulator/machine/compare_launches.h"
 #include "emulator/machine/warp_draw.h"
 #include "emulator/machine/warp_program.h"
+#include "grammar/sibling_table.h"
 
 #include <functional>
 #include <map>
@@ -16,54 +17,12 @@
 
 namespace ptxasw::emulator {
 
-/// A kernel of the second module that stands in for one of the first under another name, with
-/// fewer blocks that each do the work of several.
-struct StandIn {
-  std::string name; ///< empty: it is the kernel itself
-  /// It stands in for the kernel's launch in blocks of these extents, with as many threads along
-  /// each axis; 0: as many as the kernel's blocks have. All else is said of that launch.
-  Extents cut{0, 0, 0};
-  Extents divisor;                 ///< of the grid, rounded up
-  std::uint32_t rows = 1;          ///< of its blocks, along y, for each of the kernel's there
-  bool tall = false;               ///< `rows` may be any number
-  Extents block_divisor;           ///< of the block, whose extents must be multiples
-  std::vector<int> appended_grids; ///< 32-bit parameters behind the kernel's own: the extents of
-                                   ///< the first kernel's grid along these axes
-  std::optional<int> thin_axis;    ///< blocks must be one thread thick along it
-  std::vector<Extents> blocks;     ///< they must have one of these shapes; empty: any
-  /// A number among the arguments, of `bytes` at `offset` of parameter `parameter`, must be a
-  /// multiple of `divisor`.
-  struct Multiple {
-    std::uint32_t parameter = 0, offset = 0, bytes = 8, divisor = 1;
-  };
-  std::vector<Multiple> multiples;
-  /// An unsigned number among the arguments, of so many bytes, must be at least `least`, and at
-  /// most `more` larger than the kernel has threads along an axis.
-  struct Cover {
-    std::uint32_t parameter = 0, offset = 0;
-    int axis = 0;
-    std::uint32_t least = 0, more = 0, bytes = 4;
-  };
-  std::vector<Cover> covers;
-  /// What else must hold for a launch of the kernel: `index` gives the largest global index along
-  /// an axis, `argument` the 32 bits at an offset of a parameter. Empty: nothing.
-  using Index = std::function<std::uint64_t(std::uint32_t axis)>;
-  using Argument = std::function<std::uint64_t(std::uint32_t parameter, std::uint32_t offset)>;
-  std::function<bool(const Index &index, const Argument &argument)> also;
-  bool whole_x = false; ///< a block's threads may be those of any blocks along x
-  /// Blocks have this extent along x, and the grid as many as take all threads; 0: as divided.
-  std::uint32_t block_x = 0;
-  std::uint32_t multiple_x = 1;     ///< of which the kernel's threads along x must be one
-  std::vector<int> appended_blocks; ///< as `appended_grids`, and behind them: extents of its blocks
-  /// So many times the kernel's dynamic shared memory, if there are several each time rounded up to
-  /// a multiple of so many bytes.
-  std::uint32_t dynamic_shared = 1, dynamic_part = 1;
-};
-
 /// How hard to try.
 struct VerifyOptions {
-  std::string kernel;              ///< only this one; empty: all that both modules have
-  std::optional<StandIn> stand_in; ///< for `kernel`; added tests then need not come out both ways
+  std::string kernel; ///< only this one; empty: all that both modules have
+  /// A kernel of the second module that stands in for `kernel`, in launches that meet its needs.
+  /// Tests that it adds need not come out both ways. `tall`: any number of rows is tried.
+  std::optional<Sibling> stand_in;
   unsigned runs = 20; ///< launches per kernel; a quarter of them, and no fewer than three or all,
                       ///< must be usable
   unsigned schedules = 3; ///< random schedules per launch, besides the two regular ones

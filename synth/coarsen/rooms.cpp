@@ -40,7 +40,7 @@
 
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
-#include "synth/sibling_table.h"
+#include "grammar/sibling_table.h"
 
 #include <algorithm>
 #include <fmt/core.h>

@@ -4,8 +4,8 @@
 // no code of its own. Along each axis that changes the launch has as many threads as before, no
 // more and no fewer. Why it is right, and which shapes are offered: reshape.cpp.
 
+#include "grammar/sibling_table.h"
 #include "synth/kernel_context.h"
-#include "synth/sibling_table.h"
 
 #include <cstddef>
 #include <vector>

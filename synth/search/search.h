@@ -7,8 +7,8 @@
 
 #include "analysis/bound.h"
 #include "grammar/module.h"
+#include "grammar/sibling_table.h"
 #include "synth/prove/not_proved.h"
-#include "synth/sibling_table.h"
 
 #include <cstdint>
 #include <functional>

@@ -117,7 +117,7 @@ KernelVerdict compare(const VersionFamily &family, const Module &written, const 
                       unsigned runs, unsigned search) {
   VerifyOptions how;
   how.kernel = "k";
-  how.stand_in = stand_in(proposal.sibling);
+  how.stand_in = proposal.sibling;
   how.no_alias = !proposal.promise.empty();
   how.runs = runs != 0 ? runs : family.runs;
   how.search = std::min(search, family.search);

@@ -91,7 +91,7 @@ std::string fault_of_twin(const Trap &trap, const Module &module, const SiblingR
   for (const Proposal &proposal : kernel.written) {
     VerifyOptions how;
     how.kernel = "k";
-    how.stand_in = stand_in(proposal.sibling);
+    how.stand_in = proposal.sibling;
     how.no_alias = !proposal.promise.empty();
     how.runs = runs;
     how.search = runs * 20; // launches that look for lines not run yet: most of the time

@@ -473,7 +473,7 @@ TEST_CASE("a version in blocks of another shape") {
   one.name = "s_in_8x32";
   one.extent = {8, 32, 0};
   one.needs.extent_multiple = {8, 32, 1};
-  CHECK(entry_of(one, t) == "s");
+  CHECK(entry_of(one, t.kernel) == "s");
   Launch l = launch_of(values);
   l.grid = {5, 6, 2};
   l.block = {32, 16, 1};

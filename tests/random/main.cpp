@@ -485,7 +485,7 @@ Checked check_neighbours(const std::string &text, const Module &original, unsign
   }
   VerifyOptions how = how_to_verify(runs, seed);
   how.kernel = kernel.name;
-  how.stand_in = stand_in(proposal.sibling);
+  how.stand_in = proposal.sibling;
   result.verdict = verify(**written, **written, how)[0];
   result.exercised = result.verdict.not_exercised.empty();
   return result;
@@ -555,8 +555,8 @@ Checked check_variants(const Module &original, const SiblingOptions &options, un
   const auto written = parse(siblings.text, "siblings.ptx");
   VerifyOptions how = how_to_verify(runs, seed);
   how.kernel = kernel.kernel;
-  how.stand_in = stand_in(
-      in_drawn_blocks({original, original.functions.back()}, kernel.written.at(0).sibling, seed));
+  how.stand_in =
+      in_drawn_blocks({original, original.functions.back()}, kernel.written.at(0).sibling, seed);
   result.verdict = verify(**written, **written, how)[0];
   result.exercised = result.verdict.not_exercised.empty();
   return result;

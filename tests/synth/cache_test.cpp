@@ -281,7 +281,7 @@ void try_mutant(const std::string &text, bool promised, MutantCount &count) {
   ++count.harmless;
   VerifyOptions how;
   how.kernel = "k";
-  how.stand_in = stand_in(proposal.sibling);
+  how.stand_in = proposal.sibling;
   how.no_alias = promised;
   how.runs = 6;
   how.search = 0;

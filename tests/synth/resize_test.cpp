@@ -181,7 +181,7 @@ TEST_CASE("mutants of what is written are refused or harmless") {
                          {"(mov|mad|ld|mul|setp)", "@%ptxasw_beyond $1"}},
                         8,
                         [&](const Module &, const Module &after) { return proof(after, proposal); },
-                        stand_in(proposal.sibling)};
+                        proposal.sibling};
     try_mutants(*module, with_version(*module, proposal), changes, count);
   }
   MESSAGE(count.tried << " tried, " << count.refused << " refused, " << count.no_ptx << " no PTX, "

@@ -36,7 +36,7 @@ KernelVerdict compare(const Module &written, std::string_view kernel, const Sibl
                       unsigned runs, unsigned search) {
   VerifyOptions how;
   how.kernel = kernel;
-  how.stand_in = stand_in(sibling);
+  how.stand_in = sibling;
   how.runs = runs;
   how.search = search;
   how.schedules = 1;

@@ -527,7 +527,7 @@ SiblingResult versions(const Module &module, std::vector<std::string> variants) 
   return result;
 }
 
-KernelVerdict::Kind compared(const Module &written, const std::string &kernel, const StandIn &with,
+KernelVerdict::Kind compared(const Module &written, const std::string &kernel, const Sibling &with,
                              unsigned runs) {
   VerifyOptions how;
   how.kernel = kernel;
@@ -554,10 +554,10 @@ TEST_CASE("a version that goes by one round is right where the table allows it")
     const auto written = parsed(result.text);
     for (const Proposal &proposal : result.kernels[0].written) {
       CAPTURE(proposal.variant);
-      StandIn with = stand_in(proposal.sibling);
-      REQUIRE_FALSE(with.covers.empty());
+      Sibling with = proposal.sibling;
+      REQUIRE_FALSE(with.needs.covered.empty());
       CHECK(compared(*written, result.kernels[0].kernel, with, 12) != KernelVerdict::Kind::differ);
-      with.covers.clear(); // and not elsewhere
+      with.needs.covered.clear(); // and not elsewhere
       if (result.kernels[0].kernel == "k")
         CHECK(compared(*written, "k", with, 60) == KernelVerdict::Kind::differ);
     }

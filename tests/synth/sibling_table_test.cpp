@@ -1,6 +1,6 @@
 // The table of siblings says what was put in, refuses what it does not know, and is PTX.
 
-#include "synth/sibling_table.h"
+#include "grammar/sibling_table.h"
 
 #include "grammar/module.h"
 

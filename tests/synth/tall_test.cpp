@@ -88,7 +88,7 @@ const Function &function(const Module &module, std::string_view name) {
                        [&](const Function &f) { return f.name == name; });
 }
 
-KernelVerdict compared(const Module &written, const StandIn &with, unsigned runs) {
+KernelVerdict compared(const Module &written, const Sibling &with, unsigned runs) {
   VerifyOptions how;
   how.kernel = with.name.substr(0, with.name.find("__"));
   how.stand_in = with;
@@ -110,7 +110,7 @@ TEST_CASE("versions in blocks of any number of rows compute what the kernel does
     for (const Proposal &proposal : result.kernels[0].written) {
       CAPTURE(proposal.variant);
       CHECK(proposal.sibling.tall);
-      StandIn with = stand_in(proposal.sibling);
+      Sibling with = proposal.sibling;
       for (const unsigned rows : {0U, 1U, 2U, 7U, 32U}) {
         CAPTURE(rows);
         with.tall = rows == 0; // then they are others in each launch
@@ -123,7 +123,7 @@ TEST_CASE("versions in blocks of any number of rows compute what the kernel does
     }
     for (const Sibling &one : in_tall_blocks(sibling_tables(*written).at(0).siblings)) {
       CAPTURE(one.name);
-      const KernelVerdict verdict = compared(*written, stand_in(one), 6);
+      const KernelVerdict verdict = compared(*written, one, 6);
       INFO(verdict.counter_example);
       CHECK(verdict.kind != KernelVerdict::Kind::differ);
       CHECK(verdict.agreed >= 3);
@@ -167,7 +167,7 @@ TEST_CASE("where more than the global row matters blocks keep their rows") {
       CHECK_FALSE(prove_coarsen({*written, function(*written, "k")},
                                 function(*written, proposal.sibling.name), proposal)
                       .has_value());
-      StandIn with = stand_in(proposal.sibling);
+      Sibling with = proposal.sibling;
       with.tall = false;
       with.rows = 4;
       CHECK(compared(*written, with, 40).kind == KernelVerdict::Kind::differ);
@@ -236,7 +236,7 @@ TEST_CASE("a changed beginning of a version in blocks of rows is refused, or cha
                                                        function(after, proposal.sibling.name),
                                                        proposal);
                                 },
-                                stand_in(proposal.sibling)};
+                                proposal.sibling};
       try_mutants(*module, text, changes, count);
     }
   }

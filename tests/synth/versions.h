@@ -49,7 +49,7 @@ struct LineChanges {
                                       const ptxasw::ptx::Module &after)>
       prove;
   /// If a version stands behind the module's own text: how it is launched.
-  std::optional<ptxasw::synth::StandIn> stand_in = {};
+  std::optional<ptxasw::synth::Sibling> stand_in = {};
 };
 
 /// Of so many mutants one is tried: of 1, unless the environment's PTXASW_MUTANT_STRIDE asks for a

@@ -472,7 +472,7 @@ E:)";
       for (const Sibling &sibling : table.siblings) {
         VerifyOptions how;
         how.kernel = "k";
-        how.stand_in = stand_in(sibling);
+        how.stand_in = sibling;
         how.search = 60; // what only wraps is known, and need not be met by chance
         const KernelVerdict verdict = verify(*original, *rewritten, how)[0];
         INFO(sibling.name);

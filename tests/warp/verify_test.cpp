@@ -348,9 +348,9 @@ TEST_CASE("a counter-example is a launch that a stand-in can be launched for") {
   VerifyOptions how;
   how.kernel = "k";
   how.runs = 4;
-  StandIn half;
+  Sibling half;
   half.name = "half";
-  half.block_divisor = {2, 1, 1};
+  half.block = {2, 1, 1};
   how.stand_in = half;
   const KernelVerdict verdict = verify(*module, *module, how).at(0);
   CHECK(verdict.kind == KernelVerdict::Kind::differ);

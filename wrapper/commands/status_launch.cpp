@@ -4,7 +4,7 @@
 
 #include "wrapper/commands/status_parts.h"
 
-#include "synth/sibling_table.h"
+#include "grammar/sibling_table.h"
 #include "wrapper/commands/command.h"
 #include "wrapper/commands/preload.h"
 #include "wrapper/os/files.h"

@@ -3,7 +3,7 @@
 // The text of a module that holds versions of one kernel and nothing else, to be loaded beside the
 // program's own module.
 
-#include "synth/sibling_table.h"
+#include "grammar/sibling_table.h"
 #include "synth/siblings.h"
 #include "wrapper/launch/answer.h"
 

@@ -4,7 +4,7 @@
 // loaded beside the program's own, or why there is none. The same bytes are kept in the cache. This
 // file and answer.cpp know neither CUDA nor the command line.
 
-#include "synth/sibling_table.h"
+#include "grammar/sibling_table.h"
 
 #include <cstdint>
 #include <optional>

@@ -3,7 +3,7 @@
 // What was chosen for which launches. Keyed by what the code is, not by where the driver keeps it,
 // so that a module is recognized when it is loaded again.
 
-#include "synth/sibling_table.h"
+#include "grammar/sibling_table.h"
 #include "wrapper/launch/chooser.h"
 #include "wrapper/launch/driver_types.h"
 #include "wrapper/launch/fit.h"

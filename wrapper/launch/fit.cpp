@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstring>
 #include <fmt/core.h>
+#include <functional>
 
 namespace ptxasw::wrapper::launch {
 namespace {
@@ -61,89 +62,35 @@ bool find_first(const Launch &launch, const SiblingTable &table, std::size_t cou
   return arguments.buffer && size && *size >= bytes_of(table, count);
 }
 
-std::uint32_t divide_up(std::uint32_t extent, std::uint32_t by) {
-  return static_cast<std::uint32_t>((std::uint64_t{extent} + by - 1) / by);
+LaunchShape shape_of(const Launch &launch) {
+  return {{launch.grid.x, launch.grid.y, launch.grid.z},
+          {launch.block.x, launch.block.y, launch.block.z}};
 }
 
-std::uint64_t threads(const Extents &block) { return std::uint64_t{block.x} * block.y * block.z; }
-
-std::uint32_t along(const Extents &extents, std::size_t axis) {
-  return axis == 0 ? extents.x : axis == 1 ? extents.y : extents.z;
+/// The launch of the kernel that a sibling is said of, for the program's; and the sibling's.
+LaunchShape kernel_launch(const Launch &launch, const Sibling &sibling) {
+  return said_of(sibling, shape_of(launch));
+}
+LaunchShape sibling_launch(const Launch &launch, const Sibling &sibling) {
+  return launch_of(sibling, kernel_launch(launch, sibling));
 }
 
-/// A launch's threads along an axis.
-template <class SomeLaunch> std::uint64_t all_along(const SomeLaunch &launch, std::size_t axis) {
-  return std::uint64_t{along(launch.grid, axis)} * along(launch.block, axis);
+using Along = std::array<std::uint64_t, 3>;
+
+Extents extents(const Along &all) {
+  constexpr std::uint64_t most = ~0U;
+  return {static_cast<unsigned>(std::min(all[0], most)),
+          static_cast<unsigned>(std::min(all[1], most)),
+          static_cast<unsigned>(std::min(all[2], most))};
 }
 
-/// Returns true if a number among the arguments is covered by a launch's threads, which are the
-/// same in number in blocks of any shape.
-bool covers(const Launch &launch, const Arguments &arguments, const SiblingTable &table,
-            const ArgumentCover &need) {
-  const std::uint64_t value = read(arguments, table, need.parameter, need.offset, need.bytes);
-  return value >= need.least && value <= all_along(launch, need.axis) + need.more;
-}
+std::uint64_t product(const Along &all) { return all[0] * all[1] * all[2]; }
 
-/// Returns true if no index of the sibling's wraps around; that is the same in blocks of any shape.
-bool bounds_indices(const Launch &launch, const Arguments &arguments, const SiblingTable &table,
-                    const IndexBound &bound) {
-  return is_met(
-      bound,
-      [&](std::uint32_t axis) { return std::max<std::uint64_t>(all_along(launch, axis), 1) - 1; },
-      [&](const LaunchNumber &one) { return read(arguments, table, one.which, one.offset, 4); });
-}
-
-/// A launch of the kernel: the program's, or that one in blocks of the extents that the sibling has
-/// for them, of which its sibling is launched. Those divide its threads (SiblingNeeds).
-struct KernelLaunch {
-  Extents grid, block;
-};
-
-KernelLaunch kernel_launch(const Launch &launch, const Sibling &sibling) {
-  std::array<std::uint32_t, 3> grid{}, block{};
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    const bool given = !sibling.code_of.empty() && sibling.extent[axis] != 0;
-    block[axis] = given ? sibling.extent[axis] : along(launch.block, axis);
-    grid[axis] = given ? static_cast<std::uint32_t>(std::min(
-                             all_along(launch, axis) / sibling.extent[axis], std::uint64_t{~0u}))
-                       : along(launch.grid, axis);
-  }
-  return {{grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}};
-}
-
-/// The extent that a sibling's blocks have whatever the kernel's have; 0: that depends on them.
-std::uint32_t given_extent(const Sibling &sibling, std::size_t axis) {
-  return sibling.code_of.empty() ? sibling.extent[axis] : 0;
-}
-
-/// How many threads of a sibling's block lie one behind the other for each of the kernel's.
-std::uint32_t rows_along(const Sibling &sibling, std::size_t axis) {
-  return axis == 1 ? sibling.rows : 1;
-}
-
-std::uint32_t block_along(const KernelLaunch &launch, const Sibling &sibling, std::size_t axis) {
-  const std::uint32_t given = given_extent(sibling, axis);
-  return given != 0 ? given
-                    : along(launch.block, axis) / sibling.block[axis] * rows_along(sibling, axis);
-}
-
-std::uint64_t grid_along(const KernelLaunch &launch, const Sibling &sibling, std::size_t axis) {
-  const std::uint64_t given = given_extent(sibling, axis);
-  return given != 0 ? (all_along(launch, axis) + given - 1) / given
-                    : divide_up(divide_up(along(launch.grid, axis), sibling.grid[axis]),
-                                rows_along(sibling, axis));
-}
-
-/// A sibling's block and grid.
-Extents block_of(const KernelLaunch &launch, const Sibling &sibling) {
-  return {block_along(launch, sibling, 0), block_along(launch, sibling, 1),
-          block_along(launch, sibling, 2)};
-}
-
-Extents grid_of(const KernelLaunch &launch, const Sibling &sibling) {
-  return {static_cast<std::uint32_t>(grid_along(launch, sibling, 0)),
-          static_cast<std::uint32_t>(grid_along(launch, sibling, 1)),
-          static_cast<std::uint32_t>(grid_along(launch, sibling, 2))};
+/// Reads an argument, for is_met().
+auto reader(const Arguments &arguments, const SiblingTable &table) {
+  return [&](std::uint32_t parameter, std::uint32_t offset, std::uint32_t bytes) {
+    return read(arguments, table, parameter, offset, bytes);
+  };
 }
 
 /// Threads that a block may have along z.
@@ -154,10 +101,11 @@ constexpr std::uint64_t largest_grid[] = {0x7fffffff, 65535, 65535};
 
 /// Returns true if blocks of other extents are asked for than the launch has.
 bool is_reshaped(const Launch &launch, const Sibling &sibling) {
+  const Along block = shape_of(launch).block;
   bool differs = sibling.rows > 1, given = false;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     given |= sibling.extent[axis] != 0;
-    differs |= sibling.extent[axis] != 0 && sibling.extent[axis] != along(launch.block, axis);
+    differs |= sibling.extent[axis] != 0 && sibling.extent[axis] != block[axis];
   }
   return differs || !given;
 }
@@ -167,9 +115,7 @@ std::uint64_t shared_of(const Launch &launch, const Sibling &sibling, const Sibl
   return dynamic_shared_of(sibling.needs, launch.shared_bytes) + limits.static_shared;
 }
 
-std::string text(const Extents &extents) {
-  return fmt::format("{}x{}x{}", extents.x, extents.y, extents.z);
-}
+std::string text(const Along &all) { return fmt::format("{}x{}x{}", all[0], all[1], all[2]); }
 
 } // namespace
 
@@ -199,8 +145,9 @@ bool ExtendedArguments::find(const Launch &launch, const SiblingTable &table,
 }
 
 Outcome own_fault(const Launch &launch, const SiblingLimits &limits) {
+  const Along grid = shape_of(launch).grid;
   for (std::size_t axis = 0; axis < 3; ++axis)
-    if (along(launch.grid, axis) == 0 || along(launch.grid, axis) > largest_grid[axis])
+    if (grid[axis] == 0 || grid[axis] > largest_grid[axis])
       return Outcome::grid;
   const Extents &block = launch.block;
   const std::uint64_t rows = std::uint64_t{block.y} * block.z;
@@ -216,69 +163,62 @@ Outcome own_fault(const Launch &launch, const SiblingLimits &limits) {
 Outcome fit(const Launch &launch, const Arguments &arguments, const SiblingTable &table,
             const Sibling &sibling, const SiblingLimits &limits) {
   const SiblingNeeds &needs = sibling.needs;
-  const KernelLaunch kernel = kernel_launch(launch, sibling);
-  const Extents &grid = kernel.grid, &block = kernel.block;
+  const LaunchShape all = shape_of(launch), kernel = said_of(sibling, all),
+                    own = launch_of(sibling, kernel);
   // What the proof is about is a launch that the driver takes, but for how many points a block has
   // along x (synth/resize/reshape.cpp).
-  const bool may_be_long = has_points(sibling) && !sibling.code_of.empty();
-  const Extents own{may_be_long ? block.x / sibling.block[0] : block.x, block.y, block.z};
-  if (const Outcome fault = own_fault({nullptr, grid, own}, {}); fault != Outcome::sibling)
+  Along block = kernel.block;
+  if (has_points(sibling) && !sibling.code_of.empty())
+    block[0] /= sibling.block[0];
+  if (const Outcome fault = own_fault({nullptr, extents(kernel.grid), extents(block)}, {});
+      fault != Outcome::sibling)
     return fault;
-  if (grid.x < std::max(1u, needs.min_grid[0]) || grid.y < std::max(1u, needs.min_grid[1]) ||
-      grid.z < std::max(1u, needs.min_grid[2]))
-    return Outcome::grid;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    const std::uint64_t all = all_along(launch, axis);
-    if ((needs.max_extent[axis] != ~0u && all > needs.max_extent[axis]) ||
-        all % needs.extent_multiple[axis] || grid_along(kernel, sibling, axis) > largest_grid[axis])
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (kernel.grid[axis] < std::max(1u, needs.min_grid[axis]))
       return Outcome::grid;
-    if (along(block, axis) % sibling.block[axis])
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::uint64_t threads = all.threads(axis);
+    if ((needs.max_extent[axis] != ~0u && threads > needs.max_extent[axis]) ||
+        threads % needs.extent_multiple[axis] || own.grid[axis] > largest_grid[axis])
+      return Outcome::grid;
+    if (kernel.block[axis] % sibling.block[axis])
       return Outcome::block_shape;
   }
   if (!is_reshaped(launch, sibling)) // the kernel's own launch, and nothing to be gained
     return Outcome::block_shape;
-  const std::uint64_t size = threads_of_block(launch, sibling);
-  if (size == 0 || block_along(kernel, sibling, 2) > largest_z || size > limits.max_threads ||
+  const std::uint64_t size = product(own.block);
+  if (size == 0 || own.block[2] > largest_z || size > limits.max_threads ||
       (needs.max_block && size > *needs.max_block))
     return Outcome::block_size;
-  if (!needs.blocks.empty() &&
-      std::find(needs.blocks.begin(), needs.blocks.end(),
-                std::array<std::uint32_t, 3>{block.x, block.y, block.z}) == needs.blocks.end())
+  const auto is_shape = [&](const std::array<std::uint32_t, 3> &shape) {
+    return std::equal(shape.begin(), shape.end(), kernel.block.begin());
+  };
+  if (!needs.blocks.empty() && std::none_of(needs.blocks.begin(), needs.blocks.end(), is_shape))
     return Outcome::block_shape;
   if (launch.shared_bytes > 0 &&
       (needs.dynamic_shared == 0 || shared_of(launch, sibling, limits) > limits.most_shared))
     return Outcome::dynamic_shared;
-  for (const ArgumentAlignment &need : needs.aligned)
-    if (read(arguments, table, need.parameter, need.offset, 8) & (need.alignment - 1))
-      return Outcome::alignment;
-  for (const ArgumentDivisor &need : needs.divisible)
-    if (read(arguments, table, need.parameter, need.offset, need.bytes) % need.divisor)
-      return Outcome::divisibility;
-  for (const ArgumentCover &need : needs.covered)
-    if (!covers(launch, arguments, table, need))
-      return Outcome::grid;
-  for (const IndexBound &bound : needs.bounded)
-    if (!bounds_indices(launch, arguments, table, bound))
-      return Outcome::grid;
-  return Outcome::sibling;
+  const auto argument = reader(arguments, table);
+  return !are_met(needs.aligned, all, argument)     ? Outcome::alignment
+         : !are_met(needs.divisible, all, argument) ? Outcome::divisibility
+         : !are_met(needs.covered, all, argument) || !are_met(needs.bounded, all, argument)
+             ? Outcome::grid
+             : Outcome::sibling;
 }
 
 std::uint64_t met(const Launch &launch, const Arguments &arguments, const SiblingTable &table,
                   const AskedArguments &asked) {
   std::uint64_t bits = 0;
   std::size_t i = 0;
-  for (const ArgumentDivisor &one : asked.divisible)
-    if (i < 64)
-      bits |=
-          std::uint64_t{
-              read(arguments, table, one.parameter, one.offset, one.bytes) % one.divisor == 0}
-          << i++;
-  for (const ArgumentCover &one : asked.covered)
-    if (i < 64)
-      bits |= std::uint64_t{covers(launch, arguments, table, one)} << i++;
-  for (const IndexBound &one : asked.bounded)
-    if (i < 64)
-      bits |= std::uint64_t{bounds_indices(launch, arguments, table, one)} << i++;
+  const LaunchShape all = shape_of(launch);
+  const auto note = [&](const auto &needs) {
+    for (const auto &one : needs)
+      if (i < 64)
+        bits |= std::uint64_t{is_met(one, all, reader(arguments, table))} << i++;
+  };
+  note(asked.divisible);
+  note(asked.covered);
+  note(asked.bounded);
   return bits;
 }
 
@@ -296,32 +236,32 @@ std::string explain(Outcome outcome, const Launch &launch, const Arguments &argu
                     const SiblingTable &table, const Sibling &sibling,
                     const SiblingLimits &limits) {
   const SiblingNeeds &needs = sibling.needs;
-  const KernelLaunch kernel = kernel_launch(launch, sibling);
+  const LaunchShape all = shape_of(launch), kernel = said_of(sibling, all);
+  const std::string grid = text(all.grid), block = text(all.block);
+  const auto argument = reader(arguments, table);
   switch (outcome) {
   case Outcome::grid:
     for (const ArgumentCover &need : needs.covered)
-      if (!covers(launch, arguments, table, need))
+      if (!is_met(need, all, argument))
         return fmt::format(
             "the grid is {} of {} threads, and the number {} in parameter {}{} may be {} to {}",
-            text(launch.grid), text(launch.block),
-            read(arguments, table, need.parameter, need.offset, need.bytes), need.parameter,
-            need.offset ? fmt::format(" at byte {}", need.offset) : "", need.least,
-            all_along(launch, need.axis) + need.more);
+            grid, block, read(arguments, table, need.parameter, need.offset, need.bytes),
+            need.parameter, need.offset ? fmt::format(" at byte {}", need.offset) : "", need.least,
+            all.threads(need.axis) + need.more);
     for (const IndexBound &bound : needs.bounded)
-      if (!bounds_indices(launch, arguments, table, bound))
+      if (!is_met(bound, all, argument))
         return fmt::format("an index of 32 bits may be 2^31 or more in a grid of {} of {} threads "
                            "with these numbers",
-                           text(launch.grid), text(launch.block));
-    if (kernel.grid.x >= needs.min_grid[0] && kernel.grid.y >= needs.min_grid[1] &&
-        kernel.grid.z >= needs.min_grid[2])
+                           grid, block);
+    if (std::equal(kernel.grid.begin(), kernel.grid.end(), needs.min_grid.begin(),
+                   std::greater_equal<>()))
       return needs.extent_multiple == SiblingNeeds{}.extent_multiple
-                 ? fmt::format("the grid is {} of {} threads, which may be {}x{}x{} together",
-                               text(launch.grid), text(launch.block), needs.max_extent[0],
-                               needs.max_extent[1], needs.max_extent[2])
+                 ? fmt::format("the grid is {} of {} threads, which may be {}x{}x{} together", grid,
+                               block, needs.max_extent[0], needs.max_extent[1], needs.max_extent[2])
                  : fmt::format("the grid is {} of {} threads, which may be {}x{}x{} together, and "
                                "must be multiples of {}x{}x{}",
-                               text(launch.grid), text(launch.block), needs.max_extent[0],
-                               needs.max_extent[1], needs.max_extent[2], needs.extent_multiple[0],
+                               grid, block, needs.max_extent[0], needs.max_extent[1],
+                               needs.max_extent[2], needs.extent_multiple[0],
                                needs.extent_multiple[1], needs.extent_multiple[2]);
     return fmt::format("the grid is {}, and must be at least {}x{}x{}", text(kernel.grid),
                        needs.min_grid[0], needs.min_grid[1], needs.min_grid[2]);
@@ -331,7 +271,7 @@ std::string explain(Outcome outcome, const Launch &launch, const Arguments &argu
                        std::min(limits.max_threads, needs.max_block.value_or(~0u)));
   case Outcome::block_shape: {
     if (!is_reshaped(launch, sibling))
-      return fmt::format("the block is {} already", text(launch.block));
+      return fmt::format("the block is {} already", block);
     if (needs.blocks.empty())
       return fmt::format("the block is {}, and must be a multiple of {}x{}x{}", text(kernel.block),
                          sibling.block[0], sibling.block[1], sibling.block[2]);
@@ -348,10 +288,9 @@ std::string explain(Outcome outcome, const Launch &launch, const Arguments &argu
                : fmt::format("it would need {} bytes of shared memory, and {} are there",
                              shared_of(launch, sibling, limits), limits.most_shared);
   case Outcome::few_blocks:
-    return fmt::format("a grid of {}x{}x{} would leave multiprocessors without a block; only "
+    return fmt::format("a grid of {} would leave multiprocessors without a block; only "
                        "`ptxasw tune` tries that",
-                       grid_along(kernel, sibling, 0), grid_along(kernel, sibling, 1),
-                       grid_along(kernel, sibling, 2));
+                       text(launch_of(sibling, kernel).grid));
   case Outcome::alignment:
     for (const ArgumentAlignment &need : needs.aligned)
       if (const std::uint64_t value = read(arguments, table, need.parameter, need.offset, 8);
@@ -399,47 +338,47 @@ bool harmless_attributes(const LaunchConfig &config) {
 }
 
 std::uint64_t blocks_of(const Launch &launch, const Sibling &sibling) {
-  return threads(grid_of(kernel_launch(launch, sibling), sibling));
+  return product(sibling_launch(launch, sibling).grid);
 }
 
 std::uint64_t threads_of_block(const Launch &launch, const Sibling &sibling) {
-  return threads(block_of(kernel_launch(launch, sibling), sibling));
+  return product(sibling_launch(launch, sibling).block);
 }
 
 double warps_of(const Launch &launch, const Sibling &sibling) {
   constexpr std::uint64_t lanes = 32;
-  const auto warps = [](const Extents &block) {
-    const std::uint64_t whole = (threads(block) + lanes - 1) / lanes;
+  const auto warps = [](const Along &block) {
+    const std::uint64_t whole = (product(block) + lanes - 1) / lanes;
     return static_cast<double>(whole);
   };
-  const KernelLaunch kernel = kernel_launch(launch, sibling);
-  double mine = warps(block_of(kernel, sibling)), own = warps(launch.block);
+  const LaunchShape all = shape_of(launch), kernel = said_of(sibling, all),
+                    version = launch_of(sibling, kernel);
+  double mine = warps(version.block), own = warps(all.block);
   for (std::size_t axis = 0; axis < 3; ++axis) {
+    const bool given = sibling.extent[axis] != 0 && sibling.code_of.empty();
     // What is left over of a grid that is divided is not computed.
-    mine *= static_cast<double>(given_extent(sibling, axis) != 0
-                                    ? grid_along(kernel, sibling, axis)
-                                    : std::uint64_t{along(kernel.grid, axis)}) *
-            sibling.block[axis] / rows_along(sibling, axis);
-    own *= along(launch.grid, axis);
+    mine *= static_cast<double>(given ? version.grid[axis] : kernel.grid[axis]) *
+            sibling.block[axis] / (axis == 1 ? sibling.rows : 1);
+    own *= static_cast<double>(all.grid[axis]);
   }
   return own > 0 ? mine / own : 1;
 }
 
 bool SiblingLaunch::prepare(const Launch &launch, const Arguments &arguments,
                             const SiblingTable &table, const Sibling &sibling) {
-  const KernelLaunch kernel = kernel_launch(launch, sibling);
-  grid = grid_of(kernel, sibling);
-  block = block_of(kernel, sibling);
+  const LaunchShape kernel = kernel_launch(launch, sibling), own = launch_of(sibling, kernel);
+  grid = extents(own.grid);
+  block = extents(own.block);
   shared_bytes = static_cast<unsigned>(dynamic_shared_of(sibling.needs, launch.shared_bytes));
   const std::size_t count = table.parameters.size(), grids = sibling.appended.size(),
                     added = grids + sibling.appended_blocks.size();
   if (added > extents_.size())
     return false;
   for (std::size_t i = 0; i < added; ++i)
-    extents_[i] = i < grids
-                      ? along(kernel.grid, static_cast<std::size_t>(sibling.appended[i] - 'x'))
-                      : along(kernel.block,
-                              static_cast<std::size_t>(sibling.appended_blocks[i - grids] - 'x'));
+    extents_[i] = static_cast<std::uint32_t>(
+        i < grids
+            ? kernel.grid[static_cast<std::size_t>(sibling.appended[i] - 'x')]
+            : kernel.block[static_cast<std::size_t>(sibling.appended_blocks[i - grids] - 'x')]);
   if (!arguments.buffer) {
     if (count > most_parameters)
       return false;

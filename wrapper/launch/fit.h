@@ -3,7 +3,7 @@
 // Decides if a sibling may take the place of a launch, and what its launch looks like. No driver: a
 // launch in, a launch out.
 
-#include "synth/sibling_table.h"
+#include "grammar/sibling_table.h"
 #include "wrapper/launch/driver_types.h"
 #include "wrapper/launch/state.h"
 

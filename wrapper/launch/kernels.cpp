@@ -112,7 +112,7 @@ void load_sibling(const Home &home, Handle own, const SiblingTable &table, const
   }
   const Driver &d = driver();
   Handle function = nullptr;
-  const char *const entry = entry_of(sibling, table).c_str();
+  const char *const entry = entry_of(sibling, table.kernel).c_str();
   const Result found = home.in_library ? d.library_kernel(&function, home.owner, entry)
                                        : d.module_function(&function, home.owner, entry);
   if (found == success && read_limits(home, function, loaded.limits))

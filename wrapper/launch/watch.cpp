@@ -318,7 +318,7 @@ WorkOfText work_of(const AnswerWork &work, const SiblingTable &table) {
   WorkOfText result{work.cycles_per_byte, {}};
   for (const Sibling &sibling : table.siblings) {
     const auto found = std::find_if(work.times.begin(), work.times.end(), [&](const auto &one) {
-      return one.first == entry_of(sibling, table);
+      return one.first == entry_of(sibling, table.kernel);
     });
     result.times.push_back(found == work.times.end() ? 1 : found->second);
   }

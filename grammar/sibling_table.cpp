@@ -2,9 +2,7 @@
 // come from a later ptxasw, and a sibling that is launched against its needs computes nonsense. So
 // each member must be known, and of the right type and range, or the sibling does not exist.
 
-#include "synth/sibling_table.h"
-
-#include "synth/prove/not_proved.h"
+#include "grammar/sibling_table.h"
 
 #include <algorithm>
 #include <bit>
@@ -15,13 +13,21 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-namespace ptxasw::synth {
+namespace ptxasw::ptx {
 namespace {
 
 constexpr std::string_view code_of_kernel = "kernel"; ///< the member `code` of own_code
 
 using Json = nlohmann::ordered_json;
-using proof::show; // that a text is understood; stops decode()
+
+/// Thrown where a text is not understood; stops decode().
+struct NotUnderstood {
+  std::string why;
+};
+void show(bool holds, std::string_view why) {
+  if (!holds)
+    throw NotUnderstood{std::string(why)};
+}
 
 void append_number(std::string &bytes, std::uint32_t number) {
   for (unsigned shift = 0; shift < 32; shift += 8)
@@ -296,7 +302,7 @@ SiblingTable read_table(const Json &json) {
   for (const Json &one : list(member(json, "siblings")))
     try {
       table.siblings.push_back(read_sibling(one, table, optional));
-    } catch (const proof::NotProved &) { // written by a later version: not for us
+    } catch (const NotUnderstood &) { // written by a later version: not for us
     }
   // What is launched for one with another's code gets what that has: rows, and parameters.
   const std::vector<Sibling> all = table.siblings;
@@ -312,6 +318,29 @@ SiblingTable read_table(const Json &json) {
 }
 
 } // namespace
+
+LaunchShape said_of(const Sibling &sibling, LaunchShape launch) {
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (const std::uint64_t extent = sibling.extent[axis];
+        extent != 0 && !sibling.code_of.empty()) {
+      launch.grid[axis] = launch.threads(axis) / extent;
+      launch.block[axis] = extent;
+    }
+  return launch;
+}
+
+LaunchShape launch_of(const Sibling &sibling, const LaunchShape &kernel) {
+  const auto up = [](std::uint64_t number, std::uint64_t by) { return (number + by - 1) / by; };
+  LaunchShape result;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::uint64_t given = sibling.code_of.empty() ? sibling.extent[axis] : 0,
+                        rows = axis == 1 ? sibling.rows : 1;
+    result.block[axis] = given != 0 ? given : kernel.block[axis] / sibling.block[axis] * rows;
+    result.grid[axis] = given != 0 ? up(kernel.threads(axis), given)
+                                   : up(up(kernel.grid[axis], sibling.grid[axis]), rows);
+  }
+  return result;
+}
 
 Json needs_json(const SiblingNeeds &needs) {
   Json json = Json::object();
@@ -392,7 +421,7 @@ tl::expected<SiblingTable, std::string> decode(std::string_view bytes) {
     return tl::unexpected(std::string("the table's text is not JSON"));
   try {
     return read_table(json);
-  } catch (const proof::NotProved &problem) {
+  } catch (const NotUnderstood &problem) {
     return tl::unexpected(problem.why);
   }
 }
@@ -412,4 +441,4 @@ std::string declaration(const SiblingTable &table, bool is_weak) {
   return result + "};\n";
 }
 
-} // namespace ptxasw::synth
+} // namespace ptxasw::ptx

@@ -2,8 +2,9 @@
 
 // The table that a module with siblings carries: what versions of a kernel there are, how a launch
 // of one differs from a launch of the kernel, and what must hold for it. Pure data: whoever emits
-// siblings writes it, whoever launches them reads it, and neither needs to know the other. The text
-// is described by docs/siblings.schema.json.
+// siblings writes it, whoever launches them (the launch helper, and the warp machine for verify)
+// reads it, and neither needs to know the other. The text is described by
+// docs/siblings.schema.json.
 
 #include "grammar/namespaces.h"
 
@@ -19,7 +20,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-namespace ptxasw::synth {
+namespace ptxasw::ptx {
 
 /// The table of kernel K is the `.global` array K followed by this.
 inline constexpr std::string_view sibling_table_suffix = "__ptxasw_siblings";
@@ -151,6 +152,19 @@ inline std::uint64_t dynamic_shared_of(const SiblingNeeds &needs, std::uint32_t 
   return needs.dynamic_shared == 1 ? bytes : needs.dynamic_shared * part;
 }
 
+/// A launch's grid in blocks, and its blocks in threads, along each axis.
+struct LaunchShape {
+  std::array<std::uint64_t, 3> grid = {1, 1, 1}, block = {1, 1, 1};
+  std::uint64_t threads(std::size_t axis) const { return grid[axis] * block[axis]; }
+};
+
+/// Of a launch of the kernel, the one that all that is said of a sibling is said of: itself, or the
+/// one in blocks of the sibling's extents, where they are for another sibling's code.
+LaunchShape said_of(const Sibling &sibling, LaunchShape launch);
+
+/// A sibling's launch for the one that it is said of.
+LaunchShape launch_of(const Sibling &sibling, const LaunchShape &kernel);
+
 struct SiblingTable {
   std::string kernel;
   std::string hash; ///< 16 hexadecimal digits of the kernel's text: a profile's key
@@ -184,9 +198,38 @@ bool is_met(const IndexBound &bound, Index index, Argument argument) {
   return true;
 }
 
-/// The entry that is launched for a sibling.
-inline const std::string &entry_of(const Sibling &sibling, const SiblingTable &table) {
-  return sibling.own_code ? table.kernel : sibling.code_of.empty() ? sibling.name : sibling.code_of;
+/// Returns true if a launch of the kernel meets all that a sibling needs of one kind.
+/// `argument(parameter, offset, bytes)`: an unsigned number among its arguments; `launch`: the
+/// kernel's.
+template <class Need, class Argument>
+bool are_met(const std::vector<Need> &needs, const LaunchShape &launch, Argument argument) {
+  return std::all_of(needs.begin(), needs.end(),
+                     [&](const Need &need) { return is_met(need, launch, argument); });
+}
+template <class Argument>
+bool is_met(const ArgumentAlignment &need, const LaunchShape &, Argument argument) {
+  return argument(need.parameter, need.offset, 8) % need.alignment == 0;
+}
+template <class Argument>
+bool is_met(const ArgumentDivisor &need, const LaunchShape &, Argument argument) {
+  return argument(need.parameter, need.offset, need.bytes) % need.divisor == 0;
+}
+template <class Argument>
+bool is_met(const ArgumentCover &need, const LaunchShape &launch, Argument argument) {
+  const std::uint64_t value = argument(need.parameter, need.offset, need.bytes);
+  return value >= need.least && value <= launch.threads(need.axis) + need.more;
+}
+template <class Argument>
+bool is_met(const IndexBound &bound, const LaunchShape &launch, Argument argument) {
+  return is_met(
+      bound,
+      [&](std::uint32_t axis) { return std::max<std::uint64_t>(launch.threads(axis), 1) - 1; },
+      [&](const LaunchNumber &one) { return argument(one.which, one.offset, 4U); });
+}
+
+/// The entry that is launched for a sibling of a kernel.
+inline const std::string &entry_of(const Sibling &sibling, const std::string &kernel) {
+  return sibling.own_code ? kernel : sibling.code_of.empty() ? sibling.name : sibling.code_of;
 }
 
 /// True for versions whose threads have several points along x each, of which nothing but their
@@ -219,4 +262,4 @@ std::optional<std::size_t> sibling_table_size(std::string_view head);
 /// kernel is, and the linker may see it, its siblings and the table several times.
 std::string declaration(const SiblingTable &table, bool is_weak = false);
 
-} // namespace ptxasw::synth
+} // namespace ptxasw::ptx
