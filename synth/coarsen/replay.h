@@ -3,8 +3,8 @@
 // Runs what a re-tiled kernel has beyond the kernel's own instructions - which copy goes where - on
 // expressions.
 
+#include "emulator/symbolic/known.h"
 #include "emulator/symbolic/line_evaluator.h"
-#include "synth/known.h"
 
 #include <cstdint>
 #include <fmt/core.h>

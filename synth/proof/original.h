@@ -5,7 +5,7 @@
 
 #include "emulator/symbolic/emulate.h"
 #include "emulator/symbolic/generic.h"
-#include "synth/known.h"
+#include "emulator/symbolic/known.h"
 #include "synth/rewrite.h"
 #include "synth/shuffle/reuse.h"
 

@@ -5,9 +5,9 @@
 
 #include "emulator/symbolic/address.h"
 #include "emulator/symbolic/emulate.h"
+#include "emulator/symbolic/known.h"
 #include "grammar/module.h"
 #include "synth/between.h"
-#include "synth/known.h"
 #include "synth/rewrite.h"
 #include "synth/shuffle/reuse.h"
 

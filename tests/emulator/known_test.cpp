@@ -2,7 +2,7 @@
 // is tried, and what is said to follow must hold in each that the conditions allow.
 
 #include "emulator/symbolic/evaluation.h"
-#include "synth/known.h"
+#include "emulator/symbolic/known.h"
 
 #include <doctest/doctest.h>
 

@@ -1,11 +1,11 @@
-// Conditions of one place in rewritten text, and what follows from them by propagation alone: it is
-// used by the proof, so it knows few rules, each of them plain.
+// Conditions of one place, and what follows from them by propagation alone. Proofs rest on it, so
+// it knows few rules, each of them plain.
 
-#include "synth/known.h"
+#include "emulator/symbolic/known.h"
 
 #include <algorithm>
 
-namespace ptxasw::synth {
+namespace ptxasw::emulator {
 namespace {
 
 // Budgets: what goes beyond is not known, which is always right.
@@ -20,7 +20,7 @@ Expr negated(Expr e) {
              : nullptr;
 }
 
-bool is_constant(Expr e) { return e->kind == ExprKind::constant; }
+bool is_number(Expr e) { return e->kind == ExprKind::constant; }
 
 /// Returns true if value >= c follows from lesser >= c: the same, or the minimum of value and
 /// another.
@@ -51,7 +51,7 @@ std::optional<bool> Known::decide(Expr condition) const {
 
 // Conditions share their parts: each node is visited once.
 std::optional<bool> Known::decide(Expr condition, Memo &memo) const {
-  if (is_constant(condition))
+  if (is_number(condition))
     return !condition->value.is_zero();
   if (const auto known = find(condition))
     return known;
@@ -86,7 +86,7 @@ void Known::add(Expr condition, bool holds) {
   while (!work.empty()) {
     const auto [literal, is] = work.back();
     work.pop_back();
-    if (is_constant(literal)) {
+    if (is_number(literal)) {
       contradictory_ |= is == literal->value.is_zero();
     } else if (const auto known = find(literal)) {
       contradictory_ |= *known != is;
@@ -168,7 +168,7 @@ bool Known::at_least(Expr value, std::uint64_t bound) const {
   if (bound == 0)
     return true;
   if (any_order([&](Expr smaller, Expr larger, unsigned by) {
-        return is_constant(smaller) && smaller->value.low >= bound - by &&
+        return is_number(smaller) && smaller->value.low >= bound - by &&
                bounds_from_below(larger, value);
       }))
     return true;
@@ -183,7 +183,7 @@ bool Known::at_most(Expr value, std::uint64_t bound) const {
   if (value->width <= 64 && value->maximum <= bound)
     return true;
   return any_order([&](Expr smaller, Expr larger, unsigned by) {
-    return smaller == value && is_constant(larger) && larger->value.low - by <= bound;
+    return smaller == value && is_number(larger) && larger->value.low - by <= bound;
   });
 }
 
@@ -223,12 +223,12 @@ bool Known::no_wrap(Expr value, bool is_signed, std::int64_t offset) const {
     const Expr bound = a == value ? b : a;
     const bool is_below = (a == value) == holds; // the value, or it is the bound
     const std::uint64_t strictly = holds ? 1 : 0;
-    if ((a != value && b != value) || (!holds && !is_constant(bound)))
+    if ((a != value && b != value) || (!holds && !is_number(bound)))
       continue;
     if (offset > 0 && is_below &&
-        (is_constant(bound) ? rank(bound) - strictly : top - 1) <= top - room)
+        (is_number(bound) ? rank(bound) - strictly : top - 1) <= top - room)
       return true;
-    if (offset < 0 && !is_below && (is_constant(bound) ? rank(bound) + strictly : 1) >= room)
+    if (offset < 0 && !is_below && (is_number(bound) ? rank(bound) + strictly : 1) >= room)
       return true;
   }
   return false;
@@ -243,4 +243,4 @@ Known known_on_path(Emulation &emulation, BlockId block) {
   return known;
 }
 
-} // namespace ptxasw::synth
+} // namespace ptxasw::emulator

@@ -1,7 +1,7 @@
 #pragma once
 
-// Reasoning by a few plain rules, which detection and proof try before they ask a solver. Each is a
-// rule that can be seen to be right.
+// What follows from conditions by a few plain rules, each of which can be seen to be right. Whoever
+// rewrites asks, and whoever proves it; ranges of numbers are path.h's.
 //   known.assume(condition, true); // then known.decide(another)
 
 #include "emulator/symbolic/emulate.h"
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace ptxasw::synth {
+namespace ptxasw::emulator {
 
 /// Conditions (expressions of width 1) that hold or do not hold at one place, and what follows from
 /// them by propagation: of a conjunction its parts, of a disjunction the one part that is left.
@@ -55,4 +55,4 @@ private:
 /// What the branches on every path to a block establish.
 Known known_on_path(Emulation &emulation, BlockId block);
 
-} // namespace ptxasw::synth
+} // namespace ptxasw::emulator
