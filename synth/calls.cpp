@@ -17,8 +17,8 @@
 // (PTX ISA 7.1), with no other way into their midst. All else that such variables could be used for
 // is not understood.
 //
-// An assertion tells the block that the GPU runs. A version adds to the function's name how the
-// kernel's block is found from that; so the name must be known.
+// An assertion tells the block that the GPU runs, which is a version's; so a version prints the
+// kernel's before it.
 
 #include "synth/calls.h"
 
@@ -33,8 +33,6 @@
 
 namespace ptxasw::synth {
 namespace {
-
-constexpr std::size_t longest_name = 512; ///< what is told is cut after 1,024
 
 /// Looks at a kernel's calls.
 class CallFinder : OfKernel {
@@ -184,7 +182,7 @@ private:
         group.kind = one.kind;
         if (one.kind == CallGroup::Kind::print)
           find_printed(parts, group);
-        return one.kind != CallGroup::Kind::assertion || find_name(parts, group);
+        return true;
       }
     return false;
   }
@@ -228,7 +226,7 @@ private:
     for (std::uint32_t i = group.first; i < group.call; ++i)
       if (const auto operands = module_.operands(instruction(i));
           place(operands[0]) == parts.arguments[1] && is_whole(i))
-        group.special = i;
+        group.printed = i;
   }
 
   /// A store of 64 bits to the beginning of an argument.
@@ -236,126 +234,6 @@ private:
     const Opcode &opcode = module_.opcode(instruction(i));
     return module_.operands(instruction(i))[0].value == 0 && bit_width(opcode.type) == 64 &&
            opcode.vector == 1;
-  }
-
-  /// The name of the function that an assertion passes, its fourth argument, of bytes (the fifth).
-  bool find_name(const Parts &parts, CallGroup &group) const {
-    bool of_bytes = false;
-    for (std::uint32_t i = group.first; i < group.call; ++i) {
-      const auto operands = module_.operands(instruction(i));
-      const Variable *const to = place(operands[0]);
-      if (to == parts.arguments[4])
-        of_bytes =
-            is_whole(i) && operands[1].kind == Operand::Kind::integer && operands[1].value == 1;
-      if (to != parts.arguments[3])
-        continue;
-      if (group.special != no_index || !is_whole(i) || operands[1].kind != Operand::Kind::reg)
-        return false;
-      group.special = i;
-      if (!text_at(operands[1].reg, group.text))
-        return false;
-    }
-    return of_bytes && group.special != no_index;
-  }
-
-  /// The text whose address a register holds, whenever it holds any.
-  bool text_at(RegisterId reg, std::string &text) const {
-    const Operand *from = nullptr;
-    for (unsigned steps = 0; steps < 4; ++steps) {
-      from = only_source(reg);
-      if (!from || from->kind != Operand::Kind::reg)
-        break;
-      reg = from->reg;
-    }
-    if (!from || from->kind != Operand::Kind::symbol || from->value != 0)
-      return false;
-    const Variable *const variable = module_.variable(module_.symbol(*from));
-    if (!variable || variable->space != StateSpace::global || bit_width(variable->type) != 8 ||
-        variable->values.empty() ||
-        variable->linkage != Linkage::internal || // nobody else puts another text there
-        !is_only_told(module_.symbol(*from).index))
-      return false;
-    for (const InitialValue &value : variable->values) {
-      if (value.bits == 0 && value.symbol == no_index)
-        return true;
-      // What is printed of other bytes is not they.
-      if (value.symbol != no_index || value.bits < ' ' || value.bits > '~' ||
-          text.size() >= longest_name)
-        return false;
-      text += static_cast<char>(value.bits);
-    }
-    return text.size() < variable->size(); // what has no value is zero
-  }
-
-  /// Returns true if where a variable of the module is, nobody learns but `__assertfail` and
-  /// `vprintf`, which only read. So it holds what the module says.
-  bool is_only_told(std::uint32_t variable) const {
-    const auto is_it = [&](const Symbol &symbol) {
-      return symbol.kind == Symbol::Kind::module_variable && symbol.index == variable;
-    };
-    for (const Variable &other : module_.variables)
-      for (const InitialValue &value : other.values)
-        if (value.symbol != no_index && is_it(module_.symbols[value.symbol]))
-          return false;
-    for (const Function &function : module_.functions)
-      for (const Instruction &one : function.instructions) {
-        const auto operands = module_.operands(one);
-        const auto names = [&](const Operand &operand) {
-          return operand.kind == Operand::Kind::symbol && is_it(module_.symbol(operand));
-        };
-        const bool moves = copies_address(one) && operands[1].value == 0 && names(operands[1]);
-        if (moves ? !is_only_passed(function, operands[0].reg, 0)
-                  : any_operand(module_, operands, names))
-          return false;
-      }
-    return true;
-  }
-
-  /// All that reads a register of a function passes it to those two, or a copy of it.
-  bool is_only_passed(const Function &function, RegisterId reg, unsigned steps) const {
-    constexpr unsigned most_steps = 4;
-    for (std::uint32_t i = 0; i < function.instructions.size(); ++i) {
-      const Instruction &one = function.instructions[i];
-      bool reads = false; // what a guard may leave as it was is read, too
-      for_each_register(module_, one, [&](RegisterId other, RegisterUse use) {
-        reads = reads || (other == reg && use != RegisterUse::written);
-      });
-      if (reads && !is_passed_at(function, i) &&
-          (steps == most_steps || !copies_address(one) ||
-           !is_only_passed(function, module_.operands(one)[0].reg, steps + 1)))
-        return false;
-    }
-    return true;
-  }
-
-  /// An instruction stores an argument of one of those two.
-  bool is_passed_at(const Function &function, std::uint32_t at) const {
-    const auto is_store = [&](std::uint32_t i) {
-      const Opcode &opcode = module_.opcode(function.instructions[i]);
-      return opcode.op == Op::st && opcode.space == StateSpace::param;
-    };
-    if (!is_store(at))
-      return false;
-    while (at < function.instructions.size() && is_store(at))
-      ++at;
-    return at < function.instructions.size() &&
-           module_.opcode(function.instructions[at]).op == Op::call &&
-           calls_driver(module_, function.instructions[at]);
-  }
-
-  bool copies_address(const Instruction &one) const {
-    const std::string_view opcode = module_.opcode(one).text;
-    return (opcode == "mov.u64" || opcode == "mov.b64" || opcode == "cvta.global.u64") &&
-           one.well_formed && module_.operands(one).size() == 2 &&
-           module_.operands(one)[0].kind == Operand::Kind::reg;
-  }
-
-  /// What a register is a copy of, or the generic address of, by the one instruction that writes
-  /// it.
-  const Operand *only_source(RegisterId reg) const {
-    const std::uint32_t writer = context_.only_writers()[reg];
-    return writer != no_index && copies_address(instruction(writer)) ? &operands(writer)[1]
-                                                                     : nullptr;
   }
 
   PlainCalls plain_;

@@ -21,9 +21,7 @@ struct CallGroup {
   };
   Kind kind = Kind::plain;
   std::uint32_t first = 0, call = 0, end = 0; ///< in Function::instructions
-  std::uint32_t special = no_index; ///< of an assertion: what passes the function's name; of
-                                    ///< `vprintf`: what passes the place of what it prints
-  std::string text;                 ///< of an assertion: the function's name
+  std::uint32_t printed = no_index; ///< of `vprintf`: what passes the place of what it prints
 };
 
 /// The calls of a kernel, in the order of its text.

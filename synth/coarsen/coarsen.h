@@ -226,7 +226,11 @@ public:
   static std::string passing(std::size_t variable) {
     return fmt::format("__ptxasw_passed{}", variable);
   }
-  static constexpr const char *said = "%said"; ///< where it is what an assertion says
+  /// What prints the kernel's block before an assertion fails, and its variable.
+  static constexpr const char *format = "__ptxasw_said_block";
+  static constexpr std::string_view format_text =
+      "ptxasw: an assertion fails in the kernel's block [%u,%u,%u]\n";
+  static constexpr const char *said = "%said"; ///< where what is printed is
   static constexpr const char *told = "%told"; ///< a number of the kernel's block, to be printed
   static constexpr const char *next = "%next";
   /// Which copy goes on alone, where one code is there for all: in place of index() and point().

@@ -13,13 +13,12 @@ namespace ptxasw::synth {
 namespace {
 
 constexpr unsigned fewest_lone_copies = 8;
-constexpr const char *printed_text = "__ptxasw_said_block"; ///< the name of its variable
 
 } // namespace
 
-// A kernel's own memory has other names in each copy, and so has what an assertion says. What lanes
-// do together they must do for the same copy, which different codes keep apart. Few copies lose
-// more by the moves than the assembler gains.
+// A kernel's own memory has other names in each copy. What lanes do together they must do for the
+// same copy, which different codes keep apart. Few copies lose more by the moves than the assembler
+// gains.
 bool Coarsening::can_be_alone_at_once() const {
   bool can = copies_ >= fewest_lone_copies && rooms_.empty() && dynamic_.empty();
   for (std::uint32_t i = 0; i < count(); ++i)
@@ -106,39 +105,15 @@ Coarsening::Lines Coarsening::lines_of(std::uint32_t instruction, unsigned k) co
   return lines;
 }
 
-std::vector<std::string> Coarsening::lines_of(const CallGroup &group, unsigned k,
-                                              const Renaming &names) const {
+std::vector<std::string> Coarsening::lines_of(const CallGroup &group, const Renaming &names) const {
   std::vector<std::string> lines;
-  Renaming saying = names;
-  if (group.kind == CallGroup::Kind::assertion) {
+  if (group.kind == CallGroup::Kind::assertion)
     lines = printed(names);
-    const Operand &name = module_.operands(kernel_.instructions[group.special])[1];
-    saying.registers[name.reg] = CoarsenNames::said;
-    lines.push_back(fmt::format("mov.u64 {}, {}", CoarsenNames::said, said_name(group, k)));
-    lines.push_back(fmt::format("cvta.global.u64 {0}, {0}", CoarsenNames::said));
-  }
   for (std::uint32_t i = group.first; i < group.end; ++i) {
-    lines.push_back(renamed(module_, kernel_.instructions[i], i == group.special ? saying : names));
+    lines.push_back(renamed(module_, kernel_.instructions[i], names));
     lines.back().pop_back(); // its semicolon
   }
   return lines;
-}
-
-std::string Coarsening::said_name(const CallGroup &group, unsigned k) const {
-  return fmt::format("__ptxasw_said{}_{}", group.call, k);
-}
-
-std::vector<std::pair<std::string, std::string>> Coarsening::texts() const {
-  std::vector<std::pair<std::string, std::string>> all;
-  if (asserts())
-    all.emplace_back(printed_text, "ptxasw: an assertion fails in the kernel's block [%u,%u,%u]\n");
-  for (const CallGroup &group : calls_.groups)
-    for (unsigned k = 0; group.kind == CallGroup::Kind::assertion && k < copies_; ++k)
-      all.emplace_back(said_name(group, k),
-                       fmt::format("{} [ptxasw: the kernel's block {} is {} * that of this version "
-                                   "+ {}]",
-                                   group.text, "xyz"[form_.axis], form_.copies, form_.row_of(k)));
-  return all;
 }
 
 bool Coarsening::asserts() const {
@@ -179,7 +154,7 @@ std::vector<std::string> Coarsening::printed(const Renaming &names) const {
     lines.push_back(fmt::format("st.param.b64 [{}], {}", as, CoarsenNames::said));
   };
   // First what replay.cpp does not take for added code, and skip: the address of a variable.
-  pass(text, printed_text, "global");
+  pass(text, CoarsenNames::format, "global");
   for (unsigned axis = 0; axis < 3; ++axis) {
     const std::string own = fmt::format("%ctaid.{}", "xyz"[axis]);
     const auto found = std::find_if(names.specials.begin(), names.specials.end(),

@@ -99,15 +99,9 @@ protected:
   };
   Lines lines_of(std::uint32_t instruction, unsigned k) const;
   /// What stands for all instructions of a call for a copy, which has these names.
-  std::vector<std::string> lines_of(const CallGroup &group, unsigned k,
-                                    const Renaming &names) const;
-  /// The text of the function's name that a copy passes to an assertion, which also says how the
-  /// kernel's block is found: the GPU names the version's beside it.
-  std::string said_name(const CallGroup &group, unsigned k) const;
-  /// Does the kernel assert anything?
+  std::vector<std::string> lines_of(const CallGroup &group, const Renaming &names) const;
+  /// Does the kernel assert anything? Then a copy prints its block before (CoarsenNames::format).
   bool asserts() const;
-  /// All texts that assertions say, by the names of their variables.
-  std::vector<std::pair<std::string, std::string>> texts() const;
   /// What stands for the straight code behind a branch of `predicated_` if copies part there, or in
   /// the first thread along x, if it stays.
   std::vector<std::string> predicated_lines(std::uint32_t branch) const;

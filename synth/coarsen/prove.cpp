@@ -74,7 +74,7 @@
 // What belongs to a call (synth/calls.h) stands for a copy as a whole, so no other copy's arguments
 // come between, and what it gives goes to registers that the copy has for itself. With the same
 // arguments it gives what it gives in the kernel, does nothing that other blocks wait for, and ends
-// the launch where the kernel's would, with other words for the name of the function.
+// the launch where the kernel's would, once it has been printed which block fails.
 //
 // So every copy does what its block did, once, up to its end, and nothing else is done: what is
 // neither a copy's instruction nor added code that replay.cpp understands stops the proof. Copies'
@@ -295,7 +295,7 @@ private:
     if (const CallGroup *group = calls_.of(theirs)) {
       require(theirs == group->first, mine, "the midst of a call");
       for (unsigned k = 0; k < copies_; ++k)
-        mine = require_call(mine, *group, k, together_[k]);
+        mine = require_call(mine, *group, together_[k]);
       go_on_together(mine, group->end);
       return;
     }
@@ -565,7 +565,7 @@ private:
       if (const CallGroup *group = calls_.of(t)) {
         require(t == group->first && (!detour || detour->inside[group->end - 1]), m,
                 "the midst of a call");
-        add(require_call(m, *group, k, names), group->end);
+        add(require_call(m, *group, names), group->end);
         continue;
       }
       if (is_jump(instruction))

@@ -44,7 +44,7 @@ void CoarsenTexts::check_header() const {
 
 // A variable for each copy in place of each of the kernel's.
 void CoarsenTexts::check_rooms() const {
-  if (sibling_.variables.size() != rooms_.size() * copies_ + passed_.size() + texts().size())
+  if (sibling_.variables.size() != rooms_.size() * copies_ + passed_.size() + (asserts() ? 1 : 0))
     fail("it has not one variable for each copy");
   if (!rooms_fit(rooms_, copies_))
     fail("it has too much shared or local memory");
@@ -80,7 +80,8 @@ bool CoarsenTexts::vprintf_is_the_drivers() const {
                      });
 }
 
-// A variable for each that the kernel passes to calls, from this one on, and what assertions say.
+// A variable for each that the kernel passes to calls, from this one on, and what is printed before
+// an assertion fails.
 void CoarsenTexts::check_passing(std::size_t next) const {
   for (const Variable &variable : sibling_.variables)
     for (const Function &function : module_.functions)
@@ -97,18 +98,18 @@ void CoarsenTexts::check_passing(std::size_t next) const {
         variable.initializer.size() != 0)
       fail("a variable for arguments is not like the kernel's");
   }
-  for (const auto &[name, words] : texts()) {
-    const Variable &variable = sibling_.variables[next++];
-    const std::string text = words + '\0';
+  if (asserts()) {
+    const Variable &variable = sibling_.variables[next];
+    const std::string text = std::string(CoarsenNames::format_text) + '\0';
     const auto is_one = [](const InitialValue &value, char one) {
       return value.symbol == no_index && value.bits == static_cast<unsigned char>(one);
     };
-    if (variable.name != name || variable.space != StateSpace::global ||
+    if (variable.name != CoarsenNames::format || variable.space != StateSpace::global ||
         variable.type != ScalarType::b8 || variable.vector != 1 || variable.has_rows ||
         variable.count != text.size() || variable.linkage != Linkage::internal ||
         !std::equal(variable.values.begin(), variable.values.end(), text.begin(), text.end(),
                     is_one))
-      fail("not what an assertion says");
+      fail("not what is printed before an assertion fails");
   }
 }
 
@@ -171,14 +172,14 @@ void CoarsenTexts::require_clone(Position theirs, Position mine, const Renaming 
   require_text(mine, renamed(module_, own, names), "not what the kernel does there");
 }
 
-CoarsenTexts::Position CoarsenTexts::require_call(Position mine, const CallGroup &group, unsigned k,
+CoarsenTexts::Position CoarsenTexts::require_call(Position mine, const CallGroup &group,
                                                   const Renaming &names) const {
   for (Position i = group.first; i < group.end; ++i)
     for_each_register(module_, kernel_.instructions[i], [&](RegisterId reg, RegisterUse use) {
       require(use == RegisterUse::read || !sharing_.by_some()[reg], mine,
               "copies share what a call gives");
     });
-  for (const std::string &line : lines_of(group, k, names))
+  for (const std::string &line : lines_of(group, names))
     require_text(mine++, line, "not the call that the kernel has there");
   return mine;
 }

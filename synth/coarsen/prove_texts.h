@@ -89,8 +89,7 @@ protected:
   Position require_branch(Position theirs, Position mine, const Renaming &names) const;
   /// All that belongs to a call, which no other copy's comes between; the position behind it. What
   /// it gives, a copy has for itself.
-  Position require_call(Position mine, const CallGroup &group, unsigned k,
-                        const Renaming &names) const;
+  Position require_call(Position mine, const CallGroup &group, const Renaming &names) const;
   /// Returns true if what stands in place of a copy's index is its own, where all use one code.
   bool alone_has_place(const ReplayState &state, unsigned k) const;
   /// Returns true if two states agree on all registers that copies run on alone.

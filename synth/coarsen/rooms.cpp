@@ -141,7 +141,7 @@ public:
     const auto at = static_cast<std::uint32_t>(&instruction - kernel_.instructions.data());
     const CallGroup *const group = calls.of(at);
     const auto operands = module_.operands(instruction);
-    return group && group->kind == CallGroup::Kind::print && group->special == at &&
+    return group && group->kind == CallGroup::Kind::print && group->printed == at &&
            is_generic(operands[1]) && !concerns_address(operands.first(1));
   }
 

@@ -52,8 +52,8 @@
 // variable's name.
 //
 // What belongs to a call stands together for each copy (synth/calls.h), and all use the same
-// variables for arguments. What an assertion of a copy says names the function, and how the
-// kernel's block is found; before it, `vprintf` says which one it is.
+// variables for arguments. Before an assertion fails, `vprintf` says which block of the kernel's it
+// is.
 //
 // A copy's own instructions keep their order, all of them; only those of different copies, of
 // different blocks that is, move past each other.
@@ -92,9 +92,9 @@ protected:
     if (form_.counts_rows())
       appended.insert(appended.end(),
                       {rows_parameter("grid") + "\n", rows_parameter("block") + "\n"});
-    return (texts().empty() ? "" : declared_print) +
-           same_launch_header(module_, kernel_, proposal_.sibling.name, appended,
-                              proposal_.registers, true);
+    return (asserts() ? declared_print : "") + same_launch_header(module_, kernel_,
+                                                                  proposal_.sibling.name, appended,
+                                                                  proposal_.registers, true);
   }
 
   std::string grid_parameter() const { return proposal_.sibling.name + "_grid"; }
@@ -130,11 +130,9 @@ protected:
                               room_name(room, k), rooms_[room].bytes, rooms_[room].alignment);
     for (std::size_t i = 0; i < passed_.size(); ++i)
       out_.declare_like(passed_[i], CoarsenNames::passing(i));
-    const auto texts = this->texts();
-    for (const auto &[name, text] : texts)
-      out_.declare_text(name, text);
-    if (texts.empty())
+    if (!asserts())
       return;
+    out_.declare_text(CoarsenNames::format, CoarsenNames::format_text);
     out_.declare(CoarsenNames::said, ScalarType::b64);
     out_.declare(CoarsenNames::told, ScalarType::b32);
   }
@@ -429,7 +427,7 @@ private:
   void call(std::uint32_t i, unsigned k, const Renaming &names) {
     const CallGroup &group = *calls_.of(i);
     if (i == group.first)
-      for (const std::string &line : lines_of(group, k, names))
+      for (const std::string &line : lines_of(group, names))
         out_.write("{}", line);
   }
 
