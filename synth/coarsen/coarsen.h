@@ -73,6 +73,8 @@ struct CoarsenForm {
   std::vector<char> appended_blocks() const;
   /// Points beyond the end of a row stay in lockstep (predicated.cpp).
   bool predicates_ends() const { return once && !skewed && along_x > 1; }
+  /// Tells apart what is worked out of a kernel for forms, where `tall` does not matter.
+  std::string key() const;
   bool merges() const { return along_x > 1 || (copies > 1 && kind != Kind::apart); }
   /// The special registers that tell copies apart.
   std::vector<std::string> indices() const;
@@ -85,19 +87,6 @@ struct CoarsenForm {
 using facts::Detour;
 
 std::string_view name_of(CoarsenForm::Kind kind);
-
-/// A variant: a form and a limit of registers. With a limit the assembler uses all registers up to
-/// it, and keeps more loads on their way.
-struct CoarsenShape {
-  CoarsenForm form;
-  unsigned registers = 0; ///< per thread at most; 0: as the assembler likes
-};
-
-/// All of them, in the order in which they are proposed: those with wide accesses last.
-const std::vector<CoarsenShape> &coarsen_shapes();
-
-/// As options spell it: `y4-rows-r64`, `wide-x4y2-rows`.
-std::string coarsen_variant(const CoarsenShape &shape);
 
 /// What the table says of a form, but for its name and family, and for what a plan of wide accesses
 /// needs of arguments.

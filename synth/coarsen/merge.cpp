@@ -95,7 +95,7 @@ private:
 } // namespace
 
 const std::vector<MergedLoad> &merged_loads(const KernelContext &context, const CoarsenForm &form) {
-  return context.once(fmt::format("{} {}", coarsen_variant({form}), form.shift), [&] {
+  return context.once(form.key(), [&] {
     return form.merges() ? Merger(context, form).run() : std::vector<MergedLoad>();
   });
 }

@@ -82,8 +82,7 @@ unsigned find_shift(const KernelContext &context, unsigned along_x) {
 } // namespace
 
 const BestPlan &best_plan(const KernelContext &context, const CoarsenForm &form) {
-  return context.once(fmt::format("{} {}", coarsen_variant({form}), form.shift),
-                      [&] { return find_best_plan(context, form); });
+  return context.once(form.key(), [&] { return find_best_plan(context, form); });
 }
 
 unsigned wide_shift(const KernelContext &context, unsigned along_x) {

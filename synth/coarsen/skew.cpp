@@ -50,8 +50,7 @@ Skew::Loads Skew::find_loads(const KernelContext &context, const CoarsenForm &fo
 }
 
 const Skew::Loads &Skew::loads() const {
-  return context_.once(fmt::format("{} {}", coarsen_variant({form_}), form_.shift),
-                       [&] { return find_loads(context_, form_); });
+  return context_.once(form_.key(), [&] { return find_loads(context_, form_); });
 }
 
 Skew::Skew(const KernelContext &context, const CoarsenForm &form)
