@@ -29,7 +29,6 @@
 #include "grammar/roles.h"
 
 #include <algorithm>
-#include <array>
 
 namespace ptxasw::synth {
 namespace {
@@ -168,25 +167,19 @@ private:
     if (symbol.kind != Symbol::Kind::function)
       return false;
     const Function &callee = module_.functions[symbol.index];
-    group.kind = CallGroup::Kind::plain;
     if (callee.has_body)
       return plain_.is_plain(call) && keeps_to_itself(callee, 0);
-    struct Known {
-      std::string_view name;
-      CallGroup::Kind kind;
-      std::size_t arguments, results;
+    const auto is = [&](std::string_view name, std::size_t arguments, std::size_t results) {
+      return symbol.name == name && callee.linkage == Linkage::external &&
+             parts.arguments.size() == arguments && parts.results.size() == results;
     };
-    static constexpr std::array known{Known{"vprintf", CallGroup::Kind::print, 2, 1},
-                                      Known{"__assertfail", CallGroup::Kind::assertion, 5, 0}};
-    for (const Known &one : known)
-      if (symbol.name == one.name && parts.arguments.size() == one.arguments &&
-          parts.results.size() == one.results && callee.linkage == Linkage::external) {
-        group.kind = one.kind;
-        if (one.kind == CallGroup::Kind::print)
-          find_printed(parts, group);
-        return one.kind != CallGroup::Kind::assertion || find_name(parts, group);
-      }
-    return false;
+    if (is("vprintf", 2, 1)) {
+      group.kind = CallGroup::Kind::print;
+      find_printed(parts, group);
+      return true;
+    }
+    group.kind = CallGroup::Kind::assertion;
+    return is("__assertfail", 5, 0) && find_name(parts, group);
   }
 
   /// A function reads what nobody writes and its own, writes its own, and asks nothing of the lanes
@@ -261,19 +254,19 @@ private:
   /// The text whose address a register holds, whenever it holds any.
   bool text_at(RegisterId reg, std::string &text) const {
     const Operand *from = nullptr;
-    for (unsigned steps = 0; steps < 4; ++steps) {
-      from = only_source(reg);
-      if (!from || from->kind != Operand::Kind::reg)
-        break;
-      reg = from->reg;
+    for (unsigned steps = 0; steps < 4 && (!from || from->kind == Operand::Kind::reg); ++steps) {
+      const std::uint32_t writer = context_.only_writers()[from ? from->reg : reg];
+      if (writer == no_index || !copies_address(instruction(writer)))
+        return false;
+      from = &operands(writer)[1];
     }
-    if (!from || from->kind != Operand::Kind::symbol || from->value != 0)
+    if (from->kind != Operand::Kind::symbol)
       return false;
     const Variable *const variable = module_.variable(module_.symbol(*from));
     if (!variable || variable->space != StateSpace::global || bit_width(variable->type) != 8 ||
         variable->values.empty() ||
         variable->linkage != Linkage::internal || // nobody else puts another text there
-        !is_only_told(module_.symbol(*from).index))
+        !is_only_told(module_.symbol(*from)))
       return false;
     for (const InitialValue &value : variable->values) {
       if (value.bits == 0 && value.symbol == no_index)
@@ -289,42 +282,45 @@ private:
 
   /// Returns true if where a variable of the module is, nobody learns but `__assertfail` and
   /// `vprintf`, which only read. So it holds what the module says.
-  bool is_only_told(std::uint32_t variable) const {
-    const auto is_it = [&](const Symbol &symbol) {
-      return symbol.kind == Symbol::Kind::module_variable && symbol.index == variable;
-    };
+  bool is_only_told(const Symbol &variable) const {
     for (const Variable &other : module_.variables)
       for (const InitialValue &value : other.values)
-        if (value.symbol != no_index && is_it(module_.symbols[value.symbol]))
+        if (value.symbol != no_index && is_same(module_.symbols[value.symbol], variable))
           return false;
-    for (const Function &function : module_.functions)
-      for (const Instruction &one : function.instructions) {
-        const auto operands = module_.operands(one);
-        const auto names = [&](const Operand &operand) {
-          return operand.kind == Operand::Kind::symbol && is_it(module_.symbol(operand));
-        };
-        const bool moves = copies_address(one) && operands[1].value == 0 && names(operands[1]);
-        if (moves ? !is_only_passed(function, operands[0].reg, 0)
-                  : any_operand(module_, operands, names))
-          return false;
-      }
-    return true;
+    return std::all_of(module_.functions.begin(), module_.functions.end(),
+                       [&](const Function &function) { return only_passes(function, variable); });
   }
 
-  /// All that reads a register of a function passes it to those two, or a copy of it.
-  bool is_only_passed(const Function &function, RegisterId reg, unsigned steps) const {
-    constexpr unsigned most_steps = 4;
-    for (std::uint32_t i = 0; i < function.instructions.size(); ++i) {
-      const Instruction &one = function.instructions[i];
-      bool reads = false; // what a guard may leave as it was is read, too
-      for_each_register(module_, one, [&](RegisterId other, RegisterUse use) {
-        reads = reads || (other == reg && use != RegisterUse::written);
+  static bool is_same(const Symbol &one, const Symbol &other) {
+    return one.kind == other.kind && one.index == other.index;
+  }
+
+  /// All that names a variable in a function, or reads a copy of its address, copies that or passes
+  /// it to those two.
+  bool only_passes(const Function &function, const Symbol &variable) const {
+    std::vector<bool> has(function.registers.size(), false);
+    const auto knows = [&](const Instruction &one) {
+      bool reads = any_operand(module_, module_.operands(one), [&](const Operand &operand) {
+        return operand.kind == Operand::Kind::symbol && is_same(module_.symbol(operand), variable);
       });
-      if (reads && !is_passed_at(function, i) &&
-          (steps == most_steps || !copies_address(one) ||
-           !is_only_passed(function, module_.operands(one)[0].reg, steps + 1)))
-        return false;
+      // What a guard may leave as it was is read, too.
+      for_each_register(module_, one, [&](RegisterId reg, RegisterUse use) {
+        reads = reads || (has[reg] && use != RegisterUse::written);
+      });
+      return reads;
+    };
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const Instruction &one : function.instructions)
+        if (copies_address(one) && knows(one)) {
+          changed = changed || !has[module_.operands(one)[0].reg];
+          has[module_.operands(one)[0].reg] = true;
+        }
     }
+    for (std::uint32_t i = 0; i < function.instructions.size(); ++i)
+      if (const Instruction &one = function.instructions[i];
+          knows(one) && !copies_address(one) && !is_passed_at(function, i))
+        return false;
     return true;
   }
 
@@ -345,17 +341,11 @@ private:
 
   bool copies_address(const Instruction &one) const {
     const std::string_view opcode = module_.opcode(one).text;
+    const auto operands = module_.operands(one);
     return (opcode == "mov.u64" || opcode == "mov.b64" || opcode == "cvta.global.u64") &&
-           one.well_formed && module_.operands(one).size() == 2 &&
-           module_.operands(one)[0].kind == Operand::Kind::reg;
-  }
-
-  /// What a register is a copy of, or the generic address of, by the one instruction that writes
-  /// it.
-  const Operand *only_source(RegisterId reg) const {
-    const std::uint32_t writer = context_.only_writers()[reg];
-    return writer != no_index && copies_address(instruction(writer)) ? &operands(writer)[1]
-                                                                     : nullptr;
+           one.well_formed && one.guard == no_register && operands.size() == 2 &&
+           operands[0].kind == Operand::Kind::reg &&
+           (operands[1].kind == Operand::Kind::reg || operands[1].value == 0);
   }
 
   PlainCalls plain_;

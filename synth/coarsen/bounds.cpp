@@ -46,14 +46,9 @@ public:
     number = without_rounds()(number);
     for (std::uint32_t axis = 0; axis < 3; ++axis)
       number = joined(number, axis);
-    if (number->kind != ExprKind::sum)
-      return add(1, number);
-    if (number->value.low != 0)
-      return false;
-    for (std::uint32_t i = 0; i < number->child_count; ++i)
-      if (!add(number->coefficients[i], number->children[i]))
-        return false;
-    return true;
+    const auto all = summands(number);
+    return (number->kind != ExprKind::sum || number->value.low == 0) && !all.empty() &&
+           std::all_of(all.begin(), all.end(), [&](const auto &one) { return add(one); });
   }
 
   IndexBound bound() const {
@@ -132,7 +127,8 @@ private:
     return is_asked ? number : result;
   }
 
-  bool add(std::uint64_t coefficient, Expr product) {
+  bool add(std::pair<Expr, std::uint64_t> summand) {
+    auto [product, coefficient] = summand;
     const bool is_product = product->kind == ExprKind::product;
     std::vector<LaunchNumber> factors;
     for (const Expr part : is_product ? product->operands() : std::span<const Expr>(&product, 1)) {
@@ -162,13 +158,10 @@ private:
       if (symbol == index(axis) || symbol == views_.special("ctaid", "xyz"[axis]) ||
           symbol == views_.special("tid", "xyz"[axis]))
         return index_along(axis);
-    const auto field = symbol->kind == ExprKind::symbol ? views_.emulation().parameter_field(symbol)
-                                                        : std::nullopt;
-    const auto &parameters = context_.kernel.parameters;
-    for (std::uint32_t i = 0; field && i < parameters.size(); ++i)
-      if (parameters[i].name == field->parameter && field->offset >= 0 && field->width == 32)
-        return LaunchNumber{false, i, static_cast<std::uint32_t>(field->offset)};
-    return std::nullopt;
+    const auto argument = views_.argument(symbol);
+    return argument && argument->bytes == 4
+               ? std::optional(LaunchNumber{false, argument->parameter, argument->offset})
+               : std::nullopt;
   }
 
   CopyViews &views_;

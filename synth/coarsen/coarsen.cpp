@@ -207,7 +207,7 @@ template <const auto &words> FamilyAnswer propose_coarsened(const KernelContext 
     }
     form.shift = wide_shift(context, form.along_x);
     const BestPlan *const best = wide ? &best_plan(context, form) : nullptr;
-    if (best ? !best->plan.is_wide() || (form.skewed && Skew(context, form).stretches().empty())
+    if (best ? !best->plan.is_wide() || (form.skewed && skew_of(context, form).stretches().empty())
              : form.merges() && merged_loads(context, form).empty())
       continue;
     Proposal proposal = proposal_for(context, shape, variant);

@@ -53,12 +53,12 @@ protected:
   Coarsening(const KernelContext &context, const CoarsenForm &form, WidePlan plan)
       : OfKernel(context), form_(form), copies_(form.total()), sharing_(context, form),
         shared_(sharing_.by_all()), first_(done_first(context, shared_)),
-        recomputation_(context, sharing_.by_some()), plan_(std::move(plan)), skew_(context, form),
-        merged_(merged_loads(context, form)), rooms_(rooms_of(module_, kernel_)),
-        dynamic_(dynamic_rooms_of(module_, kernel_)), calls_(calls_of(context)),
-        passing_(passing_variables(module_, kernel_)), passed_(find_passed()), names_(kernel_),
-        alone_at_once_(can_be_alone_at_once()), instead_(kernel_.instructions.size()),
-        has_own_(kernel_.registers.size(), false) {
+        recomputation_(context, sharing_.by_some()), plan_(std::move(plan)),
+        skew_(skew_of(context, form)), merged_(merged_loads(context, form)),
+        rooms_(rooms_of(module_, kernel_)), dynamic_(dynamic_rooms_of(module_, kernel_)),
+        calls_(calls_of(context)), passing_(passing_variables(module_, kernel_)),
+        passed_(find_passed()), names_(kernel_), alone_at_once_(can_be_alone_at_once()),
+        instead_(kernel_.instructions.size()), has_own_(kernel_.registers.size(), false) {
     if (form.once)
       for (const GridRound &round : rounds_over_grid(context))
         instead_[round.branch] = round.instead;
@@ -115,7 +115,7 @@ protected:
   const std::vector<bool> first_;   ///< by instruction of the kernel
   const Recomputation recomputation_;
   const WidePlan plan_;
-  const Skew skew_;
+  const Skew &skew_;
   const std::vector<MergedLoad> &merged_;
   const std::vector<Room> rooms_;
   const std::vector<Symbol> dynamic_; ///< names of memory whose size the launch says

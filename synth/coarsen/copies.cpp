@@ -22,8 +22,8 @@ constexpr std::uint64_t largest_grid_x = 0x7fffffff, largest_grid = 0xffff, larg
 
 CopyViews::CopyViews(const Module &module, const Function &kernel, const CoarsenForm &form,
                      std::span<const Probe> probes)
-    : emulation_(module, kernel, launch_facts(kernel), probes, LaneGroup::row,
-                 !form.predicates_ends()) {
+    : kernel_(kernel), emulation_(module, kernel, launch_facts(kernel), probes, LaneGroup::row,
+                                  !form.predicates_ends()) {
   if (!emulation_.complete())
     return;
   ExprPool &pool = emulation_.pool();
@@ -79,6 +79,16 @@ Expr CopyViews::special(std::string_view what, char axis) {
   return emulation_.special(fmt::format("%{}.{}", what, axis));
 }
 
+std::optional<ArgumentDivisor> CopyViews::argument(Expr symbol) const {
+  const auto field =
+      symbol->kind == ExprKind::symbol ? emulation_.parameter_field(symbol) : std::nullopt;
+  for (std::uint32_t i = 0; field && i < kernel_.parameters.size(); ++i)
+    if (kernel_.parameters[i].name == field->parameter && field->offset >= 0 &&
+        (field->width == 32 || field->width == 64))
+      return ArgumentDivisor{i, static_cast<std::uint32_t>(field->offset), field->width / 8};
+  return std::nullopt;
+}
+
 Expr CopyViews::common_address(const MemoryAccess &access) {
   if (!access.address || access.guard || access.decided)
     return nullptr;
@@ -95,6 +105,17 @@ Expr CopyViews::common_address(const MemoryAccess &access) {
     same = false;
   });
   return same ? address : nullptr;
+}
+
+std::vector<std::pair<Expr, std::uint64_t>> summands(Expr expr) {
+  if (expr->kind == ExprKind::constant)
+    return {};
+  if (expr->kind != ExprKind::sum)
+    return {{expr, 1}};
+  std::vector<std::pair<Expr, std::uint64_t>> result;
+  for (std::uint32_t i = 0; i < expr->child_count; ++i)
+    result.emplace_back(expr->children[i], expr->coefficients[i]);
+  return result;
 }
 
 } // namespace ptxasw::synth

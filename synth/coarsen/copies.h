@@ -7,8 +7,10 @@
 
 #include "emulator/symbolic/emulate.h"
 
+#include <optional>
 #include <span>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace ptxasw::synth {
@@ -29,6 +31,8 @@ public:
   /// The address of an access with loops expanded; null if a symbol in it may mean something else
   /// for another copy, or if the access is not always done.
   Expr common_address(const MemoryAccess &access);
+  /// The argument of a launch that a symbol is, in the whole; nothing for others.
+  std::optional<ArgumentDivisor> argument(Expr symbol) const;
   /// A part of a thread's place: `tid`, `ntid`, `ctaid` or `nctaid` along an axis.
   Expr special(std::string_view what, char axis);
   /// Which group of copies it is, along the form's axis and of points along x; null: there is none.
@@ -38,11 +42,15 @@ public:
 private:
   std::vector<std::pair<Expr, Expr>> main_axis(const CoarsenForm &form, unsigned row, Expr first);
 
+  const Function &kernel_;
   Emulation emulation_;
   std::vector<Substitution> views_; ///< by copy
   std::unordered_set<Expr> common_;
   Expr first_ = nullptr, thread_ = nullptr;
 };
+
+/// The summands of an expression but for its number, with their factors modulo 2^64.
+std::vector<std::pair<Expr, std::uint64_t>> summands(Expr expr);
 
 /// A load whose value another copy, or the same one, has in a register already.
 struct MergedLoad {

@@ -42,7 +42,7 @@
 // are looked at again. No instruction's result goes into itself on the way, so the values depend on
 // nothing but what is constant for the thread, in whatever loops the instructions stand.
 
-#include "synth/coarsen/coarsen.h"
+#include "synth/coarsen/copies.h"
 
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
@@ -66,18 +66,6 @@ struct Axis {
   std::vector<Expr> bounded;    ///< what is at most as much as there are threads along it
   Expr another_round = nullptr; ///< x of another round, less h; of 64 bits
 };
-
-/// The summands of an expression but for its number, with their factors, which have a sign.
-std::vector<std::pair<Expr, std::int64_t>> summands(Expr expr) {
-  if (expr->kind == ExprKind::constant)
-    return {};
-  if (expr->kind != ExprKind::sum)
-    return {{expr, 1}};
-  std::vector<std::pair<Expr, std::int64_t>> result;
-  for (std::uint32_t i = 0; i < expr->child_count; ++i)
-    result.emplace_back(expr->children[i], as_signed(expr->coefficients[i], expr->width));
-  return result;
-}
 
 /// The number that is added in an expression.
 std::int64_t added_in(Expr expr) {
@@ -117,7 +105,7 @@ public:
         if (mentions_[reg].empty() || mentions_[reg].back() != i)
           mentions_[reg].push_back(i);
         if (use != RegisterUse::read)
-          writers_[reg].push_back({i, use == RegisterUse::written});
+          writers_[reg].try_emplace(i, true).first->second &= use == RegisterUse::written;
       });
   }
 
@@ -273,11 +261,8 @@ private:
 
   /// Nothing if an instruction does not write a register, or whether it surely writes all of it.
   std::optional<bool> written_by(RegisterId reg, std::uint32_t i) const {
-    std::optional<bool> surely;
-    for (const Writer &writer : writers_[reg])
-      if (writer.at == i)
-        surely = surely.value_or(true) && writer.surely;
-    return surely;
+    const auto found = writers_[reg].find(i);
+    return found == writers_[reg].end() ? std::nullopt : std::optional(found->second);
   }
 
   /// What an operand of so many bits holds at a place; null: that is not known.
@@ -353,7 +338,7 @@ private:
     bool of_parameter = false, of_threads = false;
     for (const auto &summand : summands(sum)) {
       const Expr factor = summand.first; // clang 14 captures no binding
-      const std::int64_t count = summand.second;
+      const std::int64_t count = as_signed(summand.second, sum->width);
       const auto axis = std::find_if(axes_.begin(), axes_.end(), [&](const Axis &one) {
         return std::find(one.bounded.begin(), one.bounded.end(), factor) != one.bounded.end();
       });
@@ -425,28 +410,21 @@ private:
         !is_whole_register(all[0]) || all[0].reg != guard)
       return std::nullopt;
     // x < n, x <= n, or the like the other way round; another round if it holds, or unless it does.
-    struct Way {
-      std::string_view name;
-      bool negated, swapped, equal;
-    };
-    constexpr Way ways[] = {{"lt", false, false, false}, {"le", false, false, true},
-                            {"gt", false, true, false},  {"ge", false, true, true},
-                            {"ge", true, false, false},  {"gt", true, false, true},
-                            {"le", true, true, false},   {"lt", true, true, true}};
+    constexpr std::string_view comparisons = "lt. le. gt. ge. ", types = "s32 u32 s64 u64 ";
+    const std::string_view text = opcode(i).text;
+    if (text.size() != 11 || !text.starts_with("setp.") ||
+        comparisons.find(text.substr(5, 3)) % 4 != 0 || types.find(text.substr(8)) % 4 != 0)
+      return std::nullopt;
     const bool negated = instruction(decided.test).guard_negated == decided.stays;
-    for (const Way &way : ways)
-      for (const char *type : {"s32", "u32", "s64", "u64"})
-        if (opcode(i).text == fmt::format("setp.{}.{}", way.name, type) && negated == way.negated) {
-          const unsigned bits = type[1] == '3' ? 32 : 64;
-          extended_axes_.clear();
-          extended_parameters_.clear();
-          least_ = 0;
-          steps_ = 0;
-          const Expr x = value(all[way.swapped ? 2 : 1], *from, bits);
-          const Expr n = value(all[way.swapped ? 1 : 2], *from, bits);
-          return x && n ? need_of(x, n, way.equal) : std::nullopt;
-        }
-    return std::nullopt;
+    const bool is_less = (text[5] == 'l') != negated, or_equal = (text[6] == 'e') != negated;
+    const unsigned bits = text[9] == '3' ? 32 : 64;
+    extended_axes_.clear();
+    extended_parameters_.clear();
+    least_ = 0;
+    steps_ = 0;
+    const Expr x = value(all[is_less ? 1 : 2], *from, bits);
+    const Expr n = value(all[is_less ? 2 : 1], *from, bits);
+    return x && n ? need_of(x, n, or_equal) : std::nullopt;
   }
 
   std::optional<ArgumentCover> need_of(Expr x, Expr n, bool equal) {
@@ -470,19 +448,16 @@ private:
     return std::nullopt;
   }
 
-  struct Writer {
-    std::uint32_t at = 0;
-    bool surely = false; ///< all of the register, and always
-  };
   ExprPool pool_;
   std::map<std::string, Expr, std::less<>> specials_; ///< by name
   std::vector<Axis> axes_;                            ///< x, y, z
   const LineEvaluator evaluate_;
   std::map<std::array<std::uint32_t, 3>, Expr> read_; ///< parameters by number, offset and bytes
   std::map<Expr, ArgumentCover> parameters_; ///< the same of 64 bits: what a launch is asked about
-  std::vector<std::optional<Decided>> decided_;      ///< by instruction
-  const std::vector<bool> targets_;                  ///< branch_targets()
-  std::vector<std::vector<Writer>> writers_;         ///< by register
+  std::vector<std::optional<Decided>> decided_; ///< by instruction
+  const std::vector<bool> targets_;             ///< branch_targets()
+  /// By register: its writers, and do they write all of it, always?
+  std::vector<std::map<std::uint32_t, bool>> writers_;
   std::vector<std::vector<std::uint32_t>> mentions_; ///< by register: instructions, in order
   std::vector<std::vector<std::uint32_t>> before_;   ///< by instruction: those that it may follow
   std::vector<std::uint32_t> way_;                   ///< places whose results are being found

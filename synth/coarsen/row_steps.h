@@ -4,7 +4,6 @@
 
 #include "synth/coarsen/copies.h"
 
-#include <compare>
 #include <optional>
 #include <vector>
 
@@ -14,19 +13,16 @@ namespace ptxasw::synth {
 /// the extension of another number that is larger by `step`.
 struct RowStep {
   std::uint64_t coefficient = 1;
-  bool is_signed = false;                            ///< the extension
-  std::uint32_t step = 0;                            ///< ExprNode::id, 32 bits
-  std::vector<std::uint32_t> numbers;                ///< in the first row, by column: ExprNode::id
-  auto operator<=>(const RowStep &) const = default; // NOLINT(modernize-use-nullptr)
+  bool is_signed = false;    ///< the extension
+  Expr step = nullptr;       ///< 32 bits
+  std::vector<Expr> numbers; ///< what is extended in the first row, by column
+  bool operator==(const RowStep &) const = default;
 };
 
 /// What row_steps.cpp takes an address for, by copy, and what makes that right.
 struct SteppedAddress {
   RowStep by;
-  std::vector<Expr> numbers; ///< what is extended in the first row, by column
-  Expr step = nullptr;       ///< from a row to the next one, 32 bits
-  Expr bytes = nullptr;      ///< from a row to the next one, 64 bits
-  std::vector<Expr> of;      ///< by copy
+  std::vector<Expr> of;
 };
 
 /// Nothing if rows of copies do not differ in that way alone; `address` as CopyViews has it.

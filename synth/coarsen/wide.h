@@ -65,44 +65,54 @@ public:
   const std::vector<ArgumentDivisor> &arguments() const { return arguments_; }
 
 private:
-  /// Where an instance's address lies.
+  /// A number in an address that is extended and has a constant; null: none has.
+  struct ExtendedNumber {
+    Expr number = nullptr;    ///< without the constant
+    std::uint64_t factor = 1; ///< by which it is multiplied
+    bool is_signed = false;   ///< the extension
+    bool operator==(const ExtendedNumber &) const = default;
+  };
+  /// An address of 64 bits taken apart.
+  struct Parts {
+    Expr base = nullptr;
+    std::int64_t offset = 0; ///< from the base, if what is extended does not wrap around
+    ExtendedNumber extended;
+    std::int64_t inner = 0; ///< the constant in what is extended
+  };
+  std::optional<Parts> take_apart(Expr address);
+  /// Where an instance's address lies: Parts::offset and Parts::inner.
   struct Place {
     Instance at;
-    std::int64_t offset = 0; ///< from the group's base, if what is extended does not wrap around
-    std::int64_t inner = 0;  ///< the constant in what is extended
+    std::int64_t offset = 0, inner = 0;
   };
   /// Instances whose addresses differ by constants; loads in a basic block without stores in
   /// between, or one store's.
   struct Group {
     bool is_load = true;
-    unsigned bytes = 0;       ///< of an element
-    Expr base = nullptr;      ///< the address without constants
-    Expr extended = nullptr;  ///< the number in it that is extended and has one; null: none has
-    std::uint64_t factor = 1; ///< by which all of them multiply that
-    bool is_signed = false;   ///< the extension
+    unsigned bytes = 0;      ///< of an element
+    Expr base = nullptr;     ///< the address without constants
+    ExtendedNumber extended; ///< in which constants are
     std::vector<Place> places;
   };
   using Key = std::tuple<std::uint32_t, std::uint32_t, std::string_view, ScalarType>;
 
   void find_groups();
-  void look_for_all(facts::LowBitsOf &known);
   void add(const MemoryAccess &access, std::uint32_t segment);
   bool is_candidate(const MemoryAccess &access) const;
-  void find_arguments(Expr address);
   void plan(Group group, facts::LowBitsOf &known);
   bool admit(Group &group, facts::LowBitsOf &known, std::optional<WideTest> &test);
   bool is_bounded(Expr number, std::int64_t least, std::int64_t most, bool is_signed);
   std::vector<std::vector<Place>> near_ones(const Group &group) const;
   bool plan_loads(const Group &group, const std::vector<Place> &places, facts::LowBitsOf &known);
   const Place &base_of(const std::vector<Place> &places, const Place &place) const;
-  bool is_bounded_in_all_rows(const SteppedAddress &address);
+  bool is_bounded_in_all_rows(const RowStep &rows);
   bool is_in_range(std::uint32_t access, std::int64_t displacement) const;
   bool plan_stores(const Group &group, facts::LowBitsOf &known);
 
   const CoarsenForm form_;
   const Sharing sharing_;
   CopyViews views_;
-  std::optional<Skew> skew_; ///< for these
+  const Skew &skew_;
   std::map<Key, std::size_t> keys_;
   std::vector<Group> groups_;
   std::vector<ArgumentDivisor> arguments_;
