@@ -40,8 +40,6 @@ public:
   Expr thread() const { return thread_; }
 
 private:
-  std::vector<std::pair<Expr, Expr>> main_axis(const CoarsenForm &form, unsigned row, Expr first);
-
   const Function &kernel_;
   Emulation emulation_;
   std::vector<Substitution> views_; ///< by copy

@@ -209,7 +209,9 @@ private:
   }
 
   void find_before() {
-    before_.assign(count() + 1, {});
+    before_.assign(2 * (std::size_t{count()} + 1), {});
+    for (std::uint32_t place = again() + 1; place < before_.size(); ++place)
+      before_[place] = {place - 1};
     for (std::uint32_t i = 0; i < count(); ++i)
       if (decided_[i])
         before_[decided_[i]->instead].push_back(i);
@@ -228,17 +230,8 @@ private:
   /// The one instruction that writes a register and whose result gets to a place, as a place;
   /// nothing if there are several, if it may not write, or if the register may have nothing there.
   std::optional<std::uint32_t> source(RegisterId reg, std::uint32_t place) const {
-    while (place >= again()) {
-      if (place == again() + head_) {
-        place = back_;
-        break;
-      }
-      const auto wrote = written_by(reg, instruction_at(--place));
-      if (wrote)
-        return *wrote ? std::optional(place) : std::nullopt;
-    }
     std::optional<std::uint32_t> result;
-    std::vector<bool> seen(count() + 1, false);
+    std::vector<bool> seen(before_.size(), false);
     std::vector<std::uint32_t> open{place};
     while (!open.empty()) {
       const std::uint32_t at = open.back();
@@ -246,7 +239,7 @@ private:
       if (at == 0) // the entry, which may be a loop's head, too
         return std::nullopt;
       for (const std::uint32_t i : before_[at]) {
-        if (const auto wrote = written_by(reg, i)) {
+        if (const auto wrote = written_by(reg, instruction_at(i))) {
           if (!*wrote || (result && *result != i))
             return std::nullopt;
           result = i;
@@ -397,8 +390,8 @@ private:
 
   /// What a launch needs so that a branch goes one way.
   std::optional<ArgumentCover> need_of(std::uint32_t branch, const Decided &decided) {
-    head_ = decided.head;
-    back_ = branch;
+    if (decided.at_head)
+      before_[again() + decided.head] = {branch};
     const std::uint32_t place = decided.at_head ? again() + decided.test : decided.test;
     const RegisterId guard = instruction(decided.test).guard;
     const auto from = source(guard, place);
@@ -459,9 +452,8 @@ private:
   /// By register: its writers, and do they write all of it, always?
   std::vector<std::map<std::uint32_t, bool>> writers_;
   std::vector<std::vector<std::uint32_t>> mentions_; ///< by register: instructions, in order
-  std::vector<std::vector<std::uint32_t>> before_;   ///< by instruction: those that it may follow
+  std::vector<std::vector<std::uint32_t>> before_;   ///< by place: those that it may follow
   std::vector<std::uint32_t> way_;                   ///< places whose results are being found
-  std::uint32_t head_ = 0, back_ = 0; ///< of what is looked at, if its test is at the head
   // What has been taken for granted of what is looked at: axes and parameters about which the
   // launch must be asked, and the least that the parameter may be.
   std::set<std::uint32_t> extended_axes_;
