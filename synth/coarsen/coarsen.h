@@ -167,7 +167,7 @@ public:
 
 private:
   void find_detours();
-  unsigned keeper(bool all, bool row, bool column, unsigned k) const;
+  unsigned keeper(bool row, bool column, unsigned k) const;
 
   const CoarsenForm form_;
   const facts::Meetings &meetings_;

@@ -7,6 +7,7 @@
 
 #include "emulator/symbolic/emulate.h"
 
+#include <compare>
 #include <optional>
 #include <span>
 #include <unordered_set>
@@ -50,13 +51,17 @@ private:
 /// The summands of an expression but for its number, with their factors modulo 2^64.
 std::vector<std::pair<Expr, std::uint64_t>> summands(Expr expr);
 
+/// An instruction of the kernel as one copy has it.
+struct Instance {
+  std::uint32_t instruction = 0; ///< index in Function::instructions
+  unsigned copy = 0;
+  auto operator<=>(const Instance &) const = default; // NOLINT(modernize-use-nullptr)
+};
+
 /// A load whose value another copy, or the same one, has in a register already.
 struct MergedLoad {
-  std::uint32_t load = 0; ///< index in Function::instructions
-  unsigned copy = 0;
-  std::uint32_t from = 0; ///< the load before it, in lockstep
-  unsigned from_copy = 0;
-  bool operator==(const MergedLoad &) const = default;
+  Instance load;
+  Instance from; ///< the load before it, in lockstep
 };
 
 /// The loads that are not needed when the copies of a form go in lockstep, none unless it merges;

@@ -115,9 +115,7 @@ void Coarsening::find_predicated() {
   first_stays_ =
       form_.shift > 0 && plan_.tests.empty() &&
       std::all_of(merged_.begin(), merged_.end(),
-                  [&](const MergedLoad &one) {
-                    return inside({one.load, one.copy}) && inside({one.from, one.from_copy});
-                  }) &&
+                  [&](const MergedLoad &one) { return inside(one.load) && inside(one.from); }) &&
       std::all_of(plan_.stores.begin(), plan_.stores.end(),
                   [&](const WideStore &one) { return inside(one.first); }) &&
       std::all_of(plan_.loads.begin(), plan_.loads.end(), [&](const WideLoad &one) {

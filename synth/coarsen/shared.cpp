@@ -91,13 +91,13 @@ Sharing::Sharing(const KernelContext &context, const CoarsenForm &form)
     by_some_[reg] = by_all_[reg] || by_row_[reg] || by_column_[reg];
 }
 
-unsigned Sharing::keeper(bool all, bool row, bool column, unsigned k) const {
-  const unsigned first_of_row = form_.row_of(k) * form_.along_x;
-  return all || (row && column) ? 0 : row ? first_of_row : column ? form_.column_of(k) : k;
+// What is the same in all is so in rows and in columns.
+unsigned Sharing::keeper(bool row, bool column, unsigned k) const {
+  return (row ? 0 : form_.column_of(k)) + (column ? 0 : form_.row_of(k) * form_.along_x);
 }
 
 unsigned Sharing::keeper(RegisterId reg, unsigned k) const {
-  return keeper(by_all_[reg], by_row_[reg], by_column_[reg], k);
+  return keeper(by_row_[reg], by_column_[reg], k);
 }
 
 void Sharing::find_detours() {
@@ -140,8 +140,8 @@ unsigned Sharing::keeper(const Instruction &one, unsigned k) const {
   if (facts::is_barrier_of_all(module_, one) || is_of_thread(module_, one) ||
       ((op == Op::bar || op == Op::barrier) && meetings_.in_warp(at)))
     return 0;
-  return keeper(synth::is_shared(module_, one, by_all_), synth::is_shared(module_, one, by_row_),
-                synth::is_shared(module_, one, by_column_), k);
+  return keeper(synth::is_shared(module_, one, by_row_), synth::is_shared(module_, one, by_column_),
+                k);
 }
 
 bool Sharing::is_shared(const Instruction &one) const {

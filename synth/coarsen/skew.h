@@ -33,20 +33,13 @@
 
 namespace ptxasw::synth {
 
-/// An instruction of the kernel as one copy has it.
-struct Instance {
-  std::uint32_t instruction = 0; ///< index in Function::instructions
-  unsigned copy = 0;
-  auto operator<=>(const Instance &) const = default; // NOLINT(modernize-use-nullptr)
-};
-
 /// Before all copies of an instruction: lockstep is left unless what copy `high` addresses lies
 /// `distance` bytes behind what copy `low` addresses.
 struct WideTest {
   std::uint32_t instruction = 0;
   unsigned low = 0, high = 0;
   std::uint64_t distance = 0;
-  bool operator==(const WideTest &) const = default;
+  auto operator<=>(const WideTest &) const = default; // NOLINT(modernize-use-nullptr)
 };
 
 /// Instructions whose lines are in another order.

@@ -221,14 +221,9 @@ WidePlan WidePlanner::plan(const SiblingNeeds &needs) {
   plan_ = {};
   for (const Group &group : groups_)
     plan(group, known);
-  std::sort(plan_.loads.begin(), plan_.loads.end(), [](const WideLoad &a, const WideLoad &b) {
-    return std::tuple(a.at, a.displacement) < std::tuple(b.at, b.displacement);
-  });
-  std::sort(plan_.stores.begin(), plan_.stores.end(),
-            [](const WideStore &a, const WideStore &b) { return a.first < b.first; });
-  std::sort(plan_.tests.begin(), plan_.tests.end(), [](const WideTest &a, const WideTest &b) {
-    return std::tuple(a.instruction, a.low, a.high) < std::tuple(b.instruction, b.low, b.high);
-  });
+  std::sort(plan_.loads.begin(), plan_.loads.end());
+  std::sort(plan_.stores.begin(), plan_.stores.end());
+  std::sort(plan_.tests.begin(), plan_.tests.end());
   return std::move(plan_);
 }
 
@@ -338,46 +333,37 @@ bool WidePlanner::plan_loads(const Group &group, const std::vector<Place> &place
   for (const Place &place : places)
     by_offset[place.offset].push_back(place);
   const std::int64_t step = group.bytes;
-  bool found = false;
-  const auto take = [&](std::int64_t offset, unsigned elements) {
-    Place first = by_offset.at(offset).front();
-    for (unsigned e = 0; e < elements; ++e)
-      for (const Place &place : by_offset.at(offset + e * step))
-        if (skew_.rank(place.at) < skew_.rank(first.at))
-          first = place;
-    const Place &base = base_of(places, first);
-    const std::int64_t displacement = offset - base.offset;
-    if (!is_in_range(first.at.instruction, displacement))
-      return;
-    WideLoad &load =
-        plan_.loads.emplace_back(WideLoad{first.at, base.at.copy, displacement, elements, {}});
-    for (unsigned e = 0; e < elements; ++e) {
-      for (const Place &place : by_offset.at(offset + e * step))
-        load.parts.emplace_back(place.at, e);
-      by_offset.erase(offset + e * step);
-    }
-    found = true;
-  };
+  const std::size_t before = plan_.loads.size();
   for (unsigned elements = std::min(widest_elements, widest_bytes / group.bytes); elements >= 1;
        elements /= 2) {
-    const unsigned bytes = elements * group.bytes;
-    std::vector<std::int64_t> offsets;
-    offsets.reserve(by_offset.size());
-    for (const auto &[offset, places] : by_offset)
-      offsets.push_back(offset);
-    for (const std::int64_t offset : offsets) {
-      bool whole = true;
-      for (unsigned e = 0; e < elements; ++e)
-        whole &= by_offset.contains(offset + e * step);
-      if (!whole)
-        continue;
+    std::int64_t offset = 0;
+    for (auto at = by_offset.begin(); at != by_offset.end(); at = by_offset.upper_bound(offset)) {
+      offset = at->first;
+      std::vector<std::pair<Place, unsigned>> parts;
+      unsigned e = 0;
+      for (; e < elements && by_offset.contains(offset + e * step); ++e)
+        for (const Place &place : by_offset.at(offset + e * step))
+          parts.emplace_back(place, e);
       // One element is worth it where several instances have it.
-      if (elements == 1 ? form_.total() > 1 && by_offset.at(offset).size() > 1
-                        : is_aligned(known(group.base), offset, bytes))
-        take(offset, elements);
+      if (e < elements ||
+          !(elements == 1 ? form_.total() > 1 && parts.size() > 1
+                          : is_aligned(known(group.base), offset, elements * group.bytes)))
+        continue;
+      const Place first = std::min_element(parts.begin(), parts.end(), [&](auto &a, auto &b) {
+                            return skew_.rank(a.first.at) < skew_.rank(b.first.at);
+                          })->first;
+      const Place &base = base_of(places, first);
+      if (!is_in_range(first.at.instruction, offset - base.offset))
+        continue;
+      WideLoad load{first.at, base.at.copy, offset - base.offset, elements, {}};
+      for (const auto &[place, element] : parts)
+        load.parts.emplace_back(place.at, element);
+      for (e = 0; e < elements; ++e)
+        by_offset.erase(offset + e * step);
+      plan_.loads.push_back(std::move(load));
     }
   }
-  return found;
+  return plan_.loads.size() > before;
 }
 
 /// The place of a group by which another one is addressed: where rows of copies are apart, the

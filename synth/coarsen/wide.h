@@ -25,7 +25,7 @@ struct WideLoad {
   unsigned elements = 1;         ///< of the type that `at` loads: 1, 2 or 4
   /// Loads that are a mov from one of these registers, and the element that it has.
   std::vector<std::pair<Instance, unsigned>> parts;
-  bool operator==(const WideLoad &) const = default;
+  auto operator<=>(const WideLoad &) const = default; // NOLINT(modernize-use-nullptr)
 };
 
 /// Stores of this copy and of those after it, by one.
@@ -34,7 +34,7 @@ struct WideStore {
   unsigned addressed_by = 0;     ///< the copy whose address of the same instruction is used
   std::int64_t displacement = 0; ///< bytes from that
   unsigned elements = 2;         ///< 1, too, where it is addressed by another copy
-  bool operator==(const WideStore &) const = default;
+  auto operator<=>(const WideStore &) const = default; // NOLINT(modernize-use-nullptr)
 };
 
 /// What is wide where the copies of a form go in lockstep. All in the order of the code.
