@@ -192,14 +192,6 @@ std::optional<IndexBound> bound_of(CopyViews &views, const KernelContext &contex
   return fits ? std::optional(std::move(bound)) : std::nullopt;
 }
 
-bool follows(const IndexBound &bound, const IndexBound &from) {
-  return std::all_of(bound.terms.begin(), bound.terms.end(), [&](const IndexTerm &term) {
-    return std::any_of(from.terms.begin(), from.terms.end(), [&](const IndexTerm &other) {
-      return other.factors == term.factors && other.coefficient >= term.coefficient;
-    });
-  });
-}
-
 void add_bound(std::vector<IndexBound> &all, const IndexBound &bound) {
   const auto term_in = [](auto &of, const IndexTerm &term) {
     return std::find_if(of.terms.begin(), of.terms.end(),

@@ -18,9 +18,6 @@ std::optional<IndexBound> bound_of(CopyViews &views, const KernelContext &contex
                                    const CoarsenForm &form, Expr number, std::int64_t least,
                                    std::int64_t most, bool is_signed);
 
-/// Returns true if what one says of a launch follows from the other: it is no larger.
-bool follows(const IndexBound &bound, const IndexBound &from);
-
 /// Adds one from which what it says follows: a new one, or one that is as large as this and as that
 /// which is there, if they are sums of the same products.
 void add_bound(std::vector<IndexBound> &all, const IndexBound &bound);

@@ -164,6 +164,8 @@ public:
   const std::vector<Detour> &detours() const { return detours_; }
   /// The one that begins at a branch; null: who parts there goes on alone to the end.
   const Detour *detour(std::uint32_t branch) const;
+  /// By instruction, and one past the last: does a branch of a version lead to it?
+  std::vector<bool> targets() const;
 
 private:
   void find_detours();

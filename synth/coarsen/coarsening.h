@@ -29,8 +29,8 @@ public:
   /// The registers that are of use at a position: live_before(), and the shared ones that at()
   /// reads. Sorted.
   std::vector<RegisterId> needed(std::uint32_t position) const;
-  /// Of those, the ones that copies do not share and at() does not give.
-  std::vector<RegisterId> kept(std::uint32_t position) const;
+  /// Returns true if one of at() computes a register.
+  bool gives(const std::vector<std::uint32_t> &again, RegisterId reg) const;
   /// What an instruction of those computes.
   RegisterId result_of(std::uint32_t i) const {
     return written_registers(module_, instruction(i)).front();

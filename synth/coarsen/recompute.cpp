@@ -79,9 +79,10 @@ std::vector<std::uint32_t> Recomputation::at(std::uint32_t position) const {
       return known->second;
     good[reg] = false;
     // One at most: a write ends the others.
-    const auto from = std::find_if(
-        writers_[reg].begin(), writers_[reg].end(),
-        [&](std::uint32_t i) { return may_be_repeated(i) && is_available(i, position); });
+    const auto from =
+        std::find_if(writers_[reg].begin(), writers_[reg].end(), [&](std::uint32_t i) {
+          return may_be_repeated(i) && is_available(i, position);
+        });
     if (from == writers_[reg].end())
       return false;
     bool all = true;
@@ -97,14 +98,9 @@ std::vector<std::uint32_t> Recomputation::at(std::uint32_t position) const {
   return order;
 }
 
-std::vector<RegisterId> Recomputation::kept(std::uint32_t position) const {
-  std::vector<RegisterId> kept = live_before(module_, kernel_, cfg(), context_.liveness(), position);
-  const std::vector<std::uint32_t> again = at(position);
-  std::erase_if(kept, [&](RegisterId reg) {
-    return shared_[reg] || std::any_of(again.begin(), again.end(),
-                                       [&](std::uint32_t i) { return result_of(i) == reg; });
-  });
-  return kept;
+bool Recomputation::gives(const std::vector<std::uint32_t> &again, RegisterId reg) const {
+  return std::any_of(again.begin(), again.end(),
+                     [&](std::uint32_t i) { return result_of(i) == reg; });
 }
 
 std::vector<RegisterId> Recomputation::needed(std::uint32_t position) const {

@@ -78,17 +78,17 @@ bool is_of_thread(const Module &module, const Instruction &instruction) {
 
 Sharing::Sharing(const KernelContext &context, const CoarsenForm &form)
     : OfKernel(context), form_(form), meetings_(meetings_of(context)),
-      by_all_(shared_registers(module_, kernel_, form.indices())), by_row_(by_all_),
-      by_column_(by_all_), by_some_(by_all_) {
+      by_all_(shared_registers(module_, kernel_, form.indices())) {
   if (form.kind == CoarsenForm::Kind::apart && form.along_x == 1)
     find_detours();
-  if (form.copies == 1 || form.along_x == 1)
-    return;
-  const std::vector<std::string> indices = form.indices();
-  by_row_ = shared_registers(module_, kernel_, {indices.back()});
-  by_column_ = shared_registers(module_, kernel_, {indices.front()});
+  by_row_ = by_column_ = by_all_;
+  if (form.copies > 1 && form.along_x > 1) {
+    by_row_ = shared_registers(module_, kernel_, {form.indices().back()});
+    by_column_ = shared_registers(module_, kernel_, {form.indices().front()});
+  }
+  by_some_ = by_row_;
   for (std::size_t reg = 0; reg < by_some_.size(); ++reg)
-    by_some_[reg] = by_all_[reg] || by_row_[reg] || by_column_[reg];
+    by_some_[reg] = by_row_[reg] || by_column_[reg];
 }
 
 // What is the same in all is so in rows and in columns.
@@ -125,13 +125,22 @@ void Sharing::find_detours() {
   }
   std::sort(detours_.begin(), detours_.end(),
             [](const Detour &a, const Detour &b) { return a.branch < b.branch; });
-  by_row_ = by_column_ = by_some_ = by_all_;
 }
 
 const Detour *Sharing::detour(std::uint32_t branch) const {
   const auto found = std::find_if(detours_.begin(), detours_.end(),
                                   [&](const Detour &one) { return one.branch == branch; });
   return found == detours_.end() ? nullptr : &*found;
+}
+
+std::vector<bool> Sharing::targets() const {
+  std::vector<bool> result = branch_targets(module_, kernel_);
+  for (const Detour &detour : detours_)
+    result[detour.end] = true;
+  if (form_.once)
+    for (const GridRound &round : rounds_over_grid(context_))
+      result[round.instead] = result[round.instead] || round.instead != round.branch + 1;
+  return result;
 }
 
 unsigned Sharing::keeper(const Instruction &one, unsigned k) const {

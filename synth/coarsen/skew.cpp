@@ -25,7 +25,10 @@ Skew::Skew(const KernelContext &context, const CoarsenForm &form)
       first_(done_first(context, sharing_.by_all())), calls_(calls_of(context)) {
   if (!form.skewed)
     return;
-  const std::vector<bool> border = borders();
+  // Where all copies must be together: where a jump leads, and at a pragma.
+  std::vector<bool> border = sharing_.targets();
+  for (const Pragma &pragma : kernel_.pragmas)
+    border[pragma.position] = true;
   CopyViews views(module_, kernel_, form);
   Loads loads;
   for (const MemoryAccess &access : views.emulation().trace()) {
@@ -72,20 +75,6 @@ bool Skew::may_be_inside(std::uint32_t i) const {
   return is_access ? own.space == StateSpace::global || own.space == StateSpace::param ||
                          own.space == StateSpace::constant
                    : is_pure(own) && !gathers_lanes(own) && !asks_which_lanes(own);
-}
-
-// Where all copies must be together: where a jump leads, and at a pragma.
-std::vector<bool> Skew::borders() const {
-  std::vector<bool> border = branch_targets(module_, kernel_);
-  border.resize(std::size_t{count()} + 1, false);
-  if (form_.once)
-    for (const GridRound &round : rounds_over_grid(context_))
-      border[round.instead] = true;
-  for (const Detour &detour : sharing_.detours())
-    border[detour.end] = true;
-  for (const Pragma &pragma : kernel_.pragmas)
-    border[pragma.position] = true;
-  return border;
 }
 
 // Straight code without a load behind a store.

@@ -85,7 +85,6 @@ private:
   };
   using Loads = std::map<std::uint32_t, Load>; ///< by instruction
   bool may_be_inside(std::uint32_t i) const;
-  std::vector<bool> borders() const;
   void look_at_run(std::uint32_t begin, std::uint32_t end, const Loads &all);
   bool is_for_rows(std::uint32_t i) const;
 

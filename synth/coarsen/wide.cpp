@@ -296,8 +296,9 @@ bool WidePlanner::is_bounded(Expr number, std::int64_t least, std::int64_t most,
   if (!bound)
     return false;
   add_bound(bounds_, *bound);
-  return std::any_of(bounded_.begin(), bounded_.end(),
-                     [&](const IndexBound &kept) { return follows(*bound, kept); });
+  std::vector<IndexBound> kept = bounded_;
+  add_bound(kept, *bound);
+  return kept == bounded_; // it follows
 }
 
 /// Those of a group that may be one load: all, or, of a stretch whose lines are in another order,

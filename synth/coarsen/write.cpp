@@ -345,17 +345,6 @@ private:
     return label_of(point, 0);
   }
 
-  /// Positions that a branch leads to.
-  std::vector<bool> targets() const {
-    std::vector<bool> result = branch_targets(module_, kernel_);
-    for (const Detour &detour : sharing_.detours())
-      result[detour.end] = true;
-    for (std::uint32_t i = 0; i < count(); ++i)
-      if (instead_[i] && *instead_[i] != i + 1)
-        result[*instead_[i]] = true;
-    return result;
-  }
-
   void pragmas(std::uint32_t i) {
     for (const Pragma &pragma : kernel_.pragmas)
       if (pragma.position == i && pragma.text == "nounroll")
@@ -363,7 +352,7 @@ private:
   }
 
   void lockstep() {
-    const std::vector<bool> is_target = targets();
+    const std::vector<bool> is_target = sharing_.targets();
     for (std::uint32_t i = 0; i < count(); ++i) {
       if (is_target[i])
         out_.place(at(i));
@@ -552,24 +541,23 @@ private:
   // What places are called: where copy k leaves lockstep, where registers are computed again, where
   // it goes on alone, what follows its end; where lockstep is at an instruction, and where a detour
   // of its branch begins.
+  template <typename... Numbers>
+  static std::string label(std::string_view what, const Numbers &...numbers) {
+    std::string text = fmt::format("$retile_{}", what);
+    ((text += fmt::format("_{}", numbers)), ...);
+    return text;
+  }
   static std::string label_of(const Point &point, unsigned k) {
-    return point.outside ? fmt::format("$retile_first_{}", k)
-                         : fmt::format("$retile_apart_{}_{}", point.position, k);
+    return point.outside ? label("first", k) : label("apart", point.position, k);
   }
   static std::string again_at(const Point &point) {
-    return fmt::format("$retile_again_{}{}", point.outside ? "first_" : "", point.position);
+    return label(point.outside ? "again_first" : "again", point.position);
   }
-  static std::string alone_at(unsigned k, std::uint32_t i) {
-    return fmt::format("$retile_alone_{}_{}", k, i);
-  }
-  static std::string after(unsigned k) { return fmt::format("$retile_after_{}", k); }
-  static std::string at(std::uint32_t i) { return fmt::format("$retile_at_{}", i); }
-  static std::string round_at(std::uint32_t branch) {
-    return fmt::format("$retile_round_{}", branch);
-  }
-  static std::string predicated_at(std::uint32_t branch) {
-    return fmt::format("$retile_predicated_{}", branch);
-  }
+  static std::string alone_at(unsigned k, std::uint32_t i) { return label("alone", k, i); }
+  static std::string after(unsigned k) { return label("after", k); }
+  static std::string at(std::uint32_t i) { return label("at", i); }
+  static std::string round_at(std::uint32_t branch) { return label("round", branch); }
+  static std::string predicated_at(std::uint32_t branch) { return label("predicated", branch); }
 
   std::vector<RegisterId> live_at(const Point &point) const {
     return recomputation_.needed(point.position);
@@ -595,9 +583,7 @@ private:
       if_outside(form_.row_of(k), "ret");
     const std::vector<std::uint32_t> again = recomputation_.at(from.position);
     for (const RegisterId reg : live_at(from))
-      if (has_own_[reg] && std::none_of(again.begin(), again.end(), [&](std::uint32_t i) {
-            return recomputation_.result_of(i) == reg;
-          }))
+      if (has_own_[reg] && !recomputation_.gives(again, reg))
         out_.write("{}", move(names_.own(reg), name_of(reg, k), kernel_.registers[reg].type));
     if (alone_at_once()) {
       if (form_.copies > 1)
@@ -624,7 +610,7 @@ private:
 
   /// What a copy may have to do by itself.
   void alone(unsigned code) {
-    const std::vector<bool> is_target = targets();
+    const std::vector<bool> is_target = sharing_.targets();
     std::vector<std::uint32_t> from;
     for (std::size_t point = 0; point < points_.size(); ++point)
       if (may_come(point, code))
