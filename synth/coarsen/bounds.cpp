@@ -19,7 +19,7 @@
 // That the sum is not negative follows where the constant is none; and where the first thread along
 // x is not in lockstep, its group is at least the second one. A number with a sign may be negative.
 
-#include "synth/coarsen/bounds.h"
+#include "synth/coarsen/wide.h"
 
 #include "grammar/next.h"
 

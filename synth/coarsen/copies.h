@@ -1,7 +1,8 @@
 #pragma once
 
-// Addresses as each copy has them (copies.cpp), and which loads are not needed since copies have
-// the same ones (merge.cpp).
+// Addresses as each copy has them (copies.cpp), which of neighbouring rows are a step apart if an
+// index does not wrap around (row_steps.cpp), and which loads are not needed since copies have the
+// same ones (merge.cpp).
 
 #include "synth/coarsen/coarsen.h"
 
@@ -50,6 +51,26 @@ private:
 
 /// The summands of an expression but for its number, with their factors modulo 2^64.
 std::vector<std::pair<Expr, std::uint64_t>> summands(Expr expr);
+
+/// How far apart a load's addresses are in rows of copies: the row below has `coefficient` times
+/// the extension of another number that is larger by `step`.
+struct RowStep {
+  std::uint64_t coefficient = 1;
+  bool is_signed = false;    ///< the extension
+  Expr step = nullptr;       ///< 32 bits
+  std::vector<Expr> numbers; ///< what is extended in the first row, by column
+  bool operator==(const RowStep &) const = default;
+};
+
+/// What row_steps.cpp takes an address for, by copy, and what makes that right.
+struct SteppedAddress {
+  RowStep by;
+  std::vector<Expr> of;
+};
+
+/// Nothing if rows of copies do not differ in that way alone; `address` as CopyViews has it.
+std::optional<SteppedAddress> stepped_address(CopyViews &views, const CoarsenForm &form,
+                                              Expr address);
 
 /// An instruction of the kernel as one copy has it.
 struct Instance {

@@ -3,7 +3,6 @@
 // left out one by one, the others weakened as far as it stays the same. What remains is what the
 // table demands of the launch. Likewise for how large indices may be (bounds.cpp).
 
-#include "synth/coarsen/bounds.h"
 #include "synth/coarsen/wide.h"
 
 #include <fmt/core.h>

@@ -140,45 +140,43 @@ private:
   /// Where a thread goes on from a branch, whatever it says, as what decides about another round
   /// has one outcome.
   struct Decided {
-    std::uint32_t instead = 0; ///< where it goes on
-    std::uint32_t test = 0;    ///< the branch that decides
-    bool stays = true;         ///< that branch leads to another round, or away from it
-    std::uint32_t head = 0;    ///< where another round begins, if its test is there
-    bool at_head = false;
+    std::uint32_t instead = 0;              ///< where it goes on
+    std::uint32_t test = 0;                 ///< the branch that decides
+    bool stays = true;                      ///< that branch leads to another round, or away from it
+    std::optional<std::uint32_t> head = {}; ///< where another round begins, if its test is there
   };
 
-  bool is_branch(std::uint32_t i, bool guarded) const {
-    return i < count() && opcode(i).op == Op::bra && instruction(i).well_formed &&
-           (instruction(i).guard != no_register) == guarded;
-  }
-  std::uint32_t target(std::uint32_t i) const {
-    return *branch_target(module_, kernel_, instruction(i));
+  /// Where a branch leads that has a guard, or has none; nothing for what is no such branch.
+  std::optional<std::uint32_t> way(std::uint32_t i, bool guarded) const {
+    return i < count() && (instruction(i).guard != no_register) == guarded
+               ? branch_target(module_, kernel_, instruction(i))
+               : std::nullopt;
   }
 
   /// A test at a loop's foot: a branch back, or around one.
   std::optional<Decided> foot(std::uint32_t i) const {
-    if (!is_branch(i, true))
-      return std::nullopt;
-    if (target(i) <= i)
+    const auto target = way(i, true), behind = way(i + 1, false);
+    if (target && *target <= i)
       return Decided{i + 1, i, true};
-    const bool around = is_branch(i + 1, false) && target(i + 1) <= i;
-    return around ? std::optional(Decided{target(i), i, false}) : std::nullopt;
+    return target && behind && *behind <= i ? std::optional(Decided{*target, i, false})
+                                            : std::nullopt;
   }
 
   /// A branch back to where a test is, which leads out of the loop, or around a branch that does.
   std::optional<Decided> head(std::uint32_t i) const {
-    if (!is_branch(i, false) || target(i) > i || meetings_of(context_).any())
+    const auto begin = way(i, false);
+    if (!begin || *begin > i || meetings_of(context_).any())
       return std::nullopt;
-    const std::uint32_t begin = target(i);
-    std::uint32_t test = begin;
+    std::uint32_t test = *begin;
     while (test < i && !is_way(opcode(test)))
       ++test;
-    if (!is_branch(test, true) || !is_repeatable(begin, test))
+    const auto target = way(test, true), behind = way(test + 1, false);
+    if (!target || !is_repeatable(*begin, test))
       return std::nullopt;
-    if (target(test) > i)
-      return Decided{target(test), test, false, begin, true};
-    const bool around = is_branch(test + 1, false) && target(test + 1) > i;
-    return around ? std::optional(Decided{test + 1, test, true, begin, true}) : std::nullopt;
+    if (*target > i)
+      return Decided{*target, test, false, begin};
+    return behind && *behind > i ? std::optional(Decided{test + 1, test, true, begin})
+                                 : std::nullopt;
   }
 
   /// Returns true if nobody can tell whether a thread runs the instructions from `begin` to a test
@@ -390,9 +388,9 @@ private:
 
   /// What a launch needs so that a branch goes one way.
   std::optional<ArgumentCover> need_of(std::uint32_t branch, const Decided &decided) {
-    if (decided.at_head)
-      before_[again() + decided.head] = {branch};
-    const std::uint32_t place = decided.at_head ? again() + decided.test : decided.test;
+    if (decided.head)
+      before_[again() + *decided.head] = {branch};
+    const std::uint32_t place = decided.head ? again() + decided.test : decided.test;
     const RegisterId guard = instruction(decided.test).guard;
     const auto from = source(guard, place);
     if (!from)

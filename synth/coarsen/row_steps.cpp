@@ -20,7 +20,7 @@
 // That columns of row 0 lie beside each other is another question, asked in the same way
 // (wide.cpp).
 
-#include "synth/coarsen/row_steps.h"
+#include "synth/coarsen/copies.h"
 
 #include <algorithm>
 

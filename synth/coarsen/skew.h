@@ -22,7 +22,7 @@
 // addresses.
 
 #include "synth/calls.h"
-#include "synth/coarsen/row_steps.h"
+#include "synth/coarsen/copies.h"
 
 #include <compare>
 #include <cstdint>

@@ -12,8 +12,6 @@
 
 #include "synth/coarsen/wide.h"
 
-#include "synth/coarsen/bounds.h"
-
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
 
@@ -57,10 +55,9 @@ std::optional<std::uint64_t> distance_of(std::int64_t inner, std::int64_t distan
 } // namespace
 
 bool WidePlan::is_wide() const {
-  return std::any_of(stores.begin(), stores.end(),
-                     [](const WideStore &store) { return store.elements > 1; }) ||
-         std::any_of(loads.begin(), loads.end(),
-                     [](const WideLoad &load) { return load.elements > 1; });
+  const auto is_several = [](const auto &one) { return one.elements > 1; };
+  return std::any_of(stores.begin(), stores.end(), is_several) ||
+         std::any_of(loads.begin(), loads.end(), is_several);
 }
 
 unsigned WidePlan::saved() const {

@@ -304,7 +304,7 @@ private:
                             [&](RegisterId reg, RegisterUse) { add(reg); });
       for (const std::uint32_t i : recomputation_.at(point.position))
         add(recomputation_.result_of(i));
-      for (const RegisterId reg : live_at(point)) {
+      for (const RegisterId reg : recomputation_.needed(point.position)) {
         add(reg);
         if (sharing_.by_some()[reg] && written[reg])
           own.insert(reg);
@@ -389,24 +389,24 @@ private:
 
   /// An instruction for copies `begin` to `end` - 1.
   void by_copies(std::uint32_t i, unsigned begin, unsigned end) {
-    for (unsigned k = begin; k < end;)
-      k += sharing_.keeper(instruction(i), k) == k ? by_copy(i, k) : 1;
+    for (unsigned k = begin; k < end;) {
+      const bool is_done = sharing_.keeper(instruction(i), k) == k;
+      const Lines lines = is_done ? lines_of(i, k) : Lines();
+      write_all(lines.text);
+      k += lines.copies;
+    }
   }
 
-  /// An instruction for a copy, and those after it if it is done for them as well: how many.
-  unsigned by_copy(std::uint32_t i, unsigned k) {
-    const Lines lines = lines_of(i, k);
-    for (const std::string &line : lines.text)
+  void write_all(const std::vector<std::string> &lines) {
+    for (const std::string &line : lines)
       out_.write("{}", line);
-    return lines.copies;
   }
 
   /// All that belongs to a call, for a copy, where its first instruction stands.
   void call(std::uint32_t i, unsigned k, const Renaming &names) {
     const CallGroup &group = *calls_.of(i);
     if (i == group.first)
-      for (const std::string &line : lines_of(group, k, names))
-        out_.write("{}", line);
+      write_all(lines_of(group, k, names));
   }
 
   void leave_unless_apart(const WideTest &test) {
@@ -459,8 +459,7 @@ private:
     for (const auto &[branch, end] : predicated_) {
       out_.place(predicated_at(branch));
       let_others_load();
-      for (const std::string &line : predicated_lines(branch))
-        out_.write("{}", line);
+      write_all(predicated_lines(branch));
       out_.write("bra {}", at(end));
     }
   }
@@ -559,10 +558,6 @@ private:
   static std::string round_at(std::uint32_t branch) { return label("round", branch); }
   static std::string predicated_at(std::uint32_t branch) { return label("predicated", branch); }
 
-  std::vector<RegisterId> live_at(const Point &point) const {
-    return recomputation_.needed(point.position);
-  }
-
   /// How many copies may go on alone from a point: not those of the last block where that is
   /// outside the grid.
   unsigned copies_at(std::size_t point) const {
@@ -582,7 +577,7 @@ private:
     if (from.outside && form_.row_of(k) > 0) // the first block is always inside
       if_outside(form_.row_of(k), "ret");
     const std::vector<std::uint32_t> again = recomputation_.at(from.position);
-    for (const RegisterId reg : live_at(from))
+    for (const RegisterId reg : recomputation_.needed(from.position))
       if (has_own_[reg] && !recomputation_.gives(again, reg))
         out_.write("{}", move(names_.own(reg), name_of(reg, k), kernel_.registers[reg].type));
     if (alone_at_once()) {
@@ -603,17 +598,12 @@ private:
     out_.write("bra {}", alone_at(lone_code(k), from.position));
   }
 
-  /// Returns true if a copy that has a code may go on alone from a point.
-  bool may_come(std::size_t point, unsigned code) const {
-    return alone_at_once() || code < copies_at(point);
-  }
-
   /// What a copy may have to do by itself.
   void alone(unsigned code) {
     const std::vector<bool> is_target = sharing_.targets();
     std::vector<std::uint32_t> from;
     for (std::size_t point = 0; point < points_.size(); ++point)
-      if (may_come(point, code))
+      if (alone_at_once() || code < copies_at(point))
         from.push_back(points_[point].position);
     const std::vector<bool> reached = reachable_from(module_, kernel_, from);
     const Renaming names = renaming(code, true);
