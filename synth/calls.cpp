@@ -103,10 +103,6 @@ private:
     return sound ? std::optional(std::move(parts)) : std::nullopt;
   }
 
-  static bool is_among(const std::vector<const Variable *> &list, const Variable *one) {
-    return one && std::find(list.begin(), list.end(), one) != list.end();
-  }
-
   /// An instruction passes an argument (`op` is a store, and the place its first operand) or takes
   /// a result (a load, the second): all else in it is registers and numbers, and it has no guard.
   bool passes(std::uint32_t i, Op op, std::size_t at,
@@ -116,7 +112,8 @@ private:
     const auto operands = module_.operands(one);
     return opcode.op == op && opcode.space == StateSpace::param && one.well_formed &&
            one.guard == no_register && effect_of(opcode) != Effect::sync && operands.size() == 2 &&
-           is_among(list, place(operands[at])) &&
+           place(operands[at]) &&
+           std::find(list.begin(), list.end(), place(operands[at])) != list.end() &&
            !any_operand(module_, operands.subspan(1 - at, 1), [](const Operand &operand) {
              return operand.kind == Operand::Kind::symbol || operand.kind == Operand::Kind::special;
            });
@@ -154,10 +151,11 @@ private:
       const Opcode &opcode = module_.opcode(instruction(i));
       if (place(to) != &argument || to.value < 0)
         continue;
+      const auto at = [&](std::uint64_t byte) {
+        return given.begin() + static_cast<std::ptrdiff_t>(std::min(byte, argument.size()));
+      };
       const auto begin = static_cast<std::uint64_t>(to.value);
-      const std::uint64_t end = begin + opcode.bytes();
-      for (std::uint64_t byte = begin; byte < std::min<std::uint64_t>(end, given.size()); ++byte)
-        given[byte] = true;
+      std::fill(at(begin), at(begin + opcode.bytes()), true);
     }
     return std::find(given.begin(), given.end(), false) == given.end();
   }

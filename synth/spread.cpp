@@ -144,12 +144,6 @@ constexpr InTheWay in_the_way[] = {
     {refusal::agreement, false, {Op::ldu}},
 };
 
-/// Returns true if an instruction reads a texture or a surface, asks what it is, or stores to a
-/// surface.
-bool is_of_texture(const Opcode &opcode) {
-  return is_one_of(opcode.op, {Op::tex, Op::tld4, Op::txq, Op::suld, Op::sust, Op::suq});
-}
-
 /// Finds what keeps a kernel from being spread.
 class ObstacleFinder : OfKernel {
 public:
@@ -298,7 +292,8 @@ private:
       return call_obstacle();
     if (in_shared && op == Op::red && !leaves_global_alone(opcode))
       return refusal::ordered;
-    if (whole_ && one.well_formed && is_of_texture(opcode))
+    if (whole_ && one.well_formed &&
+        is_one_of(op, {Op::tex, Op::tld4, Op::txq, Op::suld, Op::sust, Op::suq}))
       return texture_obstacle(at);
     if (one.well_formed && takes_function(at))
       return std::nullopt;

@@ -153,21 +153,6 @@ std::size_t size_of(const KernelContext &context, const CoarsenForm &form, const
   });
 }
 
-/// Returns true if a kernel asks for what tells the copies along the form's axis apart, and its
-/// threads may be where the form has them.
-bool may_divide(const KernelContext &context, const CoarsenForm &form, bool spread) {
-  return form.copies == 1 || (mentions_special(context.module, context.kernel, form.index()) &&
-                              (spread || !form.within_block()));
-}
-
-/// Returns true if the kernel may be launched in a block that a version asks for.
-bool may_be_launched(const Function &kernel, const Sibling &sibling) {
-  const PerformanceDirective *const block = kernel.directive("reqntid");
-  const auto &blocks = sibling.needs.blocks;
-  return !block || blocks.empty() ||
-         std::find(blocks.begin(), blocks.end(), std::to_array(block->values)) != blocks.end();
-}
-
 template <const auto &words> FamilyAnswer propose_coarsened(const KernelContext &context) {
   const auto &[module, kernel] = std::tie(context.module, context.kernel);
   constexpr bool wide = &words[0] == &wide_variants[0];
@@ -188,7 +173,10 @@ template <const auto &words> FamilyAnswer propose_coarsened(const KernelContext 
   for (const std::string &variant : variants<words>()) {
     const CoarsenShape shape = shape_of(variant);
     CoarsenForm form = shape.form;
-    if (!may_divide(context, form, spread) || (form.once && rounds_over_grid(context).empty()) ||
+    // It has to ask for what tells the copies apart, and its threads may be where the form has
+    // them.
+    if ((form.copies > 1 && !mentions_special(module, kernel, form.index())) ||
+        (form.within_block() && !spread) || (form.once && rounds_over_grid(context).empty()) ||
         (form.along_x > 1 && !has_points) || (only_apart && form.kind != CoarsenForm::Kind::apart))
       continue;
     if (!rooms_fit(rooms, form.copies)) {
@@ -216,7 +204,10 @@ template <const auto &words> FamilyAnswer propose_coarsened(const KernelContext 
       proposal.sibling.needs.divisible = best->needs.divisible;
       proposal.sibling.needs.bounded = best->needs.bounded;
     }
-    if (may_be_launched(kernel, proposal.sibling))
+    const PerformanceDirective *const block = kernel.directive("reqntid");
+    const auto &blocks = proposal.sibling.needs.blocks;
+    if (!block || blocks.empty() ||
+        std::find(blocks.begin(), blocks.end(), std::to_array(block->values)) != blocks.end())
       answer.proposals.push_back(std::move(proposal));
   }
   if (answer.proposals.empty() && answer.refusals.empty())

@@ -17,14 +17,6 @@
 // are; threads before the first one are the last ones. Only for kernels in which nothing but the
 // global index along x matters. Blocks have a W-th of the threads along x, the grid is the same.
 //
-// Wide accesses: what several loads or stores of a thread read or write side by side, for several
-// points along x or where a loop over a row is unrolled, becomes one of 64 or 128 bits (wide.h).
-//
-// Once: loops over the grid have one round, in the launches that the table asks for (rounds.cpp).
-//
-// Points beyond the end of their row do not leave lockstep in such a version; what the others do is
-// done under predicates (predicated.cpp).
-//
 // Tall: such a version may have blocks of several rows. Only for kernels in which nothing but the
 // global index along y matters: each thread's row is then a block of the kernel's, of one row.
 //
@@ -54,8 +46,8 @@ struct CoarsenForm {
   unsigned copies = 1;  ///< along the axis
   unsigned along_x = 1; ///< points along x for each of them
   unsigned shift = 0;   ///< by which these begin before a multiple of `along_x`
-  bool wide = false;    ///< consecutive accesses are one
-  bool once = false;    ///< loops over the grid have one round
+  bool wide = false;    ///< what a thread accesses side by side is done at once (wide.h)
+  bool once = false;    ///< loops over the grid have one round (rounds.cpp)
   bool skewed = false;  ///< rows go one behind the other (skew.h)
   bool tall = false;    ///< blocks may have any number of rows; what is outside the grid ends
 

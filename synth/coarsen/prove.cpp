@@ -594,6 +594,7 @@ proof::Proved prove_coarsen(const KernelContext &kernel, const Function &sibling
     show(form.copies <= max_coarsen_factor && points <= max_along_x && form.total() <= max_copies &&
              std::has_single_bit(points) &&
              (form.wide ? points == 1 || form.copies == 1 || form.axis != 0 : form.copies > 1) &&
+             (form.kind != CoarsenForm::Kind::rows || form.axis != 0) &&
              (!form.skewed || (form.wide && form.copies > 1)),
          "no form that is understood");
     Sibling own = coarsened(kernel, form);

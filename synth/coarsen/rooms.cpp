@@ -238,14 +238,18 @@ bool has_near_names(const Module &module, const Function &kernel, const Instruct
   });
 }
 
-/// Calls `visit` with each operand of the kernel, and with those that are parts of others.
-void for_each_operand(const Module &module, const Function &kernel,
-                      const std::function<void(const Operand &)> &visit) {
+/// Names that a kernel mentions of which something is so, in the order in which it does.
+std::vector<Symbol> mentioned_names(const Module &module, const Function &kernel,
+                                    const std::function<bool(const Operand &)> &is_so) {
+  std::vector<Symbol> names;
   for (const Instruction &instruction : kernel.instructions)
     any_operand(module, module.operands(instruction), [&](const Operand &operand) {
-      visit(operand);
+      if (is_so(operand) &&
+          std::find(names.begin(), names.end(), module.symbol(operand)) == names.end())
+        names.push_back(module.symbol(operand));
       return false;
     });
+  return names;
 }
 
 /// Returns true if `wmma` may load or store a matrix in shared memory.
@@ -273,30 +277,23 @@ bool lie_alike(const Module &module, const Function &kernel, unsigned alignment)
 } // namespace
 
 std::vector<Room> rooms_of(const Module &module, const Function &kernel) {
+  const auto has_size = [&](const Operand &operand) {
+    return (variable_in(module, operand, StateSpace::shared) ||
+            variable_in(module, operand, StateSpace::local)) &&
+           !is_dynamic(module, operand);
+  };
   std::vector<Room> rooms;
-  for_each_operand(module, kernel, [&](const Operand &operand) {
-    const Variable *variable = variable_in(module, operand, StateSpace::shared);
-    if (!variable)
-      variable = variable_in(module, operand, StateSpace::local);
-    if (!variable || is_dynamic(module, operand))
-      return;
-    const Symbol &symbol = module.symbol(operand);
-    if (std::none_of(rooms.begin(), rooms.end(),
-                     [&](const Room &room) { return room.symbol == symbol; }))
-      rooms.push_back({symbol, variable->space, variable->size(),
-                       std::max(asked_alignment(*variable), widest_access)});
-  });
+  for (const Symbol &name : mentioned_names(module, kernel, has_size)) {
+    const Variable &variable = *module.variable(name);
+    rooms.push_back({name, variable.space, variable.size(),
+                     std::max(asked_alignment(variable), widest_access)});
+  }
   return rooms;
 }
 
 std::vector<Symbol> dynamic_rooms_of(const Module &module, const Function &kernel) {
-  std::vector<Symbol> rooms;
-  for_each_operand(module, kernel, [&](const Operand &operand) {
-    if (is_dynamic(module, operand) &&
-        std::find(rooms.begin(), rooms.end(), module.symbol(operand)) == rooms.end())
-      rooms.push_back(module.symbol(operand));
-  });
-  return rooms;
+  return mentioned_names(module, kernel,
+                         [&](const Operand &operand) { return is_dynamic(module, operand); });
 }
 
 bool has_rooms(const std::vector<Room> &rooms, StateSpace space) {

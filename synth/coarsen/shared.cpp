@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <set>
 #include <span>
+#include <utility>
 
 namespace ptxasw::synth {
 namespace {
@@ -37,10 +38,10 @@ bool mentions_room(const Module &module, std::span<const Operand> operands) {
 /// these, by RegisterId, and so nothing that is computed from them; empty: all may.
 std::vector<bool> shared_registers(const Module &module, const Function &kernel,
                                    const std::vector<std::string> &indices,
-                                   const std::vector<bool> &never = {}) {
-  std::vector<bool> shared(kernel.registers.size(), true);
-  for (std::size_t reg = 0; reg < never.size(); ++reg)
-    shared[reg] = !never[reg];
+                                   std::vector<bool> never = {}) {
+  never.resize(kernel.registers.size(), false);
+  std::vector<bool> shared = std::move(never);
+  shared.flip();
   for (bool changed = true; changed;) {
     changed = false;
     for (const Instruction &instruction : kernel.instructions) {
