@@ -29,7 +29,6 @@
 #include "grammar/roles.h"
 
 #include <algorithm>
-#include <array>
 
 namespace ptxasw::synth {
 namespace {
@@ -102,10 +101,6 @@ private:
     return sound ? std::optional(std::move(parts)) : std::nullopt;
   }
 
-  static bool is_among(const std::vector<const Variable *> &list, const Variable *one) {
-    return one && std::find(list.begin(), list.end(), one) != list.end();
-  }
-
   /// An instruction passes an argument (`op` is a store, and the place its first operand) or takes
   /// a result (a load, the second): all else in it is registers and numbers, and it has no guard.
   bool passes(std::uint32_t i, Op op, std::size_t at,
@@ -115,7 +110,8 @@ private:
     const auto operands = module_.operands(one);
     return opcode.op == op && opcode.space == StateSpace::param && one.well_formed &&
            one.guard == no_register && effect_of(opcode) != Effect::sync && operands.size() == 2 &&
-           is_among(list, place(operands[at])) &&
+           place(operands[at]) &&
+           std::find(list.begin(), list.end(), place(operands[at])) != list.end() &&
            !any_operand(module_, operands.subspan(1 - at, 1), [](const Operand &operand) {
              return operand.kind == Operand::Kind::symbol || operand.kind == Operand::Kind::special;
            });
@@ -153,10 +149,11 @@ private:
       const Opcode &opcode = module_.opcode(instruction(i));
       if (place(to) != &argument || to.value < 0)
         continue;
+      const auto at = [&](std::uint64_t byte) {
+        return given.begin() + static_cast<std::ptrdiff_t>(std::min(byte, argument.size()));
+      };
       const auto begin = static_cast<std::uint64_t>(to.value);
-      const std::uint64_t end = begin + opcode.bytes();
-      for (std::uint64_t byte = begin; byte < std::min<std::uint64_t>(end, given.size()); ++byte)
-        given[byte] = true;
+      std::fill(at(begin), at(begin + opcode.bytes()), true);
     }
     return std::find(given.begin(), given.end(), false) == given.end();
   }
@@ -166,25 +163,19 @@ private:
     if (symbol.kind != Symbol::Kind::function)
       return false;
     const Function &callee = module_.functions[symbol.index];
-    group.kind = CallGroup::Kind::plain;
     if (callee.has_body)
       return plain_.is_plain(call) && keeps_to_itself(callee, 0);
-    struct Known {
-      std::string_view name;
-      CallGroup::Kind kind;
-      std::size_t arguments, results;
+    const auto is = [&](std::string_view name, std::size_t arguments, std::size_t results) {
+      return symbol.name == name && callee.linkage == Linkage::external &&
+             parts.arguments.size() == arguments && parts.results.size() == results;
     };
-    static constexpr std::array known{Known{"vprintf", CallGroup::Kind::print, 2, 1},
-                                      Known{"__assertfail", CallGroup::Kind::assertion, 5, 0}};
-    for (const Known &one : known)
-      if (symbol.name == one.name && parts.arguments.size() == one.arguments &&
-          parts.results.size() == one.results && callee.linkage == Linkage::external) {
-        group.kind = one.kind;
-        if (one.kind == CallGroup::Kind::print)
-          find_printed(parts, group);
-        return true;
-      }
-    return false;
+    if (is("vprintf", 2, 1)) {
+      group.kind = CallGroup::Kind::print;
+      find_printed(parts, group);
+      return true;
+    }
+    group.kind = CallGroup::Kind::assertion;
+    return is("__assertfail", 5, 0);
   }
 
   /// A function reads what nobody writes and its own, writes its own, and asks nothing of the lanes

@@ -117,48 +117,32 @@ bool is_of_cluster(std::string_view special) {
   return special.find("cluster") != std::string_view::npos;
 }
 
-/// Why an instruction is in the way by itself, wherever it stands and whatever it is given; nothing
-/// if it is none of these.
-std::optional<Refusal> obstacle_of(const Opcode &opcode) {
-  switch (opcode.op) {
-  case Op::wgmma:
-  case Op::tcgen05:
-    return refusal::warps;
-  case Op::setmaxnreg:
-    return refusal::moved;
-  case Op::mapa:
-  case Op::getctarank:
-    return refusal::cluster;
-  case Op::bar:
-  case Op::barrier:
-    return opcode.has(Modifier::cluster) ? std::optional(refusal::cluster) : std::nullopt;
-  case Op::clusterlaunchcontrol: // takes the place of a block that has not begun
-    return refusal::depend;
-  case Op::mbarrier:
-    return refusal::barrier_in_memory;
-  case Op::cp:
-    return leaves_global_alone(opcode) ? std::nullopt : std::optional(refusal::copy);
-  case Op::sured:
-    return refusal::surface_reduction;
-  case Op::nanosleep:
-    return refusal::sleeps;
-  case Op::trap:
-  case Op::brkpt:
-    return refusal::stops;
-  case Op::alloca:
-  case Op::stacksave:
-  case Op::stackrestore:
-    return refusal::stack;
-  default:
-    return std::nullopt;
-  }
-}
-
-/// Returns true if an instruction reads a texture or a surface, asks what it is, or stores to a
-/// surface.
-bool is_of_texture(const Opcode &opcode) {
-  return is_one_of(opcode.op, {Op::tex, Op::tld4, Op::txq, Op::suld, Op::sust, Op::suq});
-}
+/// Why instructions are in the way by themselves: wherever they stand, or where not all lanes of a
+/// warp meet, and whatever they are given.
+struct InTheWay {
+  Refusal refusal;
+  bool everywhere;
+  std::initializer_list<Op> ops;
+};
+constexpr InTheWay in_the_way[] = {
+    {refusal::warps, true, {Op::wgmma, Op::tcgen05}},
+    {refusal::moved, true, {Op::setmaxnreg}},
+    {refusal::cluster, true, {Op::mapa, Op::getctarank}},
+    {refusal::depend, true, {Op::clusterlaunchcontrol}}, // in the place of a block not begun
+    {refusal::barrier_in_memory, true, {Op::mbarrier}},
+    {refusal::surface_reduction, true, {Op::sured}},
+    {refusal::sleeps, true, {Op::nanosleep}},
+    {refusal::stops, true, {Op::trap, Op::brkpt}},
+    {refusal::stack, true, {Op::alloca, Op::stacksave, Op::stackrestore}},
+    {refusal::warp,
+     false,
+     {Op::shfl, Op::vote, Op::match, Op::redux, Op::elect, Op::activemask, Op::mma, Op::wmma,
+      Op::ldmatrix, Op::stmatrix, Op::movmatrix}},
+    {refusal::ordered, false, {Op::fence, Op::membar}},
+    {refusals::call, false, {Op::call}},
+    {refusals::branch_table, false, {Op::brx}},
+    {refusal::agreement, false, {Op::ldu}},
+};
 
 /// Finds what keeps a kernel from being spread.
 class ObstacleFinder : OfKernel {
@@ -267,15 +251,19 @@ private:
       return std::nullopt;
     if (calls_ && calls_->of(at))
       return std::nullopt;
-    if (const auto obstacle = obstacle_of(opcode))
-      return obstacle;
-    if (whole_ && meets_in_warp_[at])
+    const bool is_barrier = op == Op::bar || op == Op::barrier;
+    if (is_barrier && opcode.has(Modifier::cluster))
+      return refusal::cluster;
+    if (op == Op::cp && !leaves_global_alone(opcode))
+      return refusal::copy;
+    const bool meets = whole_ && meets_in_warp_[at];
+    for (const InTheWay &one : in_the_way)
+      if ((one.everywhere || !meets) && is_one_of(op, one.ops))
+        return one.refusal;
+    if (meets)
       return operand_obstacle(operands(at));
-    if (op == Op::bar || op == Op::barrier)
+    if (is_barrier)
       return opcode.has(Modifier::warp) ? refusal::warp : refusal::barrier;
-    if (is_one_of(op, {Op::shfl, Op::vote, Op::match, Op::redux, Op::elect, Op::activemask, Op::mma,
-                       Op::wmma, Op::ldmatrix, Op::stmatrix, Op::movmatrix}))
-      return refusal::warp;
     const bool reduces =
         op == Op::red || unread_[at] || (whole_ && facts::is_relaxed_atomic(opcode));
     if ((op == Op::red || op == Op::atom) &&
@@ -285,12 +273,6 @@ private:
       return refusal::ordered;
     if (op == Op::atom && !reduces)
       return refusal::atomic;
-    if (op == Op::fence || op == Op::membar)
-      return refusal::ordered;
-    if (op == Op::call)
-      return refusals::call;
-    if (op == Op::brx)
-      return refusals::branch_table;
     if (op == Op::bra)
       return branch_target(module_, kernel_, one) ? std::nullopt
                                                   : std::optional(refusal::control_flow);
@@ -303,8 +285,6 @@ private:
       return refusal::generic_shared;
     if (uses_carry(opcode))
       return refusals::carry_flag;
-    if (op == Op::ldu)
-      return refusal::agreement;
     const bool access = op == Op::ld || op == Op::st;
     if (access && effect_of(opcode) == Effect::sync && !(whole_ && is_relaxed_in_block(opcode)))
       return refusal::ordered;
@@ -312,7 +292,8 @@ private:
       return call_obstacle();
     if (in_shared && op == Op::red && !leaves_global_alone(opcode))
       return refusal::ordered;
-    if (whole_ && one.well_formed && is_of_texture(opcode))
+    if (whole_ && one.well_formed &&
+        is_one_of(op, {Op::tex, Op::tld4, Op::txq, Op::suld, Op::sust, Op::suq}))
       return texture_obstacle(at);
     if (one.well_formed && takes_function(at))
       return std::nullopt;

@@ -16,6 +16,9 @@
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <iterator>
+#include <sstream>
+#include <tuple>
 
 namespace ptxasw::synth {
 namespace {
@@ -38,13 +41,83 @@ std::size_t size_budget(const CoarsenForm &form) {
                              : 100'000;
 }
 
-Proposal proposal_for(const KernelContext &context, const CoarsenShape &shape) {
+// Limits have shown to be worth having where copies share loads and, for few copies, along y and z.
+// Streams of bytes take 16 copies; of rows and planes so many take all registers. Along x there are
+// no rows, and neighbours share nothing.
+constexpr char retile_variants[] =
+    "y4-rows-r64 z4-rows-r64 y4-neighbours-r64 z4-neighbours-r64 y4-r64 z4-r64 y2-rows-r64 "
+    "z2-rows-r64 y2-neighbours-r64 z2-neighbours-r64 y2-r64 z2-r64 y4-rows z4-rows y4-neighbours "
+    "z4-neighbours x4 y4 z4 y2-rows z2-rows y2-neighbours z2-neighbours x2 y2 z2 y8-rows-r64 "
+    "z8-rows-r64 y8-neighbours-r64 z8-neighbours-r64 y8-rows z8-rows y8-neighbours z8-neighbours "
+    "x8 y8 z8 y4-rows-r128 z4-rows-r128 y4-neighbours-r128 z4-neighbours-r128 x16 "
+    "y4-rows-once-r64 z4-rows-once-r64";
+
+// Straight code (`once`) needs few registers, and some limit makes the assembler move loads
+// together; ends under predicates gain by a limit for planes, and cost by it for rows. Blocks of
+// many rows are no reason for neighbours there: versions may have any number of rows. Rows one
+// behind the other gain in straight code alone (docs/internals/siblings.md).
+constexpr char wide_variants[] =
+    "wide-x4y2-rows wide-x4y2-rows-r64 wide-x4y4-rows-r128 wide-x4y4-rows wide-x2y2-rows "
+    "wide-x2y4-rows wide-x2y4-rows-r64 wide-x4y2-neighbours wide-x4y2-neighbours-r64 "
+    "wide-x4y4-neighbours-r128 wide-x4y4-neighbours wide-x2y2-neighbours wide-x2y4-neighbours "
+    "wide-x2y4-neighbours-r64 wide-x4z2-rows wide-x4z2-rows-r64 wide-x4z4-rows-r128 "
+    "wide-x4z4-rows wide-x2z2-rows wide-x2z4-rows wide-x2z4-rows-r64 wide-x4z2-neighbours "
+    "wide-x4z2-neighbours-r64 wide-x4z4-neighbours-r128 wide-x4z4-neighbours wide-x2z2-neighbours "
+    "wide-x2z4-neighbours wide-x2z4-neighbours-r64 wide-x4 wide-x2 wide-x8 wide-x16 wide "
+    "wide-y4-rows wide-y4-rows-r128 wide-y4-neighbours wide-y4-neighbours-r128 wide-z4-rows "
+    "wide-z4-rows-r128 wide-z4-neighbours wide-z4-neighbours-r128 wide-x4-once wide-x2-once "
+    "wide-x2y4-rows-once-r64 wide-x2y2-rows-once-r64 wide-x4y4-rows-once-r80 wide-x4y2-rows-once "
+    "wide-x2z4-rows-once-r64 wide-x2z2-rows-once-r64 wide-x4z4-rows-once-r80 "
+    "wide-x4z2-rows-once-r64 wide-x4y4-rows-skewed-once wide-x4y8-rows-skewed-once "
+    "wide-x4y4-rows-skewed-once-r72 wide-x2y4-rows-skewed-once-r64";
+
+template <const auto &words> const std::vector<std::string> &variants() {
+  static const auto all = [] {
+    std::istringstream text(words);
+    return std::vector<std::string>(std::istream_iterator<std::string>(text), {});
+  }();
+  return all;
+}
+
+/// A variant: a form and a limit of registers. With a limit the assembler uses all registers up to
+/// it, and keeps more loads on their way.
+struct CoarsenShape {
+  CoarsenForm form;
+  unsigned registers = 0; ///< per thread at most; 0: as the assembler likes
+};
+
+/// What a variant says.
+CoarsenShape shape_of(std::string variant) {
+  CoarsenShape shape;
+  CoarsenForm &form = shape.form;
+  std::replace(variant.begin(), variant.end(), '-', ' ');
+  std::istringstream words(variant);
+  for (std::string word; words >> word;) {
+    std::istringstream sizes(word);
+    char letter = 0;
+    unsigned number = 0;
+    if (word == "rows" || word == "neighbours") {
+      form.kind = word == "rows" ? CoarsenForm::Kind::rows : CoarsenForm::Kind::neighbours;
+    } else if (word == "wide" || word == "once" || word == "skewed") {
+      (word == "wide" ? form.wide : word == "once" ? form.once : form.skewed) = true;
+    } else {
+      while (sizes >> letter >> number)
+        if (letter == 'r' || (letter == 'x' && form.wide))
+          (letter == 'r' ? shape.registers : form.along_x) = number;
+        else
+          std::tie(form.axis, form.copies) = std::pair(letter - 'x', number);
+    }
+  }
+  return shape;
+}
+
+Proposal proposal_for(const KernelContext &context, const CoarsenShape &shape,
+                      std::string_view variant) {
   const Function &kernel = context.kernel;
   CoarsenForm form = shape.form;
   // Straight code is what has been measured in blocks of several rows.
   form.tall = form.once && !form.within_block() && may_be_tall(context);
-  Proposal proposal =
-      same_launch_proposal(kernel, form.wide ? "vectorise" : "retile", coarsen_variant(shape));
+  Proposal proposal = same_launch_proposal(kernel, form.wide ? "vectorise" : "retile", variant);
   proposal.registers = shape.registers;
   proposal.sibling = coarsened(context, form);
   proposal.sibling.family = proposal.family;
@@ -63,9 +136,12 @@ Proposal proposal_for(const KernelContext &context, const CoarsenShape &shape) {
 /// by the registers that are live there. For wide versions and those of eight copies and more a
 /// quarter of all registers counts instead: their budget is from times of versions, by that
 /// measure.
-std::size_t size_of(const KernelContext &context, const CoarsenForm &form) {
+std::size_t size_of(const KernelContext &context, const CoarsenForm &form, const Sharing &sharing) {
   const bool timed = form.wide || form.total() >= 8;
-  return form.total() * context.once(timed ? "size as timed" : "size", [&] {
+  std::size_t alone = 0; // where copies go alone and meet again
+  for (const Detour &detour : sharing.detours())
+    alone += static_cast<std::size_t>(std::count(detour.inside.begin(), detour.inside.end(), true));
+  return form.copies * alone + form.total() * context.once(timed ? "size as timed" : "size", [&] {
     const auto &[module, kernel] = std::tie(context.module, context.kernel);
     std::size_t size = 2 * kernel.instructions.size();
     for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i)
@@ -77,56 +153,31 @@ std::size_t size_of(const KernelContext &context, const CoarsenForm &form) {
   });
 }
 
-/// Instructions of a sibling where copies go alone and meet again.
-std::size_t detours_size(const Sharing &sharing, unsigned copies) {
-  std::size_t size = 0;
-  for (const Detour &detour : sharing.detours())
-    size += copies *
-            static_cast<std::size_t>(std::count(detour.inside.begin(), detour.inside.end(), true));
-  return size;
-}
-
-/// Returns true if a sibling whose copies share so much and part so would be too large.
-bool is_too_large(const Sharing &sharing, const KernelContext &context, const CoarsenForm &form) {
-  return size_of(context, form) + detours_size(sharing, form.copies) > size_budget(form);
-}
-
-/// Returns true if a kernel asks for what tells the copies along the form's axis apart, and its
-/// threads may be where the form has them.
-bool may_divide(const KernelContext &context, const CoarsenForm &form, bool spread) {
-  return form.copies == 1 || (mentions_special(context.module, context.kernel, form.index()) &&
-                              (spread || !form.within_block()));
-}
-
-/// Returns true if a kernel has loops that a form would have one round of.
-bool may_be_once(const KernelContext &context, const CoarsenForm &form) {
-  return !form.once || !rounds_over_grid(context).empty();
-}
-
-/// Returns true if the kernel may be launched in a block that a version asks for.
-bool may_be_launched(const Function &kernel, const Sibling &sibling) {
-  const PerformanceDirective *const block = kernel.directive("reqntid");
-  const auto &blocks = sibling.needs.blocks;
-  return !block || blocks.empty() ||
-         std::find(blocks.begin(), blocks.end(), std::to_array(block->values)) != blocks.end();
-}
-
-FamilyAnswer propose_retile(const KernelContext &context) {
-  const Function &kernel = context.kernel;
+template <const auto &words> FamilyAnswer propose_coarsened(const KernelContext &context) {
+  const auto &[module, kernel] = std::tie(context.module, context.kernel);
+  constexpr bool wide = &words[0] == &wide_variants[0];
   FamilyAnswer answer;
   // What ties threads of a block together may stay where blocks stay whole.
-  const bool only_apart = !coarsen_obstacles(context).empty();
-  if (only_apart)
+  const auto only_apart = spread_obstacle(context);
+  if (only_apart && wide)
+    answer.refusals = {*only_apart};
+  else if (only_apart)
     answer.refusals = coarsen_obstacles(context, Blocks::whole);
   if (!answer.refusals.empty())
     return answer;
   const bool spread = !only_apart && may_be_spread(context);
-  const std::vector<Room> rooms = rooms_of(context.module, kernel);
+  const auto shows = wide ? facts::block_shape_shows(module, kernel) : std::nullopt;
+  const bool has_points = spread && !shows && mentions_special(module, kernel, "%tid.x");
+  const std::vector<Room> rooms = rooms_of(module, kernel);
   bool fits = true, large = false;
-  for (const CoarsenShape &shape : coarsen_shapes()) {
-    const CoarsenForm &form = shape.form;
-    if (form.wide || !may_divide(context, form, spread) || !may_be_once(context, form) ||
-        (only_apart && form.kind != CoarsenForm::Kind::apart))
+  for (const std::string &variant : variants<words>()) {
+    const CoarsenShape shape = shape_of(variant);
+    CoarsenForm form = shape.form;
+    // It has to ask for what tells the copies apart, and its threads may be where the form has
+    // them.
+    if ((form.copies > 1 && !mentions_special(module, kernel, form.index())) ||
+        (form.within_block() && !spread) || (form.once && rounds_over_grid(context).empty()) ||
+        (form.along_x > 1 && !has_points) || (only_apart && form.kind != CoarsenForm::Kind::apart))
       continue;
     if (!rooms_fit(rooms, form.copies)) {
       fits = false;
@@ -138,66 +189,34 @@ FamilyAnswer propose_retile(const KernelContext &context) {
         answer.refusals.push_back(torn_warp.at(kernel.instructions[*torn].line));
       continue;
     }
-    if (is_too_large(sharing, context, form)) {
-      large = true;
-      continue;
-    }
-    if (form.merges() && merged_loads(context, form).empty())
-      continue;
-    Proposal proposal = proposal_for(context, shape);
-    if (may_be_launched(kernel, proposal.sibling))
-      answer.proposals.push_back(std::move(proposal));
-  }
-  if (answer.proposals.empty() && answer.refusals.empty())
-    answer.refusals.push_back(large ? too_large : fits ? unused : no_room);
-  return answer;
-}
-
-FamilyAnswer propose_vectorise(const KernelContext &context) {
-  const Function &kernel = context.kernel;
-  FamilyAnswer answer;
-  if (const auto obstacle = spread_obstacle(context))
-    return {{}, {*obstacle}};
-  const bool spread = may_be_spread(context);
-  const auto shows = facts::block_shape_shows(context.module, kernel);
-  const bool has_points = spread && !shows && mentions_special(context.module, kernel, "%tid.x");
-  bool large = false;
-  for (const CoarsenShape &shape : coarsen_shapes()) {
-    CoarsenForm form = shape.form;
-    if (!form.wide || !may_divide(context, form, spread) || !may_be_once(context, form) ||
-        (form.along_x > 1 && !has_points))
-      continue;
-    if (size_of(context, form) > size_budget(form)) {
+    if (size_of(context, form, sharing) > size_budget(form)) {
       large = true;
       continue;
     }
     form.shift = wide_shift(context, form.along_x);
-    const BestPlan &best = best_plan(context, form);
-    if (!best.plan.is_wide() || (form.skewed && Skew(context, form).stretches().empty()))
+    const BestPlan *const best = wide ? &best_plan(context, form) : nullptr;
+    if (best ? !best->plan.is_wide() || (form.skewed && skew_of(context, form).stretches().empty())
+             : form.merges() && merged_loads(context, form).empty())
       continue;
-    Proposal proposal = proposal_for(context, shape);
-    proposal.sibling.needs.aligned = best.needs.aligned;
-    proposal.sibling.needs.divisible = best.needs.divisible;
-    proposal.sibling.needs.bounded = best.needs.bounded;
-    if (may_be_launched(kernel, proposal.sibling))
+    Proposal proposal = proposal_for(context, shape, variant);
+    if (best) {
+      proposal.sibling.needs.aligned = best->needs.aligned;
+      proposal.sibling.needs.divisible = best->needs.divisible;
+      proposal.sibling.needs.bounded = best->needs.bounded;
+    }
+    const PerformanceDirective *const block = kernel.directive("reqntid");
+    const auto &blocks = proposal.sibling.needs.blocks;
+    if (!block || blocks.empty() ||
+        std::find(blocks.begin(), blocks.end(), std::to_array(block->values)) != blocks.end())
       answer.proposals.push_back(std::move(proposal));
   }
-  if (answer.proposals.empty())
+  if (answer.proposals.empty() && answer.refusals.empty())
     answer.refusals.push_back(large             ? too_large
                               : spread && shows ? refusals::local_index.at(*shows)
-                                                : nothing);
+                              : wide            ? nothing
+                              : fits            ? unused
+                                                : no_room);
   return answer;
-}
-
-template <bool wide> const std::vector<std::string> &variants() {
-  static const auto all = [] {
-    std::vector<std::string> words;
-    for (const CoarsenShape &shape : coarsen_shapes())
-      if (shape.form.wide == wide)
-        words.push_back(coarsen_variant(shape));
-    return words;
-  }();
-  return all;
 }
 
 } // namespace
@@ -224,8 +243,8 @@ const Family retile_family = {
     .help = "of versions that merge blocks only these, N along this axis; a wrong name lists all",
     .by_default = true,
     .threads_apart = true,
-    .variants = variants<false>,
-    .propose = propose_retile,
+    .variants = variants<retile_variants>,
+    .propose = propose_coarsened<retile_variants>,
     .write = write_coarsen,
     .prove = prove_coarsen,
 };
@@ -236,8 +255,8 @@ const Family vectorise_family = {
     .help = {},
     .by_default = true,
     .threads_apart = true,
-    .variants = variants<true>,
-    .propose = propose_vectorise,
+    .variants = variants<wide_variants>,
+    .propose = propose_coarsened<wide_variants>,
     .write = write_coarsen,
     .prove = prove_coarsen,
 };

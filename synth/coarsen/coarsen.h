@@ -17,14 +17,6 @@
 // are; threads before the first one are the last ones. Only for kernels in which nothing but the
 // global index along x matters. Blocks have a W-th of the threads along x, the grid is the same.
 //
-// Wide accesses: what several loads or stores of a thread read or write side by side, for several
-// points along x or where a loop over a row is unrolled, becomes one of 64 or 128 bits (wide.h).
-//
-// Once: loops over the grid have one round, in the launches that the table asks for (rounds.cpp).
-//
-// Points beyond the end of their row do not leave lockstep in such a version; what the others do is
-// done under predicates (predicated.cpp).
-//
 // Tall: such a version may have blocks of several rows. Only for kernels in which nothing but the
 // global index along y matters: each thread's row is then a block of the kernel's, of one row.
 //
@@ -54,8 +46,8 @@ struct CoarsenForm {
   unsigned copies = 1;  ///< along the axis
   unsigned along_x = 1; ///< points along x for each of them
   unsigned shift = 0;   ///< by which these begin before a multiple of `along_x`
-  bool wide = false;    ///< consecutive accesses are one
-  bool once = false;    ///< loops over the grid have one round
+  bool wide = false;    ///< what a thread accesses side by side is done at once (wide.h)
+  bool once = false;    ///< loops over the grid have one round (rounds.cpp)
   bool skewed = false;  ///< rows go one behind the other (skew.h)
   bool tall = false;    ///< blocks may have any number of rows; what is outside the grid ends
 
@@ -73,6 +65,8 @@ struct CoarsenForm {
   std::vector<char> appended_blocks() const;
   /// Points beyond the end of a row stay in lockstep (predicated.cpp).
   bool predicates_ends() const { return once && !skewed && along_x > 1; }
+  /// Tells apart what is worked out of a kernel for forms, where `tall` does not matter.
+  std::string key() const;
   bool merges() const { return along_x > 1 || (copies > 1 && kind != Kind::apart); }
   /// The special registers that tell copies apart.
   std::vector<std::string> indices() const;
@@ -85,19 +79,6 @@ struct CoarsenForm {
 using facts::Detour;
 
 std::string_view name_of(CoarsenForm::Kind kind);
-
-/// A variant: a form and a limit of registers. With a limit the assembler uses all registers up to
-/// it, and keeps more loads on their way.
-struct CoarsenShape {
-  CoarsenForm form;
-  unsigned registers = 0; ///< per thread at most; 0: as the assembler likes
-};
-
-/// All of them, in the order in which they are proposed: those with wide accesses last.
-const std::vector<CoarsenShape> &coarsen_shapes();
-
-/// As options spell it: `y4-rows-r64`, `wide-x4y2-rows`.
-std::string coarsen_variant(const CoarsenShape &shape);
 
 /// What the table says of a form, but for its name and family, and for what a plan of wide accesses
 /// needs of arguments.
@@ -175,10 +156,12 @@ public:
   const std::vector<Detour> &detours() const { return detours_; }
   /// The one that begins at a branch; null: who parts there goes on alone to the end.
   const Detour *detour(std::uint32_t branch) const;
+  /// By instruction, and one past the last: does a branch of a version lead to it?
+  std::vector<bool> targets() const;
 
 private:
   void find_detours();
-  unsigned keeper(bool all, bool row, bool column, unsigned k) const;
+  unsigned keeper(bool row, bool column, unsigned k) const;
 
   const CoarsenForm form_;
   const facts::Meetings &meetings_;

@@ -83,7 +83,7 @@ Coarsening::Lines Coarsening::lines_of(std::uint32_t instruction, unsigned k) co
     lines.text.push_back(move(name_of(reg, k), from, kernel_.registers[reg].type));
   };
   const auto merged = std::find_if(merged_.begin(), merged_.end(), [&](const MergedLoad &one) {
-    return one.load == instruction && one.copy == k;
+    return one.load == Instance{instruction, k};
   });
   if (const WideStore *const store = plan_.store({instruction, k})) {
     std::vector<std::string> values;
@@ -96,8 +96,8 @@ Coarsening::Lines Coarsening::lines_of(std::uint32_t instruction, unsigned k) co
     take(CoarsenNames::wide(part->first, part->second));
     lines.part = part->first;
   } else if (merged != merged_.end() && !sharing_.is_shared(own) && !skew_.around(instruction) &&
-             !skew_.around(merged->from)) {
-    take(name_of(wide_value(module_, kernel_, merged->from), merged->from_copy));
+             !skew_.around(merged->from.instruction)) {
+    take(name_of(wide_value(module_, kernel_, merged->from.instruction), merged->from.copy));
   } else {
     lines.text.push_back(renamed(module_, own, together_[k]));
     lines.text.back().pop_back(); // its semicolon

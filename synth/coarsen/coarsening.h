@@ -3,6 +3,7 @@
 // What writer and proof of a coarsened version both know of a kernel.
 
 #include "grammar/code_writer.h"
+#include "grammar/roles.h"
 #include "synth/calls.h"
 #include "synth/coarsen/copies.h"
 #include "synth/coarsen/rooms.h"
@@ -28,28 +29,21 @@ public:
   /// The registers that are of use at a position: live_before(), and the shared ones that at()
   /// reads. Sorted.
   std::vector<RegisterId> needed(std::uint32_t position) const;
-  /// Of those, the ones that copies do not share and at() does not give.
-  std::vector<RegisterId> kept(std::uint32_t position) const;
-  /// What an instruction computes that may be done again; no_register for others.
+  /// Returns true if one of at() computes a register.
+  bool gives(const std::vector<std::uint32_t> &again, RegisterId reg) const;
+  /// What an instruction of those computes.
   RegisterId result_of(std::uint32_t i) const {
-    const auto own = candidate_of_.find(i);
-    return own == candidate_of_.end() ? no_register : results_[own->second];
+    return written_registers(module_, instruction(i)).front();
   }
 
 private:
-  using Set = std::vector<bool>; ///< of candidates
-  void find_candidates();
-  void find_available();
-  void pass(std::uint32_t i, Set &available) const;
-  Set available_at(std::uint32_t position) const;
+  bool may_be_repeated(std::uint32_t i) const;
+  /// It has run on every way to a position, and would give the same there.
+  bool is_available(std::uint32_t i, std::uint32_t position) const;
 
-  const Liveness &liveness_;
   const std::vector<bool> &shared_;
-  std::vector<std::uint32_t> candidates_;                      ///< instructions
-  std::vector<RegisterId> results_;                            ///< by candidate
-  std::map<std::uint32_t, std::uint32_t> candidate_of_;        ///< by instruction
-  std::map<RegisterId, std::vector<std::uint32_t>> concerned_; ///< candidates that write or read it
-  std::vector<Set> at_begin_;                                  ///< by block
+  std::vector<std::vector<std::uint32_t>> writers_; ///< by register: instructions
+  std::vector<std::vector<std::uint32_t>> before_;  ///< by instruction: those that it may follow
 };
 
 /// What is to be known of a kernel in a form, for whoever writes it and for the proof, which has it
@@ -59,12 +53,12 @@ protected:
   Coarsening(const KernelContext &context, const CoarsenForm &form, WidePlan plan)
       : OfKernel(context), form_(form), copies_(form.total()), sharing_(context, form),
         shared_(sharing_.by_all()), first_(done_first(context, shared_)),
-        recomputation_(context, sharing_.by_some()), plan_(std::move(plan)), skew_(context, form),
-        merged_(merged_loads(context, form)), rooms_(rooms_of(module_, kernel_)),
-        dynamic_(dynamic_rooms_of(module_, kernel_)), calls_(calls_of(context)),
-        passing_(passing_variables(module_, kernel_)), passed_(find_passed()), names_(kernel_),
-        alone_at_once_(can_be_alone_at_once()), instead_(kernel_.instructions.size()),
-        has_own_(kernel_.registers.size(), false) {
+        recomputation_(context, sharing_.by_some()), plan_(std::move(plan)),
+        skew_(skew_of(context, form)), merged_(merged_loads(context, form)),
+        rooms_(rooms_of(module_, kernel_)), dynamic_(dynamic_rooms_of(module_, kernel_)),
+        calls_(calls_of(context)), passing_(passing_variables(module_, kernel_)),
+        passed_(find_passed()), names_(kernel_), alone_at_once_(can_be_alone_at_once()),
+        instead_(kernel_.instructions.size()), has_own_(kernel_.registers.size(), false) {
     if (form.once)
       for (const GridRound &round : rounds_over_grid(context))
         instead_[round.branch] = round.instead;
@@ -115,7 +109,7 @@ protected:
   const std::vector<bool> first_;   ///< by instruction of the kernel
   const Recomputation recomputation_;
   const WidePlan plan_;
-  const Skew skew_;
+  const Skew &skew_;
   const std::vector<MergedLoad> &merged_;
   const std::vector<Room> rooms_;
   const std::vector<Symbol> dynamic_; ///< names of memory whose size the launch says

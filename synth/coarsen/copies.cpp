@@ -22,8 +22,8 @@ constexpr std::uint64_t largest_grid_x = 0x7fffffff, largest_grid = 0xffff, larg
 
 CopyViews::CopyViews(const Module &module, const Function &kernel, const CoarsenForm &form,
                      std::span<const Probe> probes)
-    : emulation_(module, kernel, launch_facts(kernel), probes, LaneGroup::row,
-                 !form.predicates_ends()) {
+    : kernel_(kernel), emulation_(module, kernel, launch_facts(kernel), probes, LaneGroup::row,
+                                  !form.predicates_ends()) {
   if (!emulation_.complete())
     return;
   ExprPool &pool = emulation_.pool();
@@ -33,6 +33,7 @@ CopyViews::CopyViews(const Module &module, const Function &kernel, const Coarsen
   const std::uint64_t most = form.within_block() ? largest_block / form.copies - 1
                              : form.axis == 0    ? largest_grid_x - form.copies
                                                  : largest_grid - form.copies;
+  const char axis = "xyz"[form.axis];
   const Expr first = pool.symbol("first", 32, most);
   const std::uint64_t threads = max_points / form.along_x;
   const Expr thread = pool.symbol("thread along x", 32, threads - 1);
@@ -41,42 +42,45 @@ CopyViews::CopyViews(const Module &module, const Function &kernel, const Coarsen
   thread_ = thread;
   for (unsigned k = 0; k < form.total(); ++k) {
     views_.emplace_back(pool);
-    std::vector<std::pair<Expr, Expr>> view;
-    if (form.copies > 1)
-      view = main_axis(form, form.row_of(k), first);
+    const auto replace = [&](std::string_view what, char along, Expr value) {
+      if (const Expr symbol = special(what, along); symbol->kind == ExprKind::symbol)
+        views_.back().map(symbol, value);
+    };
+    const Expr row = number(form.row_of(k));
+    if (form.within_block())
+      replace("tid", axis, pool.add(pool.mul(first, number(form.copies)), row));
+    else if (form.copies > 1)
+      replace("ctaid", axis, pool.add(first, row));
+    if (form.copies > 1 && form.kind == CoarsenForm::Kind::rows) {
+      replace("ntid", axis, number(1));
+      replace("tid", axis, number(0));
+    }
     if (form.along_x > 1) {
       const Expr width = number(form.along_x);
       const Expr place = number((form.column_of(k) - form.shift) & 0xffffffff);
-      view.emplace_back(special("ctaid", 'x'), pool.add(pool.mul(thread, width), place));
-      view.emplace_back(special("ntid", 'x'), number(1));
-      view.emplace_back(special("tid", 'x'), number(0));
-      view.emplace_back(special("nctaid", 'x'), pool.mul(all, width));
+      replace("ctaid", 'x', pool.add(pool.mul(thread, width), place));
+      replace("ntid", 'x', number(1));
+      replace("tid", 'x', number(0));
+      replace("nctaid", 'x', pool.mul(all, width));
     }
-    for (const auto &[symbol, value] : view)
-      if (symbol->kind == ExprKind::symbol)
-        views_.back().map(symbol, value);
   }
   for (const char *what : {"tid", "ntid", "ctaid", "nctaid"})
-    for (const char axis : {'x', 'y', 'z'})
-      common_.insert(special(what, axis));
-}
-
-std::vector<std::pair<Expr, Expr>> CopyViews::main_axis(const CoarsenForm &form, unsigned row,
-                                                        Expr first) {
-  ExprPool &pool = emulation_.pool();
-  const auto number = [&](std::uint64_t value) { return pool.constant(32, value); };
-  const char name = "xyz"[form.axis];
-  if (form.within_block())
-    return {{special("tid", name), pool.add(pool.mul(first, number(form.copies)), number(row))}};
-  if (form.kind == CoarsenForm::Kind::apart)
-    return {{special("ctaid", name), pool.add(first, number(row))}};
-  return {{special("ctaid", name), pool.add(first, number(row))},
-          {special("ntid", name), number(1)},
-          {special("tid", name), number(0)}};
+    for (const char along : {'x', 'y', 'z'})
+      common_.insert(special(what, along));
 }
 
 Expr CopyViews::special(std::string_view what, char axis) {
   return emulation_.special(fmt::format("%{}.{}", what, axis));
+}
+
+std::optional<ArgumentDivisor> CopyViews::argument(Expr symbol) const {
+  const auto field =
+      symbol->kind == ExprKind::symbol ? emulation_.parameter_field(symbol) : std::nullopt;
+  for (std::uint32_t i = 0; field && i < kernel_.parameters.size(); ++i)
+    if (kernel_.parameters[i].name == field->parameter && field->offset >= 0 &&
+        (field->width == 32 || field->width == 64))
+      return ArgumentDivisor{i, static_cast<std::uint32_t>(field->offset), field->width / 8};
+  return std::nullopt;
 }
 
 Expr CopyViews::common_address(const MemoryAccess &access) {
@@ -95,6 +99,17 @@ Expr CopyViews::common_address(const MemoryAccess &access) {
     same = false;
   });
   return same ? address : nullptr;
+}
+
+std::vector<std::pair<Expr, std::uint64_t>> summands(Expr expr) {
+  if (expr->kind == ExprKind::constant)
+    return {};
+  if (expr->kind != ExprKind::sum)
+    return {{expr, 1}};
+  std::vector<std::pair<Expr, std::uint64_t>> result;
+  for (std::uint32_t i = 0; i < expr->child_count; ++i)
+    result.emplace_back(expr->children[i], expr->coefficients[i]);
+  return result;
 }
 
 } // namespace ptxasw::synth

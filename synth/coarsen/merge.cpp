@@ -12,7 +12,6 @@
 #include "grammar/pragmas.h"
 #include "grammar/roles.h"
 
-#include <fmt/core.h>
 #include <map>
 
 namespace ptxasw::synth {
@@ -20,31 +19,39 @@ namespace {
 
 class Merger : OfKernel {
 public:
-  Merger(const KernelContext &context, const CoarsenForm &form)
-      : OfKernel(context), copies_(form.total()), views_(module_, kernel_, form) {}
+  explicit Merger(const KernelContext &context) : OfKernel(context) {}
 
-  std::vector<MergedLoad> run() {
-    if (!views_.complete())
-      return {};
-    for (const MemoryAccess &access : views_.emulation().trace()) {
-      if (access.block != block_ || access.effect != Effect::load) {
-        block_ = access.block;
-        seen_.clear();
+  std::vector<MergedLoad> run(const CoarsenForm &form) const {
+    std::vector<MergedLoad> merged;
+    CopyViews views(module_, kernel_, form);
+    std::map<std::pair<std::uint32_t, std::string_view>, Instance> holders; // of loaded values
+    BlockId around = no_index;
+    for (const MemoryAccess &access : views.emulation().trace()) {
+      if (access.block != around || access.effect != Effect::load) {
+        around = access.block;
+        holders.clear();
       }
-      if (access.effect == Effect::load)
-        look_at(access);
+      const std::uint32_t load = access.instruction;
+      const RegisterId reg = access.effect == Effect::load ? destination(load) : no_register;
+      const Expr address = reg == no_register ? nullptr : views.common_address(access);
+      for (unsigned k = 0; address && k < form.total(); ++k) {
+        const auto [found, is_new] =
+            holders.try_emplace({views.of(address, k)->id, opcode(load).text}, Instance{load, k});
+        Instance &holder = found->second;
+        const RegisterId held = destination(holder.instruction);
+        // What an earlier load of this register left is gone when its copy loads here.
+        const bool gone = holder.instruction != load && (!keeps(held, holder.instruction, load) ||
+                                                         (held == reg && holder.copy <= k));
+        if (gone || kernel_.registers[held].type != kernel_.registers[reg].type)
+          holder = {load, k};
+        else if (!is_new)
+          merged.push_back({{load, k}, holder});
+      }
     }
-    return std::move(result_);
+    return merged;
   }
 
 private:
-  /// Where a value is.
-  struct Holder {
-    std::uint32_t load = 0;
-    unsigned copy = 0;
-    RegisterId reg = no_register;
-  };
-
   /// The register that a load without a guard writes, alone and all of it; no_register for others.
   RegisterId destination(std::uint32_t load) const {
     const Instruction &one = instruction(load);
@@ -62,41 +69,13 @@ private:
         kept &= other != reg;
     return kept;
   }
-
-  void look_at(const MemoryAccess &access) {
-    const RegisterId reg = destination(access.instruction);
-    const Expr address = reg == no_register ? nullptr : views_.common_address(access);
-    if (!address)
-      return;
-    for (unsigned k = 0; k < copies_; ++k) {
-      const auto key = std::pair(views_.of(address, k)->id, opcode(access.instruction).text);
-      const auto [found, is_new] = seen_.try_emplace(key, Holder{access.instruction, k, reg});
-      Holder &holder = found->second;
-      if (is_new)
-        continue;
-      // What an earlier load of this register left is gone when its copy loads here.
-      const bool gone = holder.load != access.instruction &&
-                        (!keeps(holder.reg, holder.load, access.instruction) ||
-                         (holder.reg == reg && holder.copy <= k));
-      if (gone || kernel_.registers[holder.reg].type != kernel_.registers[reg].type)
-        holder = {access.instruction, k, reg};
-      else
-        result_.push_back({access.instruction, k, holder.load, holder.copy});
-    }
-  }
-
-  const unsigned copies_;
-  CopyViews views_;
-  BlockId block_ = no_index;
-  std::map<std::pair<std::uint32_t, std::string_view>, Holder> seen_;
-  std::vector<MergedLoad> result_;
 };
 
 } // namespace
 
 const std::vector<MergedLoad> &merged_loads(const KernelContext &context, const CoarsenForm &form) {
-  return context.once(fmt::format("{} {}", coarsen_variant({form}), form.shift), [&] {
-    return form.merges() ? Merger(context, form).run() : std::vector<MergedLoad>();
+  return context.once(form.key(), [&] {
+    return form.merges() ? Merger(context).run(form) : std::vector<MergedLoad>();
   });
 }
 

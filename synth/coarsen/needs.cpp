@@ -3,7 +3,6 @@
 // left out one by one, the others weakened as far as it stays the same. What remains is what the
 // table demands of the launch. Likewise for how large indices may be (bounds.cpp).
 
-#include "synth/coarsen/bounds.h"
 #include "synth/coarsen/wide.h"
 
 #include <fmt/core.h>
@@ -82,8 +81,7 @@ unsigned find_shift(const KernelContext &context, unsigned along_x) {
 } // namespace
 
 const BestPlan &best_plan(const KernelContext &context, const CoarsenForm &form) {
-  return context.once(fmt::format("{} {}", coarsen_variant({form}), form.shift),
-                      [&] { return find_best_plan(context, form); });
+  return context.once(form.key(), [&] { return find_best_plan(context, form); });
 }
 
 unsigned wide_shift(const KernelContext &context, unsigned along_x) {

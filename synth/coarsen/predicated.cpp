@@ -115,14 +115,12 @@ void Coarsening::find_predicated() {
   first_stays_ =
       form_.shift > 0 && plan_.tests.empty() &&
       std::all_of(merged_.begin(), merged_.end(),
-                  [&](const MergedLoad &one) {
-                    return inside({one.load, one.copy}) && inside({one.from, one.from_copy});
-                  }) &&
+                  [&](const MergedLoad &one) { return inside(one.load) && inside(one.from); }) &&
       std::all_of(plan_.stores.begin(), plan_.stores.end(),
                   [&](const WideStore &one) { return inside(one.first); }) &&
       std::all_of(plan_.loads.begin(), plan_.loads.end(), [&](const WideLoad &one) {
-        return inside(one.at) && std::all_of(one.parts.begin(), one.parts.end(),
-                                             [&](const auto &part) { return inside(part.first); });
+        return std::all_of(one.parts.begin(), one.parts.end(),
+                           [&](const auto &part) { return inside(part.first); });
       });
 }
 
@@ -158,12 +156,10 @@ std::vector<std::string> Coarsening::predicated_lines(std::uint32_t branch) cons
 bool Coarsening::may_be_repeated(const std::vector<std::uint32_t> &instructions) const {
   std::vector<bool> written(kernel_.registers.size(), false), kept = written;
   for (const std::uint32_t i : instructions) {
-    const Instruction &own = instruction(i);
-    for_each_register(module_, own, [&](RegisterId reg, RegisterUse use) {
-      if (use != RegisterUse::written)
-        kept[reg] = kept[reg] || !written[reg];
+    for_each_register(module_, instruction(i), [&](RegisterId reg, RegisterUse use) {
+      kept[reg] = kept[reg] || (use != RegisterUse::written && !written[reg]);
     });
-    for (const RegisterId reg : written_registers(module_, own))
+    for (const RegisterId reg : written_registers(module_, instruction(i)))
       written[reg] = true;
   }
   for (RegisterId reg = 0; reg < kept.size(); ++reg)

@@ -485,14 +485,13 @@ private:
                   const Known &known) {
     const auto live = recomputation_.needed(theirs);
     const auto again = recomputation_.at(theirs);
-    const auto kept = recomputation_.kept(theirs);
     const auto written =
         written_in(module_, kernel_, reachable_from(module_, kernel_, {theirs}), first_);
     for (unsigned k = 0; k < count; ++k) {
       require(!end.exit, end.position, "a copy is not finished");
       for (const RegisterId reg : live)
         if (!sharing_.by_some()[reg]) // of this copy alone, and computed again if not kept
-          require(!alone_at_once() || std::find(kept.begin(), kept.end(), reg) == kept.end() ||
+          require(!alone_at_once() || recomputation_.gives(again, reg) ||
                       is_taken_over(state, reg, k),
                   end.position, "a copy's register is not taken over");
         else if (own_[reg] == no_register) // another copy may still want it
@@ -595,6 +594,7 @@ proof::Proved prove_coarsen(const KernelContext &kernel, const Function &sibling
     show(form.copies <= max_coarsen_factor && points <= max_along_x && form.total() <= max_copies &&
              std::has_single_bit(points) &&
              (form.wide ? points == 1 || form.copies == 1 || form.axis != 0 : form.copies > 1) &&
+             (form.kind != CoarsenForm::Kind::rows || form.axis != 0) &&
              (!form.skewed || (form.wide && form.copies > 1)),
          "no form that is understood");
     Sibling own = coarsened(kernel, form);

@@ -1,144 +1,110 @@
 // An instruction is available where it has run on every path and nothing has since written what it
-// read or wrote: run again, it gives the same. A forward analysis, with the intersection where
-// flows meet. Only what computes is a candidate, never a load. A copy recomputes what is of use to
-// it and comes, through such instructions alone, from what all copies share and from special
-// registers.
+// read or wrote: run again, it gives the same. So it is if every way back comes to it before it
+// comes to such a write, or to the entry. Only what computes may be run again, never a load. A copy
+// recomputes what is of use to it and comes, through such instructions alone, from what all copies
+// share and from special registers.
 
 #include "synth/coarsen/coarsening.h"
 
 #include "emulator/semantics/effects.h"
+#include "grammar/next.h"
 #include "grammar/roles.h"
 
 #include <algorithm>
 #include <functional>
-#include <optional>
+#include <map>
 
 namespace ptxasw::synth {
 
 Recomputation::Recomputation(const KernelContext &context, const std::vector<bool> &shared)
-    : OfKernel(context), liveness_(context.liveness()), shared_(shared) {
-  find_candidates();
-  find_available();
-}
-
-void Recomputation::find_candidates() {
+    : OfKernel(context), shared_(shared), writers_(kernel_.registers.size()),
+      before_(std::size_t{count()} + 1) {
+  const std::vector<bool> reached = reachable_from(module_, kernel_, {0});
   for (std::uint32_t i = 0; i < count(); ++i) {
-    const Instruction &one = instruction(i);
-    if (!one.well_formed || one.guard != no_register || !is_pure(opcode(i)) ||
-        is_shared(module_, one, shared_))
-      continue;
-    RegisterId result = no_register;
-    bool good = true;
-    for_each_register(module_, one, [&](RegisterId reg, RegisterUse use) {
-      if (use == RegisterUse::read)
-        return;
-      good &= use == RegisterUse::written && result == no_register;
-      result = reg;
-    });
-    for (const RegisterId reg : read_registers(module_, one))
-      good &= reg != result;
-    if (!good || result == no_register)
-      continue;
-    const auto number = static_cast<std::uint32_t>(candidates_.size());
-    candidate_of_.emplace(i, number);
-    candidates_.push_back(i);
-    results_.push_back(result);
-    for_each_register(module_, one,
-                      [&](RegisterId reg, RegisterUse) { concerned_[reg].push_back(number); });
+    for (const RegisterId reg : written_registers(module_, instruction(i)))
+      writers_[reg].push_back(i);
+    if (reached[i])
+      for (const std::uint32_t next : next_after(module_, kernel_, i))
+        before_[next].push_back(i);
   }
 }
 
-void Recomputation::pass(std::uint32_t i, Set &available) const {
-  for (const RegisterId reg : written_registers(module_, instruction(i)))
-    if (const auto found = concerned_.find(reg); found != concerned_.end())
-      for (const std::uint32_t candidate : found->second)
-        available[candidate] = false;
-  if (const auto own = candidate_of_.find(i); own != candidate_of_.end())
-    available[own->second] = true;
+/// Returns true if an instruction only computes one register, of which copies have one each, and
+/// writes all of it, always, and does not read it.
+bool Recomputation::may_be_repeated(std::uint32_t i) const {
+  const Instruction &one = instruction(i);
+  bool good = one.well_formed && one.guard == no_register && is_pure(opcode(i));
+  RegisterId result = no_register;
+  for_each_register(module_, one, [&](RegisterId reg, RegisterUse use) {
+    if (use == RegisterUse::read)
+      return;
+    good &= use == RegisterUse::written && result == no_register && !shared_[reg];
+    result = reg;
+  });
+  for (const RegisterId reg : read_registers(module_, one))
+    good &= reg != result;
+  return good;
 }
 
-void Recomputation::find_available() {
-  const auto &blocks = cfg().blocks();
-  std::vector<std::optional<Set>> at_end(blocks.size()); // nothing: not known yet, all of them
-  at_begin_.assign(blocks.size(), Set(candidates_.size(), false));
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const BlockId block : cfg().reverse_postorder()) {
-      std::optional<Set> begin;
-      if (block == cfg().reverse_postorder().front())
-        begin = Set(candidates_.size(), false);
-      for (const BlockId before : blocks[block].predecessors) {
-        if (!at_end[before])
-          continue;
-        if (!begin)
-          begin = at_end[before];
-        else
-          for (std::size_t i = 0; i < begin->size(); ++i)
-            (*begin)[i] = (*begin)[i] && (*at_end[before])[i];
-      }
-      if (!begin)
-        continue;
-      at_begin_[block] = *begin;
-      for (std::uint32_t i = blocks[block].first; i < blocks[block].end; ++i)
-        pass(i, *begin);
-      if (at_end[block] != begin) {
-        at_end[block] = std::move(begin);
-        changed = true;
-      }
+bool Recomputation::is_available(std::uint32_t i, std::uint32_t position) const {
+  std::vector<bool> ends(count(), false), seen(count(), false);
+  for_each_register(module_, instruction(i), [&](RegisterId reg, RegisterUse) {
+    for (const std::uint32_t writer : writers_[reg])
+      ends[writer] = true;
+  });
+  std::vector<std::uint32_t> open{position};
+  while (!open.empty()) {
+    const std::uint32_t at = open.back();
+    open.pop_back();
+    if (at == 0)
+      return false;
+    for (const std::uint32_t before : before_[at]) {
+      if (before != i && ends[before])
+        return false;
+      if (before != i && !seen[before])
+        open.push_back(before);
+      seen[before] = true;
     }
   }
-}
-
-Recomputation::Set Recomputation::available_at(std::uint32_t position) const {
-  const BlockId around = cfg().block_of(position);
-  Set available = at_begin_[around];
-  for (std::uint32_t i = block(around).first; i < position; ++i)
-    pass(i, available);
-  return available;
+  return !before_[position].empty();
 }
 
 std::vector<std::uint32_t> Recomputation::at(std::uint32_t position) const {
   if (position >= count())
     return {};
-  const Set available = available_at(position);
-  std::map<RegisterId, std::uint32_t> by_result; // one at most: a write ends the others
-  for (std::uint32_t candidate = 0; candidate < candidates_.size(); ++candidate)
-    if (available[candidate])
-      by_result[results_[candidate]] = candidates_[candidate];
   std::map<RegisterId, bool> good;
   std::vector<std::uint32_t> order;
   const std::function<bool(RegisterId)> add = [&](RegisterId reg) {
     if (const auto known = good.find(reg); known != good.end())
       return known->second;
     good[reg] = false;
-    const auto from = by_result.find(reg);
-    if (from == by_result.end())
+    // One at most: a write ends the others.
+    const auto from =
+        std::find_if(writers_[reg].begin(), writers_[reg].end(), [&](std::uint32_t i) {
+          return may_be_repeated(i) && is_available(i, position);
+        });
+    if (from == writers_[reg].end())
       return false;
     bool all = true;
-    for (const RegisterId other : read_registers(module_, instruction(from->second)))
+    for (const RegisterId other : read_registers(module_, instruction(*from)))
       all = all && (shared_[other] || add(other));
     if (all)
-      order.push_back(from->second);
+      order.push_back(*from);
     return good[reg] = all;
   };
-  for (const RegisterId reg : live_before(module_, kernel_, cfg(), liveness_, position))
+  for (const RegisterId reg : live_before(module_, kernel_, cfg(), context_.liveness(), position))
     if (!shared_[reg])
       add(reg);
   return order;
 }
 
-std::vector<RegisterId> Recomputation::kept(std::uint32_t position) const {
-  std::vector<RegisterId> kept = live_before(module_, kernel_, cfg(), liveness_, position);
-  const std::vector<std::uint32_t> again = at(position);
-  std::erase_if(kept, [&](RegisterId reg) {
-    return shared_[reg] || std::any_of(again.begin(), again.end(),
-                                       [&](std::uint32_t i) { return result_of(i) == reg; });
-  });
-  return kept;
+bool Recomputation::gives(const std::vector<std::uint32_t> &again, RegisterId reg) const {
+  return std::any_of(again.begin(), again.end(),
+                     [&](std::uint32_t i) { return result_of(i) == reg; });
 }
 
 std::vector<RegisterId> Recomputation::needed(std::uint32_t position) const {
-  std::vector<RegisterId> all = live_before(module_, kernel_, cfg(), liveness_, position);
+  std::vector<RegisterId> all = live_before(module_, kernel_, cfg(), context_.liveness(), position);
   for (const std::uint32_t i : at(position))
     for (const RegisterId reg : read_registers(module_, instruction(i)))
       if (shared_[reg])

@@ -94,21 +94,20 @@ bool is_dynamic(const Module &module, const Operand &operand) {
          module.symbol(operand).kind == Symbol::Kind::module_variable;
 }
 
-/// Addresses in one space.
+/// What registers hold of addresses in one space.
 class Addresses {
 public:
   Addresses(const Module &module, const Function &kernel, StateSpace space)
-      : module_(module), kernel_(kernel), space_(space),
-        is_address_(kernel.registers.size(), false), is_generic_(is_address_) {
+      : module_(module), kernel_(kernel), space_(space), rules_(rules_of(space)),
+        holds_(kernel.registers.size(), none) {
     for (bool changed = true; changed;) {
       changed = false;
       for (const Instruction &instruction : kernel.instructions)
-        if (const RegisterId made = result(instruction); made != no_register) {
-          if (makes_address(instruction) && !is_address_[made])
-            is_address_[made] = changed = true;
-          if (makes_generic(instruction) && !is_generic_[made])
-            is_generic_[made] = changed = true;
-        }
+        if (const Kind made = made_by(instruction); made != none)
+          if (Kind &holds = holds_[module.operands(instruction)[0].reg]; holds == none) {
+            holds = made;
+            changed = true;
+          }
     }
   }
 
@@ -123,17 +122,17 @@ public:
     const std::size_t place = is_read ? 1 : 0;
     const bool by_generic = space_ == StateSpace::shared && opcode.space == StateSpace::generic &&
                             operands.size() > place &&
-                            concerns(operands.subspan(place, 1), is_generic_);
+                            mentioned(operands.subspan(place, 1)) == generic;
     if (access && (opcode.space == space_ || by_generic)) {
+      const Kind by = by_generic ? generic : address;
       for (std::size_t i = 0; i < operands.size(); ++i)
-        if ((i == place) != concerns_address(operands.subspan(i, 1)) ||
-            (by_generic && i == place) != concerns(operands.subspan(i, 1), is_generic_))
+        if (mentioned(operands.subspan(i, 1)) != (i == place ? by : none))
           return false;
       return operands.size() > place && operands[place].kind == Operand::Kind::address;
     }
-    if (space_ == StateSpace::shared && opcode.text.starts_with("cvta.shared"))
-      return makes_generic(instruction); // what is made of a number could be of any variable
-    return makes_address(instruction) || makes_generic(instruction) || !concerns_address(operands);
+    // What is made generic of a number could be of any variable.
+    const bool of_number = space_ == StateSpace::shared && opcode.text.starts_with("cvta.shared");
+    return made_by(instruction) != none || (mentioned(operands) == none && !of_number);
   }
 
   /// Returns true if an instruction tells `vprintf` where that is what it prints, and nothing else.
@@ -142,119 +141,115 @@ public:
     const CallGroup *const group = calls.of(at);
     const auto operands = module_.operands(instruction);
     return group && group->kind == CallGroup::Kind::print && group->printed == at &&
-           is_generic(operands[1]) && !concerns_address(operands.first(1));
+           kind_of(operands[1]) == generic && mentioned(operands.first(1)) == none;
   }
 
-  /// Returns true if a register of 32 bits may stand in the place of each name of memory whose size
-  /// the launch says.
-  bool has_near_names(const Instruction &instruction) const {
-    const auto operands = module_.operands(instruction);
-    const bool words = !operands.empty() && operands[0].kind == Operand::Kind::reg &&
-                       bit_width(kernel_.registers[operands[0].reg].type) == 32 &&
-                       module_.opcode(instruction).text.ends_with("32");
-    return std::all_of(operands.begin(), operands.end(), [&](const Operand &operand) {
-      return !is_dynamic(module_, operand) || (words && operand.value == 0);
-    });
-  }
-
-private:
-  bool concerns(std::span<const Operand> operands, const std::vector<bool> &registers) const {
-    return any_operand(module_, operands, [&](const Operand &operand) {
-      return operand.kind == Operand::Kind::reg && registers[operand.reg];
-    });
-  }
-
-  bool concerns_address(std::span<const Operand> operands) const {
-    return concerns(operands, is_address_) || concerns(operands, is_generic_) ||
-           any_operand(module_, operands, [&](const Operand &operand) {
-             return variable_in(module_, operand, space_) != nullptr;
-           });
-  }
-
-  bool is_one(const Operand &operand) const {
-    return (is_whole_register(operand) && is_address_[operand.reg]) ||
-           variable_in(module_, operand, space_);
-  }
-
-  RegisterId result(const Instruction &instruction) const {
-    const auto operands = module_.operands(instruction);
-    return !operands.empty() && operands[0].kind == Operand::Kind::reg && operands[0].selector == 0
-               ? operands[0].reg
-               : no_register;
-  }
-
-  bool makes_address(const Instruction &instruction) const {
-    const Opcode &opcode = module_.opcode(instruction);
-    const auto operands = module_.operands(instruction);
-    if (!instruction.well_formed || result(instruction) == no_register)
-      return false;
-    const auto inputs = operands.subspan(1);
-    const auto is_none = [&](std::size_t i) { return !concerns_address(inputs.subspan(i, 1)); };
-    const auto text_is = [&](std::initializer_list<std::string_view> words) {
-      return std::find(words.begin(), words.end(), opcode.text) != words.end();
-    };
-    if (inputs.size() == 1 && opcode.text == fmt::format("cvta.to.{}.u64", to_string(space_)))
-      return is_generic(inputs[0]);
-    if (inputs.size() == 1)
-      return is_one(inputs[0]) && text_is({"mov.u32", "mov.b32", "mov.s32", "mov.u64", "mov.b64",
-                                           "mov.s64", "cvt.u64.u32", "cvt.u32.u64"});
-    if (inputs.size() == 2 && text_is({"add.u32", "add.s32", "add.u64", "add.s64"}))
-      return (is_one(inputs[0]) && is_none(1)) || (is_one(inputs[1]) && is_none(0));
-    if (inputs.size() == 2 && text_is({"sub.u32", "sub.s32", "sub.u64", "sub.s64"}))
-      return is_one(inputs[0]) && is_none(1);
-    if (inputs.size() == 3 &&
-        text_is({"mad.lo.u32", "mad.lo.s32", "mad.lo.u64", "mad.lo.s64", "mad.wide.u32",
-                 "mad.wide.s32", "mad.wide.u16", "mad.wide.s16"}))
-      return is_none(0) && is_none(1) && is_one(inputs[2]);
-    return inputs.size() == 3 && text_is({"selp.b32", "selp.u32", "selp.b64", "selp.u64"}) &&
-           is_one(inputs[0]) && is_one(inputs[1]) && is_none(2);
-  }
-
-  bool is_generic(const Operand &operand) const {
-    return is_whole_register(operand) && is_generic_[operand.reg];
-  }
-
-  /// An address as a generic one, which may become what it was again.
-  bool makes_generic(const Instruction &instruction) const {
-    const std::string_view text = module_.opcode(instruction).text;
-    const auto operands = module_.operands(instruction);
-    if (!instruction.well_formed || result(instruction) == no_register)
-      return false;
-    if (operands.size() == 2)
-      return (text == fmt::format("cvta.{}.u64", to_string(space_)) && is_one(operands[1])) ||
-             ((text == "mov.u64" || text == "mov.b64") && is_generic(operands[1]));
-    return operands.size() == 3 && (text == "add.u64" || text == "add.s64") &&
-           is_generic(operands[1]) && !concerns_address(operands.subspan(2, 1));
-  }
-
-public:
   /// Returns true if all that is ever written to a register that is an address is one.
   bool all_written_are() const {
     bool all = true;
     for (const Instruction &instruction : kernel_.instructions)
       for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
-        all &= use == RegisterUse::read || ((!is_address_[reg] || makes_address(instruction)) &&
-                                            (!is_generic_[reg] || makes_generic(instruction)));
+        all &=
+            use == RegisterUse::read || holds_[reg] == none || made_by(instruction) == holds_[reg];
       });
     return all;
   }
 
 private:
+  enum Kind : std::uint8_t { none, address, generic, several };
+
+  /// What is among operands and their parts.
+  Kind mentioned(std::span<const Operand> operands) const {
+    std::uint8_t found = none;
+    any_operand(module_, operands, [&](const Operand &operand) {
+      if (operand.kind == Operand::Kind::reg)
+        found |= holds_[operand.reg];
+      else if (variable_in(module_, operand, space_))
+        found |= address;
+      return false;
+    });
+    return static_cast<Kind>(found);
+  }
+
+  /// What an operand is as a whole.
+  Kind kind_of(const Operand &operand) const {
+    return is_whole_register(operand) || operand.kind == Operand::Kind::symbol
+               ? mentioned({&operand, 1})
+               : none;
+  }
+
+  /// What an instruction gives its one result.
+  Kind made_by(const Instruction &instruction) const {
+    const auto operands = module_.operands(instruction);
+    if (!instruction.well_formed || operands.size() < 2 || operands[0].kind != Operand::Kind::reg ||
+        operands[0].selector != 0)
+      return none;
+    const auto inputs = operands.subspan(1);
+    const auto is_so = [&](const Operand &operand, Kind kind) {
+      return (kind == none ? mentioned({&operand, 1}) : kind_of(operand)) == kind;
+    };
+    const std::string word = fmt::format(" {} ", module_.opcode(instruction).text);
+    const auto rule = std::find_if(rules_.begin(), rules_.end(), [&](const Rule &one) {
+      return one.opcodes.find(word) != std::string::npos &&
+             std::equal(inputs.begin(), inputs.end(), one.from.begin(), one.from.end(), is_so);
+    });
+    return rule == rules_.end() ? none : rule->made;
+  }
+
+  /// Who makes what of which operands.
+  struct Rule {
+    Kind made = none;
+    std::vector<Kind> from;
+    std::string opcodes; ///< with blanks around each
+  };
+  static std::vector<Rule> rules_of(StateSpace space) {
+    const std::string adds = " add.u32 add.s32 add.u64 add.s64 ";
+    return {
+        {address, {address}, " mov.u32 mov.b32 mov.s32 mov.u64 mov.b64 mov.s64 "},
+        {address, {address}, " cvt.u64.u32 cvt.u32.u64 "},
+        {address, {address, none}, adds + "sub.u32 sub.s32 sub.u64 sub.s64 "},
+        {address, {none, address}, adds},
+        {address, {none, none, address}, " mad.lo.u32 mad.lo.s32 mad.lo.u64 mad.lo.s64 "},
+        {address, {none, none, address}, " mad.wide.u32 mad.wide.s32 mad.wide.u16 mad.wide.s16 "},
+        {address, {address, address, none}, " selp.b32 selp.u32 selp.b64 selp.u64 "},
+        {generic, {address}, fmt::format(" cvta.{}.u64 ", to_string(space))},
+        {generic, {generic}, " mov.u64 mov.b64 "},
+        {generic, {generic, none}, " add.u64 add.s64 "},
+        {address, {generic}, fmt::format(" cvta.to.{}.u64 ", to_string(space))},
+    };
+  }
+
   const Module &module_;
   const Function &kernel_;
   const StateSpace space_;
-  std::vector<bool> is_address_;
-  std::vector<bool> is_generic_; ///< addresses as generic ones
+  const std::vector<Rule> rules_;
+  std::vector<Kind> holds_; ///< by register
 };
 
-/// Calls `visit` with each operand of the kernel, and with those that are parts of others.
-void for_each_operand(const Module &module, const Function &kernel,
-                      const std::function<void(const Operand &)> &visit) {
+/// Returns true if a register of 32 bits may stand in the place of each name of memory whose size
+/// the launch says.
+bool has_near_names(const Module &module, const Function &kernel, const Instruction &instruction) {
+  const auto operands = module.operands(instruction);
+  const bool words = !operands.empty() && operands[0].kind == Operand::Kind::reg &&
+                     bit_width(kernel.registers[operands[0].reg].type) == 32 &&
+                     module.opcode(instruction).text.ends_with("32");
+  return std::all_of(operands.begin(), operands.end(), [&](const Operand &operand) {
+    return !is_dynamic(module, operand) || (words && operand.value == 0);
+  });
+}
+
+/// Names that a kernel mentions of which something is so, in the order in which it does.
+std::vector<Symbol> mentioned_names(const Module &module, const Function &kernel,
+                                    const std::function<bool(const Operand &)> &is_so) {
+  std::vector<Symbol> names;
   for (const Instruction &instruction : kernel.instructions)
     any_operand(module, module.operands(instruction), [&](const Operand &operand) {
-      visit(operand);
+      if (is_so(operand) &&
+          std::find(names.begin(), names.end(), module.symbol(operand)) == names.end())
+        names.push_back(module.symbol(operand));
       return false;
     });
+  return names;
 }
 
 /// Returns true if `wmma` may load or store a matrix in shared memory.
@@ -282,30 +277,23 @@ bool lie_alike(const Module &module, const Function &kernel, unsigned alignment)
 } // namespace
 
 std::vector<Room> rooms_of(const Module &module, const Function &kernel) {
+  const auto has_size = [&](const Operand &operand) {
+    return (variable_in(module, operand, StateSpace::shared) ||
+            variable_in(module, operand, StateSpace::local)) &&
+           !is_dynamic(module, operand);
+  };
   std::vector<Room> rooms;
-  for_each_operand(module, kernel, [&](const Operand &operand) {
-    const Variable *variable = variable_in(module, operand, StateSpace::shared);
-    if (!variable)
-      variable = variable_in(module, operand, StateSpace::local);
-    if (!variable || is_dynamic(module, operand))
-      return;
-    const Symbol &symbol = module.symbol(operand);
-    if (std::none_of(rooms.begin(), rooms.end(),
-                     [&](const Room &room) { return room.symbol == symbol; }))
-      rooms.push_back({symbol, variable->space, variable->size(),
-                       std::max(asked_alignment(*variable), widest_access)});
-  });
+  for (const Symbol &name : mentioned_names(module, kernel, has_size)) {
+    const Variable &variable = *module.variable(name);
+    rooms.push_back({name, variable.space, variable.size(),
+                     std::max(asked_alignment(variable), widest_access)});
+  }
   return rooms;
 }
 
 std::vector<Symbol> dynamic_rooms_of(const Module &module, const Function &kernel) {
-  std::vector<Symbol> rooms;
-  for_each_operand(module, kernel, [&](const Operand &operand) {
-    if (is_dynamic(module, operand) &&
-        std::find(rooms.begin(), rooms.end(), module.symbol(operand)) == rooms.end())
-      rooms.push_back(module.symbol(operand));
-  });
-  return rooms;
+  return mentioned_names(module, kernel,
+                         [&](const Operand &operand) { return is_dynamic(module, operand); });
 }
 
 bool has_rooms(const std::vector<Room> &rooms, StateSpace space) {
@@ -340,34 +328,35 @@ std::vector<Refusal> rooms_obstacles(const Module &module, const Function &kerne
       add_kind(all, unsized);
   }
   const std::vector<Symbol> dynamic = dynamic_rooms_of(module, kernel);
-  for (const Symbol &room : dynamic) {
-    const Variable &variable = *module.variable(room);
-    if (asked_alignment(variable) > dynamic_part)
+  for (const Symbol &room : dynamic)
+    if (asked_alignment(*module.variable(room)) > dynamic_part)
       add_kind(all, unsized);
-  }
   // `%dynamic_smem_size` is of PTX 4.1.
   if (!dynamic.empty() && std::pair(module.version_major, module.version_minor) < std::pair(4u, 1u))
     add_kind(all, unsized);
-  const Addresses addresses(module, kernel, StateSpace::shared),
+  const Addresses shared(module, kernel, StateSpace::shared),
       local(module, kernel, StateSpace::local);
-  for (const Instruction &instruction : kernel.instructions) {
-    const Opcode &opcode = module.opcode(instruction);
-    if (opcode.has(Modifier::shared_cluster) || !addresses.is_good(instruction))
-      add_kind(all,
-               (opcode.has(Modifier::shared_cluster) ? of_others : no_place).at(instruction.line));
-  }
-  const bool keeps_matrices = lie_alike(module, kernel, matrix_alignment);
-  for (const Instruction &instruction : kernel.instructions)
-    if (!keeps_matrices && may_move_matrix(module.opcode(instruction)))
-      add_kind(all, matrix.at(instruction.line));
-  for (const Instruction &instruction : kernel.instructions)
-    if (!addresses.has_near_names(instruction))
-      add_kind(all, far.at(instruction.line));
-  if (!addresses.all_written_are())
+  const auto add_of_each = [&](const auto &obstacle_of) {
+    for (const Instruction &instruction : kernel.instructions)
+      if (const Refusal *const obstacle = obstacle_of(instruction))
+        add_kind(all, obstacle->at(instruction.line));
+  };
+  add_of_each([&](const Instruction &one) {
+    return module.opcode(one).has(Modifier::shared_cluster) ? &of_others
+           : shared.is_good(one)                            ? nullptr
+                                                            : &no_place;
+  });
+  if (!lie_alike(module, kernel, matrix_alignment))
+    add_of_each([&](const Instruction &one) {
+      return may_move_matrix(module.opcode(one)) ? &matrix : nullptr;
+    });
+  add_of_each(
+      [&](const Instruction &one) { return has_near_names(module, kernel, one) ? nullptr : &far; });
+  if (!shared.all_written_are())
     add_kind(all, no_place);
-  for (const Instruction &instruction : kernel.instructions)
-    if (!local.is_good(instruction) && !local.is_printed(instruction, calls))
-      add_kind(all, no_local_place.at(instruction.line));
+  add_of_each([&](const Instruction &one) {
+    return local.is_good(one) || local.is_printed(one, calls) ? nullptr : &no_local_place;
+  });
   if (!local.all_written_are())
     add_kind(all, no_local_place);
   return all;

@@ -42,7 +42,7 @@
 // are looked at again. No instruction's result goes into itself on the way, so the values depend on
 // nothing but what is constant for the thread, in whatever loops the instructions stand.
 
-#include "synth/coarsen/coarsen.h"
+#include "synth/coarsen/copies.h"
 
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
@@ -66,18 +66,6 @@ struct Axis {
   std::vector<Expr> bounded;    ///< what is at most as much as there are threads along it
   Expr another_round = nullptr; ///< x of another round, less h; of 64 bits
 };
-
-/// The summands of an expression but for its number, with their factors, which have a sign.
-std::vector<std::pair<Expr, std::int64_t>> summands(Expr expr) {
-  if (expr->kind == ExprKind::constant)
-    return {};
-  if (expr->kind != ExprKind::sum)
-    return {{expr, 1}};
-  std::vector<std::pair<Expr, std::int64_t>> result;
-  for (std::uint32_t i = 0; i < expr->child_count; ++i)
-    result.emplace_back(expr->children[i], as_signed(expr->coefficients[i], expr->width));
-  return result;
-}
 
 /// The number that is added in an expression.
 std::int64_t added_in(Expr expr) {
@@ -117,7 +105,7 @@ public:
         if (mentions_[reg].empty() || mentions_[reg].back() != i)
           mentions_[reg].push_back(i);
         if (use != RegisterUse::read)
-          writers_[reg].push_back({i, use == RegisterUse::written});
+          writers_[reg].try_emplace(i, true).first->second &= use == RegisterUse::written;
       });
   }
 
@@ -152,45 +140,43 @@ private:
   /// Where a thread goes on from a branch, whatever it says, as what decides about another round
   /// has one outcome.
   struct Decided {
-    std::uint32_t instead = 0; ///< where it goes on
-    std::uint32_t test = 0;    ///< the branch that decides
-    bool stays = true;         ///< that branch leads to another round, or away from it
-    std::uint32_t head = 0;    ///< where another round begins, if its test is there
-    bool at_head = false;
+    std::uint32_t instead = 0;              ///< where it goes on
+    std::uint32_t test = 0;                 ///< the branch that decides
+    bool stays = true;                      ///< that branch leads to another round, or away from it
+    std::optional<std::uint32_t> head = {}; ///< where another round begins, if its test is there
   };
 
-  bool is_branch(std::uint32_t i, bool guarded) const {
-    return i < count() && opcode(i).op == Op::bra && instruction(i).well_formed &&
-           (instruction(i).guard != no_register) == guarded;
-  }
-  std::uint32_t target(std::uint32_t i) const {
-    return *branch_target(module_, kernel_, instruction(i));
+  /// Where a branch leads that has a guard, or has none; nothing for what is no such branch.
+  std::optional<std::uint32_t> way(std::uint32_t i, bool guarded) const {
+    return i < count() && (instruction(i).guard != no_register) == guarded
+               ? branch_target(module_, kernel_, instruction(i))
+               : std::nullopt;
   }
 
   /// A test at a loop's foot: a branch back, or around one.
   std::optional<Decided> foot(std::uint32_t i) const {
-    if (!is_branch(i, true))
-      return std::nullopt;
-    if (target(i) <= i)
+    const auto target = way(i, true), behind = way(i + 1, false);
+    if (target && *target <= i)
       return Decided{i + 1, i, true};
-    const bool around = is_branch(i + 1, false) && target(i + 1) <= i;
-    return around ? std::optional(Decided{target(i), i, false}) : std::nullopt;
+    return target && behind && *behind <= i ? std::optional(Decided{*target, i, false})
+                                            : std::nullopt;
   }
 
   /// A branch back to where a test is, which leads out of the loop, or around a branch that does.
   std::optional<Decided> head(std::uint32_t i) const {
-    if (!is_branch(i, false) || target(i) > i || meetings_of(context_).any())
+    const auto begin = way(i, false);
+    if (!begin || *begin > i || meetings_of(context_).any())
       return std::nullopt;
-    const std::uint32_t begin = target(i);
-    std::uint32_t test = begin;
+    std::uint32_t test = *begin;
     while (test < i && !is_way(opcode(test)))
       ++test;
-    if (!is_branch(test, true) || !is_repeatable(begin, test))
+    const auto target = way(test, true), behind = way(test + 1, false);
+    if (!target || !is_repeatable(*begin, test))
       return std::nullopt;
-    if (target(test) > i)
-      return Decided{target(test), test, false, begin, true};
-    const bool around = is_branch(test + 1, false) && target(test + 1) > i;
-    return around ? std::optional(Decided{test + 1, test, true, begin, true}) : std::nullopt;
+    if (*target > i)
+      return Decided{*target, test, false, begin};
+    return behind && *behind > i ? std::optional(Decided{test + 1, test, true, begin})
+                                 : std::nullopt;
   }
 
   /// Returns true if nobody can tell whether a thread runs the instructions from `begin` to a test
@@ -221,7 +207,9 @@ private:
   }
 
   void find_before() {
-    before_.assign(count() + 1, {});
+    before_.assign(2 * (std::size_t{count()} + 1), {});
+    for (std::uint32_t place = again() + 1; place < before_.size(); ++place)
+      before_[place] = {place - 1};
     for (std::uint32_t i = 0; i < count(); ++i)
       if (decided_[i])
         before_[decided_[i]->instead].push_back(i);
@@ -240,17 +228,8 @@ private:
   /// The one instruction that writes a register and whose result gets to a place, as a place;
   /// nothing if there are several, if it may not write, or if the register may have nothing there.
   std::optional<std::uint32_t> source(RegisterId reg, std::uint32_t place) const {
-    while (place >= again()) {
-      if (place == again() + head_) {
-        place = back_;
-        break;
-      }
-      const auto wrote = written_by(reg, instruction_at(--place));
-      if (wrote)
-        return *wrote ? std::optional(place) : std::nullopt;
-    }
     std::optional<std::uint32_t> result;
-    std::vector<bool> seen(count() + 1, false);
+    std::vector<bool> seen(before_.size(), false);
     std::vector<std::uint32_t> open{place};
     while (!open.empty()) {
       const std::uint32_t at = open.back();
@@ -258,7 +237,7 @@ private:
       if (at == 0) // the entry, which may be a loop's head, too
         return std::nullopt;
       for (const std::uint32_t i : before_[at]) {
-        if (const auto wrote = written_by(reg, i)) {
+        if (const auto wrote = written_by(reg, instruction_at(i))) {
           if (!*wrote || (result && *result != i))
             return std::nullopt;
           result = i;
@@ -273,11 +252,8 @@ private:
 
   /// Nothing if an instruction does not write a register, or whether it surely writes all of it.
   std::optional<bool> written_by(RegisterId reg, std::uint32_t i) const {
-    std::optional<bool> surely;
-    for (const Writer &writer : writers_[reg])
-      if (writer.at == i)
-        surely = surely.value_or(true) && writer.surely;
-    return surely;
+    const auto found = writers_[reg].find(i);
+    return found == writers_[reg].end() ? std::nullopt : std::optional(found->second);
   }
 
   /// What an operand of so many bits holds at a place; null: that is not known.
@@ -353,7 +329,7 @@ private:
     bool of_parameter = false, of_threads = false;
     for (const auto &summand : summands(sum)) {
       const Expr factor = summand.first; // clang 14 captures no binding
-      const std::int64_t count = summand.second;
+      const std::int64_t count = as_signed(summand.second, sum->width);
       const auto axis = std::find_if(axes_.begin(), axes_.end(), [&](const Axis &one) {
         return std::find(one.bounded.begin(), one.bounded.end(), factor) != one.bounded.end();
       });
@@ -412,9 +388,9 @@ private:
 
   /// What a launch needs so that a branch goes one way.
   std::optional<ArgumentCover> need_of(std::uint32_t branch, const Decided &decided) {
-    head_ = decided.head;
-    back_ = branch;
-    const std::uint32_t place = decided.at_head ? again() + decided.test : decided.test;
+    if (decided.head)
+      before_[again() + *decided.head] = {branch};
+    const std::uint32_t place = decided.head ? again() + decided.test : decided.test;
     const RegisterId guard = instruction(decided.test).guard;
     const auto from = source(guard, place);
     if (!from)
@@ -425,28 +401,21 @@ private:
         !is_whole_register(all[0]) || all[0].reg != guard)
       return std::nullopt;
     // x < n, x <= n, or the like the other way round; another round if it holds, or unless it does.
-    struct Way {
-      std::string_view name;
-      bool negated, swapped, equal;
-    };
-    constexpr Way ways[] = {{"lt", false, false, false}, {"le", false, false, true},
-                            {"gt", false, true, false},  {"ge", false, true, true},
-                            {"ge", true, false, false},  {"gt", true, false, true},
-                            {"le", true, true, false},   {"lt", true, true, true}};
+    constexpr std::string_view comparisons = "lt. le. gt. ge. ", types = "s32 u32 s64 u64 ";
+    const std::string_view text = opcode(i).text;
+    if (text.size() != 11 || !text.starts_with("setp.") ||
+        comparisons.find(text.substr(5, 3)) % 4 != 0 || types.find(text.substr(8)) % 4 != 0)
+      return std::nullopt;
     const bool negated = instruction(decided.test).guard_negated == decided.stays;
-    for (const Way &way : ways)
-      for (const char *type : {"s32", "u32", "s64", "u64"})
-        if (opcode(i).text == fmt::format("setp.{}.{}", way.name, type) && negated == way.negated) {
-          const unsigned bits = type[1] == '3' ? 32 : 64;
-          extended_axes_.clear();
-          extended_parameters_.clear();
-          least_ = 0;
-          steps_ = 0;
-          const Expr x = value(all[way.swapped ? 2 : 1], *from, bits);
-          const Expr n = value(all[way.swapped ? 1 : 2], *from, bits);
-          return x && n ? need_of(x, n, way.equal) : std::nullopt;
-        }
-    return std::nullopt;
+    const bool is_less = (text[5] == 'l') != negated, or_equal = (text[6] == 'e') != negated;
+    const unsigned bits = text[9] == '3' ? 32 : 64;
+    extended_axes_.clear();
+    extended_parameters_.clear();
+    least_ = 0;
+    steps_ = 0;
+    const Expr x = value(all[is_less ? 1 : 2], *from, bits);
+    const Expr n = value(all[is_less ? 2 : 1], *from, bits);
+    return x && n ? need_of(x, n, or_equal) : std::nullopt;
   }
 
   std::optional<ArgumentCover> need_of(Expr x, Expr n, bool equal) {
@@ -470,23 +439,19 @@ private:
     return std::nullopt;
   }
 
-  struct Writer {
-    std::uint32_t at = 0;
-    bool surely = false; ///< all of the register, and always
-  };
   ExprPool pool_;
   std::map<std::string, Expr, std::less<>> specials_; ///< by name
   std::vector<Axis> axes_;                            ///< x, y, z
   const LineEvaluator evaluate_;
   std::map<std::array<std::uint32_t, 3>, Expr> read_; ///< parameters by number, offset and bytes
   std::map<Expr, ArgumentCover> parameters_; ///< the same of 64 bits: what a launch is asked about
-  std::vector<std::optional<Decided>> decided_;      ///< by instruction
-  const std::vector<bool> targets_;                  ///< branch_targets()
-  std::vector<std::vector<Writer>> writers_;         ///< by register
+  std::vector<std::optional<Decided>> decided_; ///< by instruction
+  const std::vector<bool> targets_;             ///< branch_targets()
+  /// By register: its writers, and do they write all of it, always?
+  std::vector<std::map<std::uint32_t, bool>> writers_;
   std::vector<std::vector<std::uint32_t>> mentions_; ///< by register: instructions, in order
-  std::vector<std::vector<std::uint32_t>> before_;   ///< by instruction: those that it may follow
+  std::vector<std::vector<std::uint32_t>> before_;   ///< by place: those that it may follow
   std::vector<std::uint32_t> way_;                   ///< places whose results are being found
-  std::uint32_t head_ = 0, back_ = 0; ///< of what is looked at, if its test is at the head
   // What has been taken for granted of what is looked at: axes and parameters about which the
   // launch must be asked, and the least that the parameter may be.
   std::set<std::uint32_t> extended_axes_;

@@ -20,7 +20,7 @@
 // That columns of row 0 lie beside each other is another question, asked in the same way
 // (wide.cpp).
 
-#include "synth/coarsen/row_steps.h"
+#include "synth/coarsen/copies.h"
 
 #include <algorithm>
 
@@ -29,34 +29,14 @@ namespace {
 
 constexpr std::uint64_t largest_coefficient = 65536;
 
-/// An extension from 32 to 64 bits in a sum, and its coefficient.
-struct Extended {
-  Expr extension = nullptr;
-  std::uint64_t coefficient = 1;
-  bool operator==(const Extended &) const = default;
-};
-
-std::vector<Extended> extensions_in(Expr address) {
-  std::vector<Extended> all;
-  const auto add = [&](Expr one, std::uint64_t coefficient) {
-    if ((one->kind == ExprKind::sext || one->kind == ExprKind::zext) && one->width == 64 &&
-        one->children[0]->width == 32)
-      all.push_back({one, coefficient});
-  };
-  if (address->kind == ExprKind::sum)
-    for (std::uint32_t i = 0; i < address->child_count; ++i)
-      add(address->children[i], address->coefficients[i]);
-  else
-    add(address, 1);
-  return all;
-}
-
-/// The one that `other` has not.
-std::optional<Extended> only_in(const std::vector<Extended> &all,
-                                const std::vector<Extended> &other) {
-  std::optional<Extended> found;
-  for (const Extended &one : all) {
-    if (std::find(other.begin(), other.end(), one) != other.end())
+/// The one extension from 32 to 64 bits in a sum, with its coefficient, that another sum has not.
+std::optional<std::pair<Expr, std::uint64_t>> only_in(Expr address, Expr other) {
+  const auto others = summands(other);
+  std::optional<std::pair<Expr, std::uint64_t>> found;
+  for (const auto &one : summands(address)) {
+    if ((one.first->kind != ExprKind::sext && one.first->kind != ExprKind::zext) ||
+        one.first->width != 64 || one.first->children[0]->width != 32 ||
+        std::find(others.begin(), others.end(), one) != others.end())
       continue;
     if (found)
       return std::nullopt;
@@ -72,42 +52,33 @@ std::optional<SteppedAddress> stepped_address(CopyViews &views, const CoarsenFor
   ExprPool &pool = views.emulation().pool();
   SteppedAddress found;
   found.of.resize(form.total());
-  Expr step = nullptr;
   for (unsigned column = 0; column < form.along_x; ++column) {
     const Expr first = views.of(address, column), next = views.of(address, form.along_x + column);
-    const auto in_first = extensions_in(first), in_next = extensions_in(next);
-    const auto own = only_in(in_first, in_next), others = only_in(in_next, in_first);
-    if (!own || !others || own->extension->kind != others->extension->kind ||
-        own->coefficient != others->coefficient || own->coefficient == 0 ||
-        own->coefficient > largest_coefficient)
+    const auto own = only_in(first, next), others = only_in(next, first);
+    if (!own || !others || own->first->kind != others->first->kind ||
+        own->second != others->second || own->second == 0 || own->second > largest_coefficient)
       return std::nullopt;
-    const Expr number = own->extension->children[0];
-    const Expr by = pool.sub(others->extension->children[0], number);
-    const bool is_signed = own->extension->kind == ExprKind::sext;
-    if (step &&
-        (by != step || own->coefficient != found.by.coefficient || is_signed != found.by.is_signed))
+    const Expr number = own->first->children[0];
+    RowStep by{own->second, own->first->kind == ExprKind::sext,
+               pool.sub(others->first->children[0], number), found.by.numbers};
+    if (column > 0 && by != found.by)
       return std::nullopt;
-    step = by;
-    found.by.coefficient = own->coefficient;
-    found.by.is_signed = is_signed;
-    found.by.numbers.push_back(number->id);
-    found.numbers.push_back(number);
+    by.numbers.push_back(number);
     const auto extended = [&](Expr value) {
-      return is_signed ? pool.sext(value, 64) : pool.zext(value, 64);
+      return by.is_signed ? pool.sext(value, 64) : pool.zext(value, 64);
     };
-    const Expr coefficient = pool.constant(64, own->coefficient);
-    found.bytes = pool.mul(coefficient, extended(by));
-    const Expr without = pool.sub(first, pool.mul(coefficient, own->extension));
+    const Expr coefficient = pool.constant(64, by.coefficient);
+    const Expr bytes = pool.mul(coefficient, extended(by.step)); // from a row to the next one
+    const Expr without = pool.sub(first, pool.mul(coefficient, own->first));
     for (unsigned row = 0; row < form.copies; ++row) {
-      const Expr there = pool.add(number, pool.mul(pool.constant(32, row), by));
+      const Expr there = pool.add(number, pool.mul(pool.constant(32, row), by.step));
       const unsigned k = row * form.along_x + column;
       if (views.of(address, k) != pool.add(without, pool.mul(coefficient, extended(there))))
         return std::nullopt;
-      found.of[k] = pool.add(first, pool.mul(pool.constant(64, row), found.bytes));
+      found.of[k] = pool.add(first, pool.mul(pool.constant(64, row), bytes));
     }
+    found.by = std::move(by);
   }
-  found.by.step = step->id;
-  found.step = step;
   return found;
 }
 

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <set>
 #include <span>
+#include <utility>
 
 namespace ptxasw::synth {
 namespace {
@@ -37,10 +38,10 @@ bool mentions_room(const Module &module, std::span<const Operand> operands) {
 /// these, by RegisterId, and so nothing that is computed from them; empty: all may.
 std::vector<bool> shared_registers(const Module &module, const Function &kernel,
                                    const std::vector<std::string> &indices,
-                                   const std::vector<bool> &never = {}) {
-  std::vector<bool> shared(kernel.registers.size(), true);
-  for (std::size_t reg = 0; reg < never.size(); ++reg)
-    shared[reg] = !never[reg];
+                                   std::vector<bool> never = {}) {
+  never.resize(kernel.registers.size(), false);
+  std::vector<bool> shared = std::move(never);
+  shared.flip();
   for (bool changed = true; changed;) {
     changed = false;
     for (const Instruction &instruction : kernel.instructions) {
@@ -78,26 +79,26 @@ bool is_of_thread(const Module &module, const Instruction &instruction) {
 
 Sharing::Sharing(const KernelContext &context, const CoarsenForm &form)
     : OfKernel(context), form_(form), meetings_(meetings_of(context)),
-      by_all_(shared_registers(module_, kernel_, form.indices())), by_row_(by_all_),
-      by_column_(by_all_), by_some_(by_all_) {
+      by_all_(shared_registers(module_, kernel_, form.indices())) {
   if (form.kind == CoarsenForm::Kind::apart && form.along_x == 1)
     find_detours();
-  if (form.copies == 1 || form.along_x == 1)
-    return;
-  const std::vector<std::string> indices = form.indices();
-  by_row_ = shared_registers(module_, kernel_, {indices.back()});
-  by_column_ = shared_registers(module_, kernel_, {indices.front()});
+  by_row_ = by_column_ = by_all_;
+  if (form.copies > 1 && form.along_x > 1) {
+    by_row_ = shared_registers(module_, kernel_, {form.indices().back()});
+    by_column_ = shared_registers(module_, kernel_, {form.indices().front()});
+  }
+  by_some_ = by_row_;
   for (std::size_t reg = 0; reg < by_some_.size(); ++reg)
-    by_some_[reg] = by_all_[reg] || by_row_[reg] || by_column_[reg];
+    by_some_[reg] = by_row_[reg] || by_column_[reg];
 }
 
-unsigned Sharing::keeper(bool all, bool row, bool column, unsigned k) const {
-  const unsigned first_of_row = form_.row_of(k) * form_.along_x;
-  return all || (row && column) ? 0 : row ? first_of_row : column ? form_.column_of(k) : k;
+// What is the same in all is so in rows and in columns.
+unsigned Sharing::keeper(bool row, bool column, unsigned k) const {
+  return (row ? 0 : form_.column_of(k)) + (column ? 0 : form_.row_of(k) * form_.along_x);
 }
 
 unsigned Sharing::keeper(RegisterId reg, unsigned k) const {
-  return keeper(by_all_[reg], by_row_[reg], by_column_[reg], k);
+  return keeper(by_row_[reg], by_column_[reg], k);
 }
 
 void Sharing::find_detours() {
@@ -125,7 +126,6 @@ void Sharing::find_detours() {
   }
   std::sort(detours_.begin(), detours_.end(),
             [](const Detour &a, const Detour &b) { return a.branch < b.branch; });
-  by_row_ = by_column_ = by_some_ = by_all_;
 }
 
 const Detour *Sharing::detour(std::uint32_t branch) const {
@@ -134,14 +134,24 @@ const Detour *Sharing::detour(std::uint32_t branch) const {
   return found == detours_.end() ? nullptr : &*found;
 }
 
+std::vector<bool> Sharing::targets() const {
+  std::vector<bool> result = branch_targets(module_, kernel_);
+  for (const Detour &detour : detours_)
+    result[detour.end] = true;
+  if (form_.once)
+    for (const GridRound &round : rounds_over_grid(context_))
+      result[round.instead] = result[round.instead] || round.instead != round.branch + 1;
+  return result;
+}
+
 unsigned Sharing::keeper(const Instruction &one, unsigned k) const {
   const Op op = module_.opcode(one).op;
   const auto at = static_cast<std::uint32_t>(&one - kernel_.instructions.data());
   if (facts::is_barrier_of_all(module_, one) || is_of_thread(module_, one) ||
       ((op == Op::bar || op == Op::barrier) && meetings_.in_warp(at)))
     return 0;
-  return keeper(synth::is_shared(module_, one, by_all_), synth::is_shared(module_, one, by_row_),
-                synth::is_shared(module_, one, by_column_), k);
+  return keeper(synth::is_shared(module_, one, by_row_), synth::is_shared(module_, one, by_column_),
+                k);
 }
 
 bool Sharing::is_shared(const Instruction &one) const {

@@ -9,7 +9,6 @@
 #include "grammar/roles.h"
 
 #include <algorithm>
-#include <fmt/core.h>
 #include <numeric>
 #include <tuple>
 
@@ -19,54 +18,37 @@ namespace {
 /// How many rows go on before one stores (skew.h).
 constexpr std::int64_t rows_before_stores = 2;
 
-/// Returns true if two loads have one address in neighbouring rows of copies.
-bool is_next_row(const std::vector<std::uint32_t> &one, const std::vector<std::uint32_t> &other,
-                 unsigned along_x) {
-  return one[0] == other[along_x];
-}
-
 } // namespace
-
-Skew::Loads Skew::find_loads(const KernelContext &context, const CoarsenForm &form) {
-  Loads found;
-  CopyViews views(context.module, context.kernel, form);
-  if (!views.complete())
-    return found;
-  for (const MemoryAccess &access : views.emulation().trace()) {
-    const Expr address = access.effect == Effect::load ? views.common_address(access) : nullptr;
-    if (!address)
-      continue;
-    Load load;
-    for (unsigned k = 0; k < form.total(); ++k)
-      load.plain.push_back(views.of(address, k)->id);
-    if (const auto stepped = stepped_address(views, form, address)) {
-      load.by = stepped->by;
-      for (const Expr one : stepped->of)
-        load.stepped.push_back(one->id);
-    }
-    found[access.instruction] = std::move(load);
-  }
-  return found;
-}
-
-const Skew::Loads &Skew::loads() const {
-  return context_.once(fmt::format("{} {}", coarsen_variant({form_}), form_.shift),
-                       [&] { return find_loads(context_, form_); });
-}
 
 Skew::Skew(const KernelContext &context, const CoarsenForm &form)
     : OfKernel(context), form_(form), sharing_(context, form),
       first_(done_first(context, sharing_.by_all())), calls_(calls_of(context)) {
   if (!form.skewed)
     return;
-  const std::vector<bool> border = borders();
+  // Where all copies must be together: where a jump leads, and at a pragma.
+  std::vector<bool> border = sharing_.targets();
+  for (const Pragma &pragma : kernel_.pragmas)
+    border[pragma.position] = true;
+  CopyViews views(module_, kernel_, form);
+  Loads loads;
+  for (const MemoryAccess &access : views.emulation().trace()) {
+    const Expr address = access.effect == Effect::load ? views.common_address(access) : nullptr;
+    Load load;
+    for (unsigned k = 0; address && k < form.total(); ++k)
+      load.plain.push_back(views.of(address, k));
+    if (address) {
+      load.stepped = stepped_address(views, form, address);
+      loads[access.instruction] = std::move(load);
+    }
+  }
   std::uint32_t from = 0;
   bool has_stored = false;
   for (std::uint32_t i = 0; i <= count(); ++i) {
     const bool inside = i < count() && may_be_inside(i);
     const bool is_load = inside && !first_[i] && opcode(i).op == Op::ld;
     if (!inside || border[i] || (has_stored && is_load)) {
-      look_at_run(from, i);
+      if (from < i)
+        look_at_run(from, i, loads);
       from = inside ? i : i + 1;
       has_stored = false;
     }
@@ -95,95 +77,62 @@ bool Skew::may_be_inside(std::uint32_t i) const {
                    : is_pure(own) && !gathers_lanes(own) && !asks_which_lanes(own);
 }
 
-// Where all copies must be together: where a jump leads, and at a pragma.
-std::vector<bool> Skew::borders() const {
-  std::vector<bool> border = branch_targets(module_, kernel_);
-  border.resize(std::size_t{count()} + 1, false);
-  if (form_.once)
-    for (const GridRound &round : rounds_over_grid(context_))
-      border[round.instead] = true;
-  for (const Detour &detour : sharing_.detours())
-    border[detour.end] = true;
-  for (const Pragma &pragma : kernel_.pragmas)
-    border[pragma.position] = true;
-  return border;
-}
-
 // Straight code without a load behind a store.
-void Skew::look_at_run(std::uint32_t begin, std::uint32_t end) {
-  if (begin >= end)
-    return;
-  find_steps(begin, end);
-  find_delay({begin, end, 0});
-}
-
-// Steps from row to row by which loads of a run would be the same, and are not without.
-void Skew::find_steps(std::uint32_t begin, std::uint32_t end) {
-  steps_.clear();
-  const auto first = loads().lower_bound(begin), last = loads().lower_bound(end);
-  for (auto one = first; one != last; ++one)
-    for (auto other = first; other != last; ++other)
-      if (other->first != one->first && other->second.by == one->second.by &&
-          !one->second.stepped.empty() &&
-          is_next_row(one->second.stepped, other->second.stepped, form_.along_x) &&
-          !is_next_row(one->second.plain, other->second.plain, form_.along_x))
-        steps_.insert(one->second.by);
-}
-
-const std::vector<std::uint32_t> &Skew::addresses_of(const Loads::value_type &load) const {
-  return steps_.contains(load.second.by) && !load.second.stepped.empty() ? load.second.stepped
-                                                                         : load.second.plain;
-}
-
-void Skew::find_delay(SkewedStretch stretch) {
-  // Of each row of copies, by number of an address and column, the loads.
-  using Place = std::pair<std::uint32_t, unsigned>;
-  std::vector<std::map<Place, std::vector<std::int64_t>>> rows(form_.copies);
-  const auto first = loads().lower_bound(stretch.first), last = loads().lower_bound(stretch.end);
-  for (auto load = first; load != last; ++load)
-    for (unsigned k = 0; k < form_.total(); ++k)
-      rows[form_.row_of(k)][{addresses_of(*load)[k], form_.column_of(k)}].push_back(load->first);
-  std::map<std::int64_t, unsigned> delays;
-  const auto loads_in = [&](unsigned row, const Place &place) {
-    const auto found = rows[row].find(place);
-    return found == rows[row].end() ? std::vector<std::int64_t>() : found->second;
+void Skew::look_at_run(std::uint32_t begin, std::uint32_t end, const Loads &all) {
+  const std::map loads(all.lower_bound(begin), all.lower_bound(end));
+  // Steps from row to row by which loads would be the same, and are not without.
+  const auto is_next_row = [&](const std::vector<Expr> &one, const std::vector<Expr> &other) {
+    return one[0] == other[form_.along_x];
   };
-  for (unsigned row = 0; row + 1 < form_.copies; ++row)
-    for (const auto &[place, own] : rows[row])
-      for (const std::int64_t one : own)
-        for (const std::int64_t other : loads_in(row + 1, place))
-          if (one != other)
-            ++delays[one - other];
+  std::vector<RowStep> steps;
+  for (const auto &[i, one] : loads)
+    for (const auto &[j, other] : loads)
+      if (i != j && one.stepped && other.stepped && one.stepped->by == other.stepped->by &&
+          is_next_row(one.stepped->of, other.stepped->of) && !is_next_row(one.plain, other.plain))
+        steps.push_back(one.stepped->by);
+  const auto is_stepped = [&](const Load &load) {
+    return load.stepped && std::find(steps.begin(), steps.end(), load.stepped->by) != steps.end();
+  };
+  // By row of copies, address and column, the loads.
+  std::map<std::tuple<unsigned, std::uint32_t, unsigned>, std::set<std::int64_t>> at;
+  for (const auto &[i, load] : loads)
+    for (unsigned k = 0; k < form_.total(); ++k)
+      at[{form_.row_of(k), (is_stepped(load) ? load.stepped->of : load.plain)[k]->id,
+          form_.column_of(k)}]
+          .insert(i);
+  std::map<std::int64_t, unsigned> delays;
+  for (const auto &[place, own] : at)
+    for (const std::int64_t one : own)
+      for (const std::int64_t other :
+           at[{std::get<0>(place) + 1, std::get<1>(place), std::get<2>(place)}])
+        if (one != other)
+          ++delays[one - other];
+  SkewedStretch stretch{begin, end, 0};
   for (const auto &[delay, often] : delays)
     if (stretch.delay == 0 || often > delays[stretch.delay] ||
         (often == delays[stretch.delay] && std::abs(delay) < std::abs(stretch.delay)))
       stretch.delay = delay;
-  const auto has = [&](unsigned row, const Place &place, std::int64_t load) {
-    const auto found = loads_in(row, place);
-    return std::find(found.begin(), found.end(), load) != found.end();
-  };
   bool is_shared = false; // by three rows
-  for (unsigned row = 0; stretch.delay != 0 && row + 2 < form_.copies; ++row)
-    for (const auto &[place, own] : rows[row])
-      for (const std::int64_t one : own)
-        is_shared = is_shared || (has(row + 1, place, one - stretch.delay) &&
-                                  has(row + 2, place, one - 2 * stretch.delay));
-  if (!is_shared)
+  for (const auto &[place, own] : at)
+    for (const std::int64_t one : own) {
+      const auto &[row, address, column] = place;
+      is_shared = is_shared || (at[{row + 1, address, column}].contains(one - stretch.delay) &&
+                                at[{row + 2, address, column}].contains(one - 2 * stretch.delay));
+    }
+  if (stretch.delay == 0 || !is_shared)
     return;
   stretches_.push_back(stretch);
-  for (auto load = first; load != last; ++load)
-    if (&addresses_of(*load) == &load->second.stepped)
-      stepped_.insert(load->first);
+  for (const auto &[i, load] : loads)
+    if (is_stepped(load))
+      stepped_.insert(i);
 }
 
-const SkewedStretch *Skew::around(std::uint32_t instruction) const {
-  const auto after = std::upper_bound(
-      stretches_.begin(), stretches_.end(), instruction,
-      [](std::uint32_t i, const SkewedStretch &stretch) { return i < stretch.first; });
-  if (after == stretches_.begin())
-    return nullptr;
-  const SkewedStretch &stretch = *std::prev(after);
-  return instruction < stretch.end ? &stretch : nullptr;
+const SkewedStretch *Skew::around(std::uint32_t i) const {
+  const auto found =
+      std::find_if(stretches_.begin(), stretches_.end(), [&](const SkewedStretch &stretch) {
+        return stretch.first <= i && i < stretch.end;
+      });
+  return found == stretches_.end() ? nullptr : &*found;
 }
 
 /// Returns true if an instruction is done for copies of more than one row.
@@ -248,6 +197,10 @@ std::int64_t Skew::time(const Instance &one) const {
 bool Skew::is_far(const Instance &from, const Instance &to) const {
   const SkewedStretch *const stretch = around(from.instruction);
   return stretch && std::abs(time(to) - time(from)) >= std::abs(stretch->delay);
+}
+
+const Skew &skew_of(const KernelContext &context, const CoarsenForm &form) {
+  return context.once(form.key(), [&] { return Skew(context, form); });
 }
 
 } // namespace ptxasw::synth

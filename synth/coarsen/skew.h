@@ -22,22 +22,16 @@
 // addresses.
 
 #include "synth/calls.h"
-#include "synth/coarsen/row_steps.h"
+#include "synth/coarsen/copies.h"
 
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
 namespace ptxasw::synth {
-
-/// An instruction of the kernel as one copy has it.
-struct Instance {
-  std::uint32_t instruction = 0; ///< index in Function::instructions
-  unsigned copy = 0;
-  auto operator<=>(const Instance &) const = default; // NOLINT(modernize-use-nullptr)
-};
 
 /// Before all copies of an instruction: lockstep is left unless what copy `high` addresses lies
 /// `distance` bytes behind what copy `low` addresses.
@@ -45,7 +39,7 @@ struct WideTest {
   std::uint32_t instruction = 0;
   unsigned low = 0, high = 0;
   std::uint64_t distance = 0;
-  bool operator==(const WideTest &) const = default;
+  auto operator<=>(const WideTest &) const = default; // NOLINT(modernize-use-nullptr)
 };
 
 /// Instructions whose lines are in another order.
@@ -86,28 +80,24 @@ public:
 private:
   /// What is known of a load's addresses.
   struct Load {
-    std::vector<std::uint32_t> plain, stepped; ///< by copy: ExprNode::id; `stepped` may be empty
-    RowStep by;
+    std::vector<Expr> plain; ///< by copy
+    std::optional<SteppedAddress> stepped;
   };
   using Loads = std::map<std::uint32_t, Load>; ///< by instruction
-  static Loads find_loads(const KernelContext &context, const CoarsenForm &form);
-  const Loads &loads() const;
   bool may_be_inside(std::uint32_t i) const;
-  std::vector<bool> borders() const;
-  void look_at_run(std::uint32_t begin, std::uint32_t end);
-  void find_steps(std::uint32_t begin, std::uint32_t end);
-  void find_delay(SkewedStretch stretch);
-  const std::vector<std::uint32_t> &addresses_of(const Loads::value_type &load) const;
+  void look_at_run(std::uint32_t begin, std::uint32_t end, const Loads &all);
   bool is_for_rows(std::uint32_t i) const;
 
   const CoarsenForm form_;
   const Sharing sharing_;
   const std::vector<bool> first_;
   const Calls &calls_;
-  std::set<RowStep> steps_; ///< of one run: those by which rows have the same loads
   std::vector<SkewedStretch> stretches_;
   std::set<std::uint32_t> stepped_;  ///< loads
   std::vector<std::uint64_t> ranks_; ///< by instruction, then by copy; empty without stretches
 };
+
+/// Found once.
+const Skew &skew_of(const KernelContext &context, const CoarsenForm &form);
 
 } // namespace ptxasw::synth

@@ -12,8 +12,6 @@
 
 #include "synth/coarsen/wide.h"
 
-#include "synth/coarsen/bounds.h"
-
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
 
@@ -34,58 +32,6 @@ bool extends(Expr expr) { return expr->kind == ExprKind::sext || expr->kind == E
 std::int64_t inner_constant(Expr extension) {
   const Expr from = extension->children[0];
   return from->kind == ExprKind::sum ? as_signed(from->value.low, from->width) : 0;
-}
-
-/// A 64-bit address taken apart.
-struct Parts {
-  Expr base = nullptr;
-  std::int64_t offset = 0;
-  Expr extended = nullptr;
-  std::uint64_t factor = 1; ///< of what is extended
-  bool is_signed = false;
-  std::int64_t inner = 0;
-};
-
-/// Takes constants out of an address and out of the number that is extended in it; nothing if more
-/// than one such number has a constant.
-std::optional<Parts> take_apart(ExprPool &pool, Expr address) {
-  Parts parts{address, 0, nullptr, 1, false, 0};
-  Expr extension = nullptr;
-  std::uint64_t coefficient = 1;
-  const auto look_at = [&](Expr child, std::uint64_t factor) {
-    if (!extends(child) || inner_constant(child) == 0)
-      return true;
-    const bool is_first = !extension;
-    extension = child;
-    coefficient = factor;
-    return is_first;
-  };
-  if (address->kind != ExprKind::sum)
-    look_at(address, 1);
-  else
-    for (std::uint32_t i = 0; i < address->child_count; ++i)
-      if (!look_at(address->children[i], address->coefficients[i]))
-        return std::nullopt;
-  if (extension) {
-    const Expr from = extension->children[0];
-    parts.inner = inner_constant(extension);
-    parts.extended = pool.sub(from, pool.constant(from->width, from->value));
-    // An extension of what is below half its range is one of both kinds.
-    parts.is_signed = extension->kind == ExprKind::sext || from->maximum <= mask64(from->width) / 2;
-    const Expr without =
-        parts.is_signed ? pool.sext(parts.extended, 64) : pool.zext(parts.extended, 64);
-    const Expr factor = pool.constant(64, coefficient);
-    parts.base =
-        pool.add(pool.sub(address, pool.mul(factor, extension)), pool.mul(factor, without));
-    parts.factor = coefficient;
-    parts.offset = static_cast<std::int64_t>(coefficient * static_cast<std::uint64_t>(parts.inner));
-  }
-  if (parts.base->kind == ExprKind::sum) {
-    const Bits constant = parts.base->value;
-    parts.offset += static_cast<std::int64_t>(constant.low);
-    parts.base = pool.sub(parts.base, pool.constant(64, constant));
-  }
-  return parts;
 }
 
 std::int64_t block_of(std::int64_t number, unsigned bits) { return number >> bits; }
@@ -109,10 +55,9 @@ std::optional<std::uint64_t> distance_of(std::int64_t inner, std::int64_t distan
 } // namespace
 
 bool WidePlan::is_wide() const {
-  return std::any_of(stores.begin(), stores.end(),
-                     [](const WideStore &store) { return store.elements > 1; }) ||
-         std::any_of(loads.begin(), loads.end(),
-                     [](const WideLoad &load) { return load.elements > 1; });
+  const auto is_several = [](const auto &one) { return one.elements > 1; };
+  return std::any_of(stores.begin(), stores.end(), is_several) ||
+         std::any_of(loads.begin(), loads.end(), is_several);
 }
 
 unsigned WidePlan::saved() const {
@@ -139,22 +84,52 @@ const WideStore *WidePlan::store(const Instance &first) const {
 }
 
 WidePlanner::WidePlanner(const KernelContext &context, const CoarsenForm &form)
-    : OfKernel(context), form_(form), sharing_(context, form), views_(module_, kernel_, form) {
+    : OfKernel(context), form_(form), sharing_(context, form), views_(module_, kernel_, form),
+      skew_(skew_of(context, form)) {
   find_groups();
+}
+
+/// Takes constants out of an address and out of the number that is extended in it; nothing if more
+/// than one such number has a constant.
+std::optional<WidePlanner::Parts> WidePlanner::take_apart(Expr address) {
+  ExprPool &pool = views_.emulation().pool();
+  Parts parts{address};
+  Expr extension = nullptr;
+  for (const auto &[child, factor] : summands(address)) {
+    if (!extends(child) || inner_constant(child) == 0)
+      continue;
+    if (extension)
+      return std::nullopt;
+    const Expr from = child->children[0];
+    extension = child;
+    parts.inner = inner_constant(child);
+    // An extension of what is below half its range is one of both kinds.
+    parts.extended =
+        ExtendedNumber{pool.sub(from, pool.constant(from->width, from->value)), factor,
+                       child->kind == ExprKind::sext || from->maximum <= mask64(from->width) / 2};
+    const Expr without = parts.extended.is_signed ? pool.sext(parts.extended.number, 64)
+                                                  : pool.zext(parts.extended.number, 64);
+    const Expr times = pool.constant(64, factor);
+    parts.base = pool.add(pool.sub(address, pool.mul(times, child)), pool.mul(times, without));
+    parts.offset = static_cast<std::int64_t>(factor * static_cast<std::uint64_t>(parts.inner));
+  }
+  if (parts.base->kind == ExprKind::sum) {
+    const Bits constant = parts.base->value;
+    parts.offset += static_cast<std::int64_t>(constant.low);
+    parts.base = pool.sub(parts.base, pool.constant(64, constant));
+  }
+  return parts;
 }
 
 // Of loads that are in different stretches, none is done for others.
 void WidePlanner::find_groups() {
-  skew_.emplace(context_, form_);
   keys_.clear();
   groups_.clear();
-  if (!views_.complete())
-    return;
   BlockId around = no_index;
   std::uint32_t segment = 0;
   const SkewedStretch *stretch = nullptr;
   for (const MemoryAccess &access : views_.emulation().trace()) {
-    const SkewedStretch *const here = skew_->around(access.instruction);
+    const SkewedStretch *const here = skew_.around(access.instruction);
     if (access.block != around || access.effect != Effect::load || here != stretch) {
       around = access.block;
       stretch = here;
@@ -191,63 +166,42 @@ void WidePlanner::add(const MemoryAccess &access, std::uint32_t segment) {
   const Expr address = views_.common_address(access);
   if (!address)
     return;
-  find_arguments(address);
+  for_each_node(address, [&](Expr node) {
+    const auto argument = views_.argument(node);
+    if (argument && std::find(arguments_.begin(), arguments_.end(), *argument) == arguments_.end())
+      arguments_.push_back(*argument);
+  });
   const bool is_load = access.effect == Effect::load;
   const RegisterId value = wide_value(module_, kernel_, access.instruction);
-  auto stepped = skew_->is_stepped(access.instruction) ? stepped_address(views_, form_, address)
-                                                       : std::nullopt;
-  if (stepped && !is_bounded_in_all_rows(*stepped))
+  auto stepped =
+      skew_.is_stepped(access.instruction) ? stepped_address(views_, form_, address) : std::nullopt;
+  if (stepped && !is_bounded_in_all_rows(stepped->by))
     stepped.reset();
   for (unsigned k = 0; k < form_.total(); ++k) {
     if (is_load && sharing_.keeper(instruction(access.instruction), k) != k)
       continue;
-    const auto parts =
-        take_apart(views_.emulation().pool(), stepped ? stepped->of[k] : views_.of(address, k));
+    const auto parts = take_apart(stepped ? stepped->of[k] : views_.of(address, k));
     if (!parts)
       continue;
     const Key key{is_load ? segment : ~access.instruction, parts->base->id,
                   opcode(access.instruction).text, kernel_.registers[value].type};
     const auto [found, is_new] = keys_.try_emplace(key, groups_.size());
     if (is_new)
-      groups_.push_back({is_load, access.bytes, parts->base, nullptr, 1, false, {}});
+      groups_.push_back({is_load, access.bytes, parts->base, {}, {}});
     Group &group = groups_[found->second];
-    if (parts->extended && !group.extended) {
+    if (!group.extended.number)
       group.extended = parts->extended;
-      group.factor = parts->factor;
-      group.is_signed = parts->is_signed;
-    }
     // One whose own number is the base's, or that has the group's number, as often, and a constant.
-    if (!parts->extended || (parts->extended == group.extended && parts->factor == group.factor &&
-                             parts->is_signed == group.is_signed))
+    if (!parts->extended.number || parts->extended == group.extended)
       group.places.push_back({{access.instruction, k}, parts->offset, parts->inner});
   }
 }
 
-void WidePlanner::find_arguments(Expr address) {
-  for_each_node(address, [&](Expr node) {
-    if (node->kind != ExprKind::symbol)
-      return;
-    const auto field = views_.emulation().parameter_field(node);
-    if (!field || field->offset < 0 || (field->width != 32 && field->width != 64))
-      return;
-    for (std::uint32_t i = 0; i < kernel_.parameters.size(); ++i)
-      if (kernel_.parameters[i].name == field->parameter) {
-        const ArgumentDivisor argument{i, static_cast<std::uint32_t>(field->offset),
-                                       field->width / 8};
-        if (std::find(arguments_.begin(), arguments_.end(), argument) == arguments_.end())
-          arguments_.push_back(argument);
-      }
-  });
-}
-
 WidePlan WidePlanner::plan(const SiblingNeeds &needs) {
   facts::LowBitsOf known([&](Expr symbol) -> facts::LowBits {
-    const auto field = views_.emulation().parameter_field(symbol);
-    if (!field)
-      return {};
+    const auto argument = views_.argument(symbol);
     const auto is = [&](std::uint32_t parameter, std::uint32_t offset, unsigned bytes) {
-      return kernel_.parameters[parameter].name == field->parameter && field->offset == offset &&
-             field->width == 8 * bytes;
+      return argument && *argument == ArgumentDivisor{parameter, offset, bytes};
     };
     for (const ArgumentAlignment &one : needs.aligned)
       if (is(one.parameter, one.offset, 8))
@@ -261,30 +215,21 @@ WidePlan WidePlanner::plan(const SiblingNeeds &needs) {
   bounded_ = needs.bounded;
   if (form_.skewed) // which addresses are a step apart hangs on the needs
     find_groups();
-  look_for_all(known);
-  return std::move(plan_);
-}
-
-void WidePlanner::look_for_all(facts::LowBitsOf &known) {
   plan_ = {};
   for (const Group &group : groups_)
     plan(group, known);
-  std::sort(plan_.loads.begin(), plan_.loads.end(), [](const WideLoad &a, const WideLoad &b) {
-    return std::tuple(a.at, a.displacement) < std::tuple(b.at, b.displacement);
-  });
-  std::sort(plan_.stores.begin(), plan_.stores.end(),
-            [](const WideStore &a, const WideStore &b) { return a.first < b.first; });
-  std::sort(plan_.tests.begin(), plan_.tests.end(), [](const WideTest &a, const WideTest &b) {
-    return std::tuple(a.instruction, a.low, a.high) < std::tuple(b.instruction, b.low, b.high);
-  });
+  std::sort(plan_.loads.begin(), plan_.loads.end());
+  std::sort(plan_.stores.begin(), plan_.stores.end());
+  std::sort(plan_.tests.begin(), plan_.tests.end());
+  return std::move(plan_);
 }
 
 // Each row's number lies between the first one's and the last one's, and so does the step.
-bool WidePlanner::is_bounded_in_all_rows(const SteppedAddress &address) {
+bool WidePlanner::is_bounded_in_all_rows(const RowStep &rows) {
   ExprPool &pool = views_.emulation().pool();
-  const Expr last = pool.mul(pool.constant(32, form_.copies - 1), address.step);
-  return is_bounded(address.step, 0, 0, false) &&
-         std::all_of(address.numbers.begin(), address.numbers.end(), [&](Expr number) {
+  const Expr last = pool.mul(pool.constant(32, form_.copies - 1), rows.step);
+  return is_bounded(rows.step, 0, 0, false) &&
+         std::all_of(rows.numbers.begin(), rows.numbers.end(), [&](Expr number) {
            const Bits constant = number->kind == ExprKind::sum ? number->value : Bits{};
            const std::int64_t by = as_signed(constant.low, number->width);
            const Expr without = pool.sub(number, pool.constant(32, constant));
@@ -311,14 +256,15 @@ bool WidePlanner::admit(Group &group, facts::LowBitsOf &known, std::optional<Wid
   const auto by_inner = [](const Place &a, const Place &b) { return a.inner < b.inner; };
   const auto [least, most] =
       std::minmax_element(group.places.begin(), group.places.end(), by_inner);
-  if (!group.extended || least->inner == most->inner)
+  const auto &[number, factor, is_signed] = group.extended;
+  if (!number || least->inner == most->inner)
     return true;
-  const facts::LowBits low = known(group.extended);
+  const facts::LowBits low = known(number);
   const auto value = static_cast<std::int64_t>(low.value);
-  if (low.count < group.extended->width &&
+  if (low.count < number->width &&
       block_of(value + least->inner, low.count) == block_of(value + most->inner, low.count))
     return true;
-  if (is_bounded(group.extended, least->inner, most->inner, group.is_signed))
+  if (is_bounded(number, least->inner, most->inner, is_signed))
     return true;
   if (form_.skewed) // nobody leaves lockstep where copies are at different instructions
     return false;
@@ -328,7 +274,7 @@ bool WidePlanner::admit(Group &group, facts::LowBitsOf &known, std::optional<Wid
   const auto [from, to] = std::minmax_element(group.places.begin(), end, by_inner);
   const Place lowest = *from, highest = *to;
   if (const std::int64_t inner = highest.inner - lowest.inner; inner != 0) {
-    const auto distance = distance_of(inner, highest.offset - lowest.offset, group.factor);
+    const auto distance = distance_of(inner, highest.offset - lowest.offset, factor);
     if (!distance)
       return false;
     test = WideTest{first, lowest.at.copy, highest.at.copy, *distance};
@@ -347,8 +293,9 @@ bool WidePlanner::is_bounded(Expr number, std::int64_t least, std::int64_t most,
   if (!bound)
     return false;
   add_bound(bounds_, *bound);
-  return std::any_of(bounded_.begin(), bounded_.end(),
-                     [&](const IndexBound &kept) { return follows(*bound, kept); });
+  std::vector<IndexBound> kept = bounded_;
+  add_bound(kept, *bound);
+  return kept == bounded_; // it follows
 }
 
 /// Those of a group that may be one load: all, or, of a stretch whose lines are in another order,
@@ -363,15 +310,15 @@ std::vector<std::vector<WidePlanner::Place>> WidePlanner::near_ones(const Group 
                place.offset;
       });
   const bool is_for_all = is_one_place && group.places.size() == offsets.size() * form_.total();
-  if (is_for_all || !skew_->around(first.instruction))
+  if (is_for_all || !skew_.around(first.instruction))
     return {group.places};
   std::vector<Place> places = group.places;
   std::stable_sort(places.begin(), places.end(), [&](const Place &a, const Place &b) {
-    return skew_->time(a.at) < skew_->time(b.at);
+    return skew_.time(a.at) < skew_.time(b.at);
   });
   std::vector<std::vector<Place>> near;
   for (const Place &place : places) {
-    if (near.empty() || skew_->is_far(near.back().front().at, place.at))
+    if (near.empty() || skew_.is_far(near.back().front().at, place.at))
       near.emplace_back();
     near.back().push_back(place);
   }
@@ -384,46 +331,37 @@ bool WidePlanner::plan_loads(const Group &group, const std::vector<Place> &place
   for (const Place &place : places)
     by_offset[place.offset].push_back(place);
   const std::int64_t step = group.bytes;
-  bool found = false;
-  const auto take = [&](std::int64_t offset, unsigned elements) {
-    Place first = by_offset.at(offset).front();
-    for (unsigned e = 0; e < elements; ++e)
-      for (const Place &place : by_offset.at(offset + e * step))
-        if (skew_->rank(place.at) < skew_->rank(first.at))
-          first = place;
-    const Place &base = base_of(places, first);
-    const std::int64_t displacement = offset - base.offset;
-    if (!is_in_range(first.at.instruction, displacement))
-      return;
-    WideLoad &load =
-        plan_.loads.emplace_back(WideLoad{first.at, base.at.copy, displacement, elements, {}});
-    for (unsigned e = 0; e < elements; ++e) {
-      for (const Place &place : by_offset.at(offset + e * step))
-        load.parts.emplace_back(place.at, e);
-      by_offset.erase(offset + e * step);
-    }
-    found = true;
-  };
+  const std::size_t before = plan_.loads.size();
   for (unsigned elements = std::min(widest_elements, widest_bytes / group.bytes); elements >= 1;
        elements /= 2) {
-    const unsigned bytes = elements * group.bytes;
-    std::vector<std::int64_t> offsets;
-    offsets.reserve(by_offset.size());
-    for (const auto &[offset, places] : by_offset)
-      offsets.push_back(offset);
-    for (const std::int64_t offset : offsets) {
-      bool whole = true;
-      for (unsigned e = 0; e < elements; ++e)
-        whole &= by_offset.contains(offset + e * step);
-      if (!whole)
-        continue;
+    std::int64_t offset = 0;
+    for (auto at = by_offset.begin(); at != by_offset.end(); at = by_offset.upper_bound(offset)) {
+      offset = at->first;
+      std::vector<std::pair<Place, unsigned>> parts;
+      unsigned e = 0;
+      for (; e < elements && by_offset.contains(offset + e * step); ++e)
+        for (const Place &place : by_offset.at(offset + e * step))
+          parts.emplace_back(place, e);
       // One element is worth it where several instances have it.
-      if (elements == 1 ? form_.total() > 1 && by_offset.at(offset).size() > 1
-                        : is_aligned(known(group.base), offset, bytes))
-        take(offset, elements);
+      if (e < elements ||
+          !(elements == 1 ? form_.total() > 1 && parts.size() > 1
+                          : is_aligned(known(group.base), offset, elements * group.bytes)))
+        continue;
+      const Place first = std::min_element(parts.begin(), parts.end(), [&](auto &a, auto &b) {
+                            return skew_.rank(a.first.at) < skew_.rank(b.first.at);
+                          })->first;
+      const Place &base = base_of(places, first);
+      if (!is_in_range(first.at.instruction, offset - base.offset))
+        continue;
+      WideLoad load{first.at, base.at.copy, offset - base.offset, elements, {}};
+      for (const auto &[place, element] : parts)
+        load.parts.emplace_back(place.at, element);
+      for (e = 0; e < elements; ++e)
+        by_offset.erase(offset + e * step);
+      plan_.loads.push_back(std::move(load));
     }
   }
-  return found;
+  return plan_.loads.size() > before;
 }
 
 /// The place of a group by which another one is addressed: where rows of copies are apart, the
@@ -434,7 +372,7 @@ const WidePlanner::Place &WidePlanner::base_of(const std::vector<Place> &places,
   const auto written = written_registers(module_, instruction(i));
   const bool keeps = std::find(written.begin(), written.end(),
                                wide_address(module_, kernel_, i).base) == written.end();
-  if (keeps && (opcode(i).op == Op::st ? form_.skewed : skew_->around(i) != nullptr))
+  if (keeps && (opcode(i).op == Op::st ? form_.skewed : skew_.around(i) != nullptr))
     for (const Place &other : places)
       if (other.at.instruction == i && form_.row_of(other.at.copy) == form_.row_of(place.at.copy) &&
           other.at.copy < place.at.copy)

@@ -76,15 +76,30 @@ namespace {
 constexpr const char *declared_print =
     ".extern .func (.param .b32 result) vprintf (.param .b64 text, .param .b64 numbers);\n";
 
-/// What a version has before any of the kernel's instructions: its header, its declarations, and
-/// the place that each copy has.
-class CoarsenPrologue : protected Coarsening {
+class CoarsenWriter : Coarsening {
 public:
-  CoarsenPrologue(const KernelContext &context, const CoarsenForm &form, const Proposal &proposal)
+  CoarsenWriter(const KernelContext &context, const CoarsenForm &form, const Proposal &proposal)
       : Coarsening(context, form, form.wide ? best_plan(context, form).plan : WidePlan()),
         proposal_(proposal) {}
 
-protected:
+  std::string run() {
+    declare();
+    prologue();
+    lockstep();
+    detours();
+    predicated();
+    find_own();
+    for (std::size_t point = 0; point < points_.size(); ++point)
+      for (unsigned k = 0; k < copies_at(point); ++k)
+        leave_lockstep(point, k);
+    for (unsigned code = 0; code < lone_codes(); ++code)
+      alone(code);
+    for (unsigned code = 0; code < lone_codes(); ++code)
+      go_on(code);
+    return header() + out_.body();
+  }
+
+private:
   std::string header() const {
     std::vector<std::string> appended;
     if (form_.divides_grid())
@@ -116,11 +131,11 @@ protected:
     }
     if (!plan_.tests.empty())
       out_.declare(CoarsenNames::distance, ScalarType::b64);
-    out_.declare(CoarsenNames::next, ScalarType::b32);
+    word(CoarsenNames::next);
     if (alone_at_once() && form_.copies > 1)
-      out_.declare(CoarsenNames::lone_index, ScalarType::b32);
+      word(CoarsenNames::lone_index);
     if (alone_at_once() && form_.along_x > 1)
-      out_.declare(CoarsenNames::lone_point, ScalarType::b32);
+      word(CoarsenNames::lone_point);
     for (std::size_t room = 0; room < dynamic_.size(); ++room)
       for (unsigned k = 1; k < copies_; ++k)
         word(CoarsenNames::begin(room, k));
@@ -134,7 +149,7 @@ protected:
       return;
     out_.declare_text(CoarsenNames::format, CoarsenNames::format_text);
     out_.declare(CoarsenNames::said, ScalarType::b64);
-    out_.declare(CoarsenNames::told, ScalarType::b32);
+    word(CoarsenNames::told);
   }
 
   /// The name of a new predicate.
@@ -144,7 +159,33 @@ protected:
     return name;
   }
 
-  void word(std::string_view name) { out_.declare(name, ScalarType::b32); }
+  /// Goes a way if a comparison holds.
+  template <typename Number>
+  void go_if(std::string_view comparison, std::string_view a, const Number &b,
+             const std::string &way) {
+    const std::string holds = predicate();
+    out_.write("{} {}, {}, {}", comparison, holds, a, b);
+    out_.write("@{} {}", holds, way);
+  }
+
+  /// A register of 32 bits, unless there is one.
+  void word(std::string_view name) {
+    if (words_.emplace(name).second)
+      out_.declare(name, ScalarType::b32);
+  }
+
+  /// Gives it what an opcode makes of others.
+  template <typename... Parts>
+  void set(const std::string &name, std::string_view opcode, const Parts &...from) {
+    word(name);
+    std::string line = fmt::format("{} {}", opcode, name);
+    ((line += fmt::format(", {}", from)), ...);
+    out_.write("{}", line);
+  }
+
+  void load(const std::string &name, const std::string &parameter) {
+    set(name, "ld.param.u32", "[" + parameter + "]");
+  }
 
   /// Which thread and block each copy has in place of the kernel's.
   void declare_places() {
@@ -163,68 +204,49 @@ protected:
 
   /// The row of a thread in blocks of several, and how many rows there are.
   void find_row() {
-    const auto read = [&](const std::string &name, const std::string &from) {
-      word(name);
-      out_.write("{}.u32 {}, {}", from.starts_with('[') ? "ld.param" : "mov", name, from);
-    };
-    read("%row_ctaid", "%ctaid.y");
-    read("%row_ntid", "%ntid.y");
-    read("%row_tid", "%tid.y");
-    word(CoarsenNames::row);
-    out_.write("mad.lo.u32 {}, %row_ctaid, %row_ntid, %row_tid", CoarsenNames::row);
+    for (const std::string what : {"ctaid", "ntid", "tid"})
+      set("%row_" + what, "mov.u32", "%" + what + ".y");
+    set(CoarsenNames::row, "mad.lo.u32", "%row_ctaid", "%row_ntid", "%row_tid");
     if (form_.along_x == 1)
       find_numbers();
     if (!form_.counts_rows())
       return;
-    read("%rows_grid", fmt::format("[{}]", rows_parameter("grid")));
-    read("%rows_block", fmt::format("[{}]", rows_parameter("block")));
-    word(CoarsenNames::rows);
-    out_.write("mul.lo.u32 {}, %rows_grid, %rows_block", CoarsenNames::rows);
+    load("%rows_grid", rows_parameter("grid"));
+    load("%rows_block", rows_parameter("block"));
+    set(CoarsenNames::rows, "mul.lo.u32", "%rows_grid", "%rows_block");
   }
 
   void find_numbers() {
-    out_.write("mov.u32 {}, 0", CoarsenNames::zero);
-    out_.write("mov.u32 {}, 1", CoarsenNames::one);
+    set(CoarsenNames::zero, "mov.u32", 0);
+    set(CoarsenNames::one, "mov.u32", 1);
   }
 
   /// Rows beyond the kernel's end at once.
   void end_beyond() {
     if (form_.divides_rows())
       return if_outside(0, "ret");
-    const std::string beyond = predicate();
-    out_.write("setp.ge.u32 {}, {}, {}", beyond, CoarsenNames::row, CoarsenNames::rows);
-    out_.write("@{} ret", beyond);
+    go_if("setp.ge.u32", CoarsenNames::row, CoarsenNames::rows, "ret");
   }
 
   void find_rows() {
     const std::string first = CoarsenNames::index(form_, 0), extent = CoarsenNames::extent(form_);
-    word("%own");
-    out_.write("mov.u32 %own, {}",
-               form_.tall && form_.axis == 1 ? CoarsenNames::row : form_.index());
-    out_.write("mul.lo.u32 {}, %own, {}", first, form_.copies);
+    set("%own", "mov.u32", form_.tall && form_.axis == 1 ? CoarsenNames::row : form_.index());
+    set(first, "mul.lo.u32", "%own", form_.copies);
     for (unsigned row = 1; row < form_.copies; ++row)
-      out_.write("add.u32 {}, {}, {}", CoarsenNames::index(form_, row), first, row);
-    if (form_.within_block()) {
-      word("%own_threads");
-      out_.write("mov.u32 %own_threads, {}", form_.extent());
-      out_.write("mul.lo.u32 {}, %own_threads, {}", extent, form_.copies);
-    } else {
-      out_.write("ld.param.u32 {}, [{}]", extent, grid_parameter());
-    }
+      set(CoarsenNames::index(form_, row), "add.u32", first, row);
+    if (!form_.within_block())
+      return load(extent, grid_parameter());
+    set("%own_threads", "mov.u32", form_.extent());
+    set(extent, "mul.lo.u32", "%own_threads", form_.copies);
   }
 
   void find_columns() {
-    for (const char *what : {"ctaid", "ntid", "tid", "nctaid"}) {
-      word(fmt::format("%own_{}", what));
-      out_.write("mov.u32 %own_{0}, %{0}.x", what);
-    }
-    word("%flat");
-    word("%scaled");
-    out_.write("mad.lo.u32 %flat, %own_ctaid, %own_ntid, %own_tid");
-    out_.write("mul.lo.u32 %scaled, %flat, {}", form_.along_x);
-    word("%all");
-    out_.write("mul.lo.u32 %all, %own_nctaid, %own_ntid");
-    out_.write("mul.lo.u32 {}, %all, {}", CoarsenNames::points, form_.along_x);
+    for (const std::string what : {"ctaid", "ntid", "tid", "nctaid"})
+      set("%own_" + what, "mov.u32", "%" + what + ".x");
+    set("%flat", "mad.lo.u32", "%own_ctaid", "%own_ntid", "%own_tid");
+    set("%scaled", "mul.lo.u32", "%flat", form_.along_x);
+    set("%all", "mul.lo.u32", "%own_nctaid", "%own_ntid");
+    set(CoarsenNames::points, "mul.lo.u32", "%all", form_.along_x);
     find_numbers();
     if (form_.shift > 0) {
       first_along_x_ = predicate();
@@ -232,72 +254,37 @@ protected:
     }
     for (unsigned column = 0; column < form_.along_x; ++column) {
       const std::string point = CoarsenNames::point(column);
-      const std::uint64_t place = (column - form_.shift) & 0xffffffff;
+      const std::uint32_t place = column - form_.shift;
       if (column >= form_.shift) {
-        out_.write("add.u32 {}, %scaled, {}", point, place);
+        set(point, "add.u32", "%scaled", place);
         continue;
       }
-      word(fmt::format("%before{}", column));
-      word(fmt::format("%end{}", column));
-      out_.write("add.u32 %before{}, %scaled, {}", column, place);
-      out_.write("add.u32 %end{}, {}, {}", column, CoarsenNames::points, place);
-      out_.write("selp.b32 {0}, %end{1}, %before{1}, {2}", point, column, first_along_x_);
+      const std::string before = fmt::format("%before{}", column),
+                        end = fmt::format("%end{}", column);
+      set(before, "add.u32", "%scaled", place);
+      set(end, "add.u32", CoarsenNames::points, place);
+      set(point, "selp.b32", end, before, first_along_x_);
     }
   }
 
   /// Where each copy's part of the memory begins that the launch has K times as much of.
   void find_begins() {
-    for (const char *name : {"%dynamic", "%part", "%size"})
-      word(name);
-    out_.write("mov.u32 %dynamic, %dynamic_smem_size");
-    out_.write("shr.u32 %part, %dynamic, {}", std::countr_zero(copies_));
-    out_.write("and.b32 %size, %part, {}", ~(dynamic_part - 1));
+    set("%dynamic", "mov.u32", "%dynamic_smem_size");
+    set("%part", "shr.u32", "%dynamic", std::countr_zero(copies_));
+    set("%size", "and.b32", "%part", ~(dynamic_part - 1));
     for (std::size_t room = 0; room < dynamic_.size(); ++room) {
-      word(fmt::format("%begin{}", room));
-      out_.write("mov.u32 %begin{}, {}", room, dynamic_[room].name);
+      const std::string begin = fmt::format("%begin{}", room);
+      set(begin, "mov.u32", dynamic_[room].name);
       for (unsigned k = 1; k < copies_; ++k)
-        out_.write("mad.lo.u32 {}, %size, {}, %begin{}", CoarsenNames::begin(room, k), k, room);
+        set(CoarsenNames::begin(room, k), "mad.lo.u32", "%size", k, begin);
     }
   }
 
   /// Where a row's block is outside the grid.
   void if_outside(unsigned row, const std::string &way) {
-    const std::string outside = predicate();
-    out_.write("setp.ge.u32 {}, {}, {}", outside, CoarsenNames::index(form_, row),
-               CoarsenNames::extent(form_));
-    out_.write("@{} {}", outside, way);
+    go_if("setp.ge.u32", CoarsenNames::index(form_, row), CoarsenNames::extent(form_), way);
   }
 
-  CodeWriter out_;
-  std::string first_along_x_; ///< whether this is the first thread, where `shift` is not 0
-
-private:
-  const Proposal &proposal_;
-  unsigned predicates_ = 0;
-};
-
-class CoarsenWriter : CoarsenPrologue {
-public:
-  using CoarsenPrologue::CoarsenPrologue;
-
-  std::string run() {
-    declare();
-    prologue();
-    lockstep();
-    detours();
-    predicated();
-    find_own();
-    for (std::size_t point = 0; point < points_.size(); ++point)
-      for (unsigned k = 0; k < copies_at(point); ++k)
-        leave_lockstep(point, k);
-    for (unsigned code = 0; code < lone_codes(); ++code)
-      alone(code);
-    for (unsigned code = 0; code < lone_codes(); ++code)
-      go_on(code);
-    return header() + out_.body();
-  }
-
-private:
   /// Shared registers that one copy, alone, may write while another one waits for what they held;
   /// where one code is there for all copies, all that it uses and they do not share.
   void find_own() {
@@ -315,7 +302,7 @@ private:
                             [&](RegisterId reg, RegisterUse) { add(reg); });
       for (const std::uint32_t i : recomputation_.at(point.position))
         add(recomputation_.result_of(i));
-      for (const RegisterId reg : live_at(point)) {
+      for (const RegisterId reg : recomputation_.needed(point.position)) {
         add(reg);
         if (sharing_.by_some()[reg] && written[reg])
           own.insert(reg);
@@ -356,17 +343,6 @@ private:
     return label_of(point, 0);
   }
 
-  /// Positions that a branch leads to.
-  std::vector<bool> targets() const {
-    std::vector<bool> result = branch_targets(module_, kernel_);
-    for (const Detour &detour : sharing_.detours())
-      result[detour.end] = true;
-    for (std::uint32_t i = 0; i < count(); ++i)
-      if (instead_[i] && *instead_[i] != i + 1)
-        result[*instead_[i]] = true;
-    return result;
-  }
-
   void pragmas(std::uint32_t i) {
     for (const Pragma &pragma : kernel_.pragmas)
       if (pragma.position == i && pragma.text == "nounroll")
@@ -374,7 +350,7 @@ private:
   }
 
   void lockstep() {
-    const std::vector<bool> is_target = targets();
+    const std::vector<bool> is_target = sharing_.targets();
     for (std::uint32_t i = 0; i < count(); ++i) {
       if (is_target[i])
         out_.place(at(i));
@@ -411,31 +387,30 @@ private:
 
   /// An instruction for copies `begin` to `end` - 1.
   void by_copies(std::uint32_t i, unsigned begin, unsigned end) {
-    for (unsigned k = begin; k < end;)
-      k += sharing_.keeper(instruction(i), k) == k ? by_copy(i, k) : 1;
+    for (unsigned k = begin; k < end;) {
+      const bool is_done = sharing_.keeper(instruction(i), k) == k;
+      const Lines lines = is_done ? lines_of(i, k) : Lines();
+      write_all(lines.text);
+      k += lines.copies;
+    }
   }
 
-  /// An instruction for a copy, and those after it if it is done for them as well: how many.
-  unsigned by_copy(std::uint32_t i, unsigned k) {
-    const Lines lines = lines_of(i, k);
-    for (const std::string &line : lines.text)
+  void write_all(const std::vector<std::string> &lines) {
+    for (const std::string &line : lines)
       out_.write("{}", line);
-    return lines.copies;
   }
 
   /// All that belongs to a call, for a copy, where its first instruction stands.
   void call(std::uint32_t i, unsigned k, const Renaming &names) {
     const CallGroup &group = *calls_.of(i);
     if (i == group.first)
-      for (const std::string &line : lines_of(group, names))
-        out_.write("{}", line);
+      write_all(lines_of(group, names));
   }
 
   void leave_unless_apart(const WideTest &test) {
     out_.write("{}", difference(test));
-    const std::string differs = predicate();
-    out_.write("setp.ne.s64 {}, {}, {}", differs, CoarsenNames::distance, test.distance);
-    out_.write("@{} bra {}", differs, leaving_point(test.instruction, false));
+    go_if("setp.ne.s64", CoarsenNames::distance, test.distance,
+          "bra " + leaving_point(test.instruction, false));
   }
 
   /// Where a branch always leads, of which that is the label.
@@ -482,8 +457,7 @@ private:
     for (const auto &[branch, end] : predicated_) {
       out_.place(predicated_at(branch));
       let_others_load();
-      for (const std::string &line : predicated_lines(branch))
-        out_.write("{}", line);
+      write_all(predicated_lines(branch));
       out_.write("bra {}", at(end));
     }
   }
@@ -512,16 +486,17 @@ private:
     const auto label = [&](std::optional<std::uint32_t> i) {
       return !i || *i == detour.end ? end : fmt::format("{}_{}", end, *i);
     };
+    const auto first = std::find(detour.inside.begin(), detour.inside.end(), true);
+    const auto last = std::find(detour.inside.rbegin(), detour.inside.rend(), true).base() - 1;
     std::set<std::uint32_t> entered; // by branches
+    if (first - detour.inside.begin() != detour.branch) {
+      out_.write("bra {}", label(detour.branch));
+      entered.insert(detour.branch);
+    }
     for (std::uint32_t i = 0; i < count(); ++i)
       if (const auto target = branch_target(module_, kernel_, instruction(i));
           detour.inside[i] && target && *target != detour.end)
         entered.insert(*target);
-    if (std::find(detour.inside.begin(), detour.inside.end(), true) !=
-        detour.inside.begin() + detour.branch) {
-      out_.write("bra {}", label(detour.branch));
-      entered.insert(detour.branch);
-    }
     for (std::uint32_t i = 0; i < count(); ++i) {
       if (!detour.inside[i])
         continue;
@@ -529,8 +504,7 @@ private:
         out_.place(label(i));
       by_itself(i, k, together_[k], label);
       if (falls_through(module_, instruction(i)) && i + 1 == detour.end &&
-          std::find(detour.inside.begin() + i + 1, detour.inside.end(), true) !=
-              detour.inside.end())
+          i != last - detour.inside.begin())
         out_.write("bra {}", end);
     }
     out_.place(end);
@@ -564,28 +538,23 @@ private:
   // What places are called: where copy k leaves lockstep, where registers are computed again, where
   // it goes on alone, what follows its end; where lockstep is at an instruction, and where a detour
   // of its branch begins.
+  template <typename... Numbers>
+  static std::string label(std::string_view what, const Numbers &...numbers) {
+    std::string text = fmt::format("$retile_{}", what);
+    ((text += fmt::format("_{}", numbers)), ...);
+    return text;
+  }
   static std::string label_of(const Point &point, unsigned k) {
-    return point.outside ? fmt::format("$retile_first_{}", k)
-                         : fmt::format("$retile_apart_{}_{}", point.position, k);
+    return point.outside ? label("first", k) : label("apart", point.position, k);
   }
   static std::string again_at(const Point &point) {
-    return fmt::format("$retile_again_{}{}", point.outside ? "first_" : "", point.position);
+    return label(point.outside ? "again_first" : "again", point.position);
   }
-  static std::string alone_at(unsigned k, std::uint32_t i) {
-    return fmt::format("$retile_alone_{}_{}", k, i);
-  }
-  static std::string after(unsigned k) { return fmt::format("$retile_after_{}", k); }
-  static std::string at(std::uint32_t i) { return fmt::format("$retile_at_{}", i); }
-  static std::string round_at(std::uint32_t branch) {
-    return fmt::format("$retile_round_{}", branch);
-  }
-  static std::string predicated_at(std::uint32_t branch) {
-    return fmt::format("$retile_predicated_{}", branch);
-  }
-
-  std::vector<RegisterId> live_at(const Point &point) const {
-    return recomputation_.needed(point.position);
-  }
+  static std::string alone_at(unsigned k, std::uint32_t i) { return label("alone", k, i); }
+  static std::string after(unsigned k) { return label("after", k); }
+  static std::string at(std::uint32_t i) { return label("at", i); }
+  static std::string round_at(std::uint32_t branch) { return label("round", branch); }
+  static std::string predicated_at(std::uint32_t branch) { return label("predicated", branch); }
 
   /// How many copies may go on alone from a point: not those of the last block where that is
   /// outside the grid.
@@ -606,22 +575,15 @@ private:
     if (from.outside && form_.row_of(k) > 0) // the first block is always inside
       if_outside(form_.row_of(k), "ret");
     const std::vector<std::uint32_t> again = recomputation_.at(from.position);
-    for (const RegisterId reg : live_at(from))
-      if (has_own_[reg] && std::none_of(again.begin(), again.end(), [&](std::uint32_t i) {
-            return recomputation_.result_of(i) == reg;
-          }))
+    for (const RegisterId reg : recomputation_.needed(from.position))
+      if (has_own_[reg] && !recomputation_.gives(again, reg))
         out_.write("{}", move(names_.own(reg), name_of(reg, k), kernel_.registers[reg].type));
-    if (alone_at_once() && form_.copies > 1)
-      out_.write("mov.u32 {}, {}", CoarsenNames::lone_index,
-                 CoarsenNames::index(form_, form_.row_of(k)));
-    if (alone_at_once() && form_.along_x > 1)
-      out_.write("mov.u32 {}, {}", CoarsenNames::lone_point,
-                 CoarsenNames::point(form_.column_of(k)));
-    const auto go_on_after = [&] {
-      out_.write("mov.u32 {}, {}", CoarsenNames::next, number_of(index, k + 1));
-    };
     if (alone_at_once()) {
-      go_on_after();
+      if (form_.copies > 1)
+        set(CoarsenNames::lone_index, "mov.u32", CoarsenNames::index(form_, form_.row_of(k)));
+      if (form_.along_x > 1)
+        set(CoarsenNames::lone_point, "mov.u32", CoarsenNames::point(form_.column_of(k)));
+      set(CoarsenNames::next, "mov.u32", number_of(index, k + 1));
       if (k > 0)
         return out_.write("bra {}", again_at(from));
       out_.place(again_at(from));
@@ -630,21 +592,16 @@ private:
     for (const std::uint32_t i : again)
       out_.clone(module_, instruction(i), names);
     if (!alone_at_once())
-      go_on_after();
+      set(CoarsenNames::next, "mov.u32", number_of(index, k + 1));
     out_.write("bra {}", alone_at(lone_code(k), from.position));
-  }
-
-  /// Returns true if a copy that has a code may go on alone from a point.
-  bool may_come(std::size_t point, unsigned code) const {
-    return alone_at_once() || code < copies_at(point);
   }
 
   /// What a copy may have to do by itself.
   void alone(unsigned code) {
-    const std::vector<bool> is_target = targets();
+    const std::vector<bool> is_target = sharing_.targets();
     std::vector<std::uint32_t> from;
     for (std::size_t point = 0; point < points_.size(); ++point)
-      if (may_come(point, code))
+      if (alone_at_once() || code < copies_at(point))
         from.push_back(points_[point].position);
     const std::vector<bool> reached = reachable_from(module_, kernel_, from);
     const Renaming names = renaming(code, true);
@@ -683,11 +640,8 @@ private:
       return choose(after(code), ways.begin(), ways.end());
     std::rotate(ways.begin(), ways.begin() + (ways[0].first == 0),
                 ways.end()); // the end comes last
-    for (std::size_t i = 0; i + 1 < ways.size(); ++i) {
-      const std::string is_next = predicate();
-      out_.write("setp.eq.u32 {}, {}, {}", is_next, CoarsenNames::next, ways[i].first);
-      out_.write("@{} {}", is_next, ways[i].second);
-    }
+    for (std::size_t i = 0; i + 1 < ways.size(); ++i)
+      go_if("setp.eq.u32", CoarsenNames::next, ways[i].first, ways[i].second);
     out_.write("{}", ways.back().second);
   }
 
@@ -696,14 +650,18 @@ private:
     if (end - begin == 1)
       return out_.write("{}", begin->second);
     const Way middle = begin + (end - begin) / 2;
-    const std::string upper = fmt::format("{}_{}", label, middle->first), is_upper = predicate();
-    out_.write("setp.ge.u32 {}, {}, {}", is_upper, CoarsenNames::next, middle->first);
-    out_.write("@{} bra {}", is_upper, upper);
+    const std::string upper = fmt::format("{}_{}", label, middle->first);
+    go_if("setp.ge.u32", CoarsenNames::next, middle->first, "bra " + upper);
     choose(label, begin, middle);
     out_.place(upper);
     choose(label, middle, end);
   }
 
+  const Proposal &proposal_;
+  CodeWriter out_;
+  std::set<std::string, std::less<>> words_; ///< declared so far
+  unsigned predicates_ = 0;
+  std::string first_along_x_; ///< whether this is the first thread, where `shift` is not 0
   std::vector<Point> points_;
 };
 
