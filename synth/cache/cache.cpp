@@ -13,19 +13,19 @@
 
 #include <optional>
 
-namespace ptxasw::synth::cache {
+namespace ptxasw::synth {
 namespace {
 
 using facts::Access;
 using facts::AccessKind;
 using facts::KernelFacts;
 
-namespace refusal {
+namespace cache_refusal {
 constexpr Refusal nothing{"no-global-load", "no load of global memory without qualifiers"};
 constexpr Refusal address{"unknown-address", "which array it reads or writes is not known"};
 constexpr Refusal ordered{"synchronises",
                           "it may see what others write while it runs, or writes anywhere"};
-} // namespace refusal
+} // namespace cache_refusal
 
 /// Who may write what a load reads.
 std::optional<Refusal> conflict_of(const Module &module, const Function &kernel,
@@ -33,13 +33,14 @@ std::optional<Refusal> conflict_of(const Module &module, const Function &kernel,
   const auto &all = kernel.instructions;
   if (const auto unknown = writers.unknown()) {
     const Instruction &one = all[*unknown];
-    return (module.opcode(one).op == Op::call ? refusals::call : refusal::ordered).at(one.line);
+    return (module.opcode(one).op == Op::call ? refusals::call : cache_refusal::ordered)
+        .at(one.line);
   }
   const auto conflict = writers.conflict(load, apart);
   if (!conflict)
     return std::nullopt;
   return conflict->unknown == no_index ? refusals::may_be_written.at(all[conflict->store].line)
-                                       : refusal::address.at(all[conflict->unknown].line);
+                                       : cache_refusal::address.at(all[conflict->unknown].line);
 }
 
 /// Returns true if the end of a loop may depend on what a load reads.
@@ -80,25 +81,14 @@ Sites<std::uint32_t> read_only_loads(const KernelFacts &facts, bool apart) {
     else if (decides_an_end(facts, access))
       refuse(refusals::decides_the_end.at(instruction.line));
     else if (!has_nc(module))
-      refuse(too_old);
+      refuse(nc_too_new);
     else
       result.sites.push_back(access.site.instruction);
   }
   if (!any)
-    refuse(refusal::nothing);
+    refuse(cache_refusal::nothing);
   return result;
 }
-
-} // namespace
-
-bool has_nc(const Module &module) {
-  return 100 * module.version_major + module.version_minor >= 301 && module.sm >= 32;
-}
-
-} // namespace ptxasw::synth::cache
-
-namespace ptxasw::synth {
-namespace {
 
 bool needs_promise(std::string_view variant) { return variant == "nc-apart"; }
 
@@ -107,19 +97,13 @@ const Sites<std::uint32_t> &loads_for(const KernelContext &context, std::string_
   return context.once(variant, [&]() -> Sites<std::uint32_t> {
     if (context.kernel.instructions.size() > changed_instructions_budget)
       return {{}, {refusals::control_flow}};
-    return cache::read_only_loads(context.facts(), needs_promise(variant));
+    return read_only_loads(context.facts(), needs_promise(variant));
   });
 }
 
 std::optional<std::string> requalified(const KernelContext &context, std::string_view variant) {
   const std::vector<std::uint32_t> &loads = loads_for(context, variant).sites;
-  if (loads.empty())
-    return std::nullopt;
-  Edits edits;
-  for (const std::uint32_t load : loads)
-    edits.insert(context.kernel.instructions[load].opcode_span.begin + cache::before_nc.size(),
-                 ".nc");
-  return edits.apply(context.module.text());
+  return loads.empty() ? std::nullopt : with_nc(context.module, context.kernel, loads);
 }
 
 constexpr std::string_view cache_variants[] = {"nc", "nc-apart"};
@@ -141,6 +125,23 @@ FamilyAnswer propose_cache(const KernelContext &context) {
 }
 
 } // namespace
+
+bool has_nc(const Module &module) {
+  return 100 * module.version_major + module.version_minor >= 301 && module.sm >= 32;
+}
+
+std::optional<std::string> with_nc(const Module &module, const Function &kernel,
+                                   const std::vector<std::uint32_t> &loads) {
+  constexpr std::string_view before = "ld.global";
+  Edits edits;
+  for (const std::uint32_t load : loads) {
+    const Span opcode = kernel.instructions[load].opcode_span;
+    if (!module.text(opcode).starts_with(before))
+      return std::nullopt;
+    edits.insert(opcode.begin + before.size(), ".nc");
+  }
+  return edits.apply(module.text());
+}
 
 const Family cache_family = {
     .name = "cache",

@@ -91,18 +91,16 @@ std::vector<Proposal> propose(const KernelContext &context, std::vector<std::str
 
 /// The module with no `.reqntid` at a kernel that has one.
 std::unique_ptr<Module> without_block(const Module &module, const Function &kernel) {
-  const std::string_view header = module.text({kernel.span.begin, kernel.body.begin});
-  const std::size_t at = header.rfind(".reqntid");
-  if (at == std::string_view::npos)
+  constexpr std::string_view word = ".reqntid";
+  std::string text(module.text());
+  const std::size_t at = text.rfind(word, kernel.body.begin);
+  if (at == std::string::npos || at < kernel.span.begin)
     return nullptr;
   // The word and its numbers become blanks, so that lines stay as they are.
-  std::size_t end = at + std::string_view(".reqntid").size();
-  const std::size_t rest = header.find_first_not_of(" \t\r\n0123456789,xXabcdefABCDEFuU", end);
-  end = rest == std::string_view::npos ? header.size() : rest;
-  std::string text(module.text());
-  for (std::size_t i = at; i < end; ++i)
-    if (char &c = text[kernel.span.begin + i]; c != '\n')
-      c = ' ';
+  const std::size_t end =
+      text.find_first_not_of(" \t\r\n0123456789,xXabcdefABCDEFuU", at + word.size());
+  std::replace_if(
+      text.begin() + at, text.begin() + end, [](char c) { return c != '\n'; }, ' ');
   auto result = parsed(std::move(text));
   const Function *const same = result ? kernel_named(*result, kernel.name) : nullptr;
   return same && !same->directive("reqntid") && same->body == kernel.body ? std::move(result)
