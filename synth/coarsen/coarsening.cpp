@@ -141,6 +141,13 @@ std::vector<std::pair<std::string, std::string>> Coarsening::texts() const {
   return all;
 }
 
+void Coarsening::declare_passing(CodeWriter &out) const {
+  for (std::size_t i = 0; i < passed_.size(); ++i)
+    out.declare_like(passed_[i], CoarsenNames::passing(i));
+  for (const auto &[name, text] : texts())
+    out.declare_text(name, text);
+}
+
 bool Coarsening::asserts() const {
   return std::any_of(calls_.groups.begin(), calls_.groups.end(), [](const CallGroup &group) {
     return group.kind == CallGroup::Kind::assertion;

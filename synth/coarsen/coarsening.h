@@ -108,6 +108,8 @@ protected:
   bool asserts() const;
   /// All texts that assertions say, by the names of their variables.
   std::vector<std::pair<std::string, std::string>> texts() const;
+  /// Declares what calls and assertions pass and say.
+  void declare_passing(CodeWriter &out) const;
   /// What stands for the straight code behind a branch of `predicated_` if copies part there, or in
   /// the first thread along x, if it stays.
   std::vector<std::string> predicated_lines(std::uint32_t branch) const;

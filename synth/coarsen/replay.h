@@ -44,7 +44,9 @@ public:
   /// Runs added code from a position on. `state` has what is known before and after, `known` what
   /// the run takes for granted. Nothing if it never ends.
   std::optional<ReplayEnd> run(std::uint32_t position, ReplayState &state,
-                               const Known &known) const;
+                               const Known &known) const {
+    return follow(position, state, known, true);
+  }
   /// Follows branches that are always taken.
   std::optional<std::uint32_t> skip(std::uint32_t position) const;
 
@@ -61,10 +63,11 @@ public:
   }
 
 private:
+  std::optional<ReplayEnd> follow(std::uint32_t position, ReplayState &state, const Known &known,
+                                  bool executes) const;
   bool execute(const Instruction &instruction, ReplayState &state) const;
-  Expr taken_over(RegisterId to, const Instruction &instruction) const;
-  Expr loaded(const Instruction &instruction) const;
-  Expr value(const Operand &operand, unsigned width, const ReplayState &state) const;
+  Expr taken_over(RegisterId to, const Operand &from) const;
+  Expr value(const Operand &operand, const ReplayState &state) const;
   Expr unknown(std::string_view name, unsigned width) const {
     return pool_.uninterpreted(name, width, {});
   }
