@@ -28,8 +28,6 @@ public:
   /// The registers that are of use at a position: live_before(), and the shared ones that at()
   /// reads. Sorted.
   std::vector<RegisterId> needed(std::uint32_t position) const;
-  /// Of those, the ones that copies do not share and at() does not give.
-  std::vector<RegisterId> kept(std::uint32_t position) const;
   /// What an instruction computes that may be done again; no_register for others.
   RegisterId result_of(std::uint32_t i) const {
     const auto own = candidate_of_.find(i);

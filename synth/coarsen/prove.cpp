@@ -115,6 +115,16 @@ private:
   using Pair = std::pair<Position, Position>; ///< the sibling's and the kernel's
   using Pairs = std::set<Pair>;
 
+  /// Where added code ends, and what registers hold there.
+  struct Place : ReplayEnd {
+    ReplayState state;
+  };
+  Place replay(Position mine, ReplayState state, const Known &known) const {
+    const auto end = replay_.run(mine, state, known);
+    require(end.has_value(), mine, "added code is not understood");
+    return {*end, std::move(state)};
+  }
+
   // --- What stands in place of special registers, as expressions over those of the sibling's
   // thread, and which copies lie within the kernel's grid ---
 
@@ -210,18 +220,15 @@ private:
     // From the entry on, for a thread whose row is one of the kernel's; others end at once.
     Known inside(pool_), beyond(pool_);
     if (form_.tall) {
-      ReplayState state;
       beyond.assume(is_inside(), false);
       inside.assume(is_inside(), true);
-      const ReplayEnd end = replay(0, state, beyond);
-      require(end.exit, end.position, "a row beyond the grid does something");
+      require(replay(0, {}, beyond).exit, 0, "a row beyond the grid does something");
     }
-    ReplayState state;
-    const ReplayEnd start = replay(0, state, inside);
+    const Place start = replay(0, {}, inside);
     require(!start.exit, start.position, "the thread ends at once");
     // What the straight line at the entry leaves in registers that are written nowhere else.
-    for (const auto &[reg, value] : state)
-      if (writes[reg] == 1 && roles_[reg].kind != ReplayRole::Kind::own) // that is filled anew
+    for (const auto &[reg, value] : start.state)
+      if (writes[reg] == 1)
         known_.emplace(reg, value);
     for (unsigned k = 0; k < copies_; ++k)
       require_place(known_, together_[k], k, start.position);
@@ -232,22 +239,17 @@ private:
         require_clone(theirs, mine++, together_[0]);
     // The sibling's grid being the kernel's divided and rounded up, its first block is inside.
     for (unsigned rows = 1; form_.divides_grid() && rows < form_.copies; ++rows) {
-      ReplayState from = known_;
       const Known known = known_inside(rows);
-      const ReplayEnd end = replay(mine, from, known);
-      one_by_one(end, from, 0, rows * form_.along_x, known);
+      one_by_one(replay(mine, known_, known), 0, rows * form_.along_x, known);
     }
     Known all = known_inside(form_.copies);
     if (form_.shift > 0 && !first_stays_) { // the first thread's points are not beside each other
-      ReplayState from = known_;
       Known first = all;
       first.assume(is_first(), true);
-      const ReplayEnd end = replay(mine, from, first);
-      one_by_one(end, from, 0, copies_, nothing_);
+      one_by_one(replay(mine, known_, first), 0, copies_, nothing_);
       all.assume(is_first(), false);
     }
-    ReplayState from = known_;
-    arrive_together(replay(mine, from, all), 0);
+    arrive_together(replay(mine, known_, all), 0);
   }
 
   // --- Together: each instruction for each copy, or once for all, a mov in place of a load that
@@ -255,8 +257,7 @@ private:
 
   /// All copies go on at `theirs`, the sibling at `mine`: the pair is to be examined.
   void go_on_together(Position mine, Position theirs) {
-    ReplayState state = known_;
-    arrive_together(replay(mine, state, nothing_), theirs);
+    arrive_together(replay(mine, known_, nothing_), theirs);
   }
 
   void arrive_together(const ReplayEnd &end, Position theirs) {
@@ -292,8 +293,8 @@ private:
 
   /// What the added code may write and forget.
   bool is_control(RegisterId reg, ScalarType type) const {
-    return reg != no_register && roles_[reg].kind == ReplayRole::Kind::control &&
-           sibling_.registers[reg].type == type && !known_.contains(reg);
+    return reg != no_register && is_control_[reg] && sibling_.registers[reg].type == type &&
+           !known_.contains(reg);
   }
 
   /// Lockstep is left unless two copies' addresses are as far apart as the plan says.
@@ -309,9 +310,7 @@ private:
                    fmt::format("setp.ne.s64 {}, {}, {}", sibling_.registers[branch.guard].name,
                                CoarsenNames::distance, test.distance)},
                   "not the test of a distance");
-    ReplayState state = known_;
-    const ReplayEnd end = replay(*target, state, nothing_);
-    leave(end, state, test.instruction);
+    leave(replay(*target, known_, nothing_), test.instruction);
     return mine + 3;
   }
 
@@ -338,8 +337,7 @@ private:
         known.assume(any, in_any);
         if (asks_first)
           known.assume(is_first(), first);
-        ReplayState state = before;
-        const ReplayEnd end = replay(mine, state, known);
+        const Place end = replay(mine, before, known);
         const bool part = in_any && !in_all;
         const bool is_led = in_all != instruction(theirs).guard_negated;
         if (predicated_.contains(theirs) && (part || (first && !is_led)))
@@ -349,7 +347,7 @@ private:
         else if (const Detour *detour = sharing_.detour(theirs))
           meet_again(end, *detour);
         else
-          leave(end, state, theirs);
+          leave(end, theirs);
       }
   }
 
@@ -377,61 +375,55 @@ private:
   }
 
   /// The copies part. What was added may test things again that only held there.
-  void leave(const ReplayEnd &end, ReplayState &state, Position theirs) {
-    std::erase_if(state, [&](const auto &entry) {
-      return entry.second->width == 1 && roles_[entry.first].kind != ReplayRole::Kind::own &&
-             !known_.contains(entry.first);
+  void leave(Place end, Position theirs) {
+    std::erase_if(end.state, [&](const auto &entry) {
+      return entry.second->width == 1 && !known_.contains(entry.first);
     });
-    one_by_one(end, state, theirs, copies_, nothing_);
+    one_by_one(std::move(end), theirs, copies_, nothing_);
   }
 
   // --- Alone: a copy's instructions under its own renaming, its way to where copies that part meet
   // again or to its end, and which copy comes next ---
 
   /// The first `count` copies go on from `theirs` to their ends, one after the other, beginning at
-  /// `end`, where registers hold `state`.
-  void one_by_one(ReplayEnd end, ReplayState state, Position theirs, unsigned count,
-                  const Known &known) {
+  /// `end`.
+  void one_by_one(Place end, Position theirs, unsigned count, const Known &known) {
     const auto live = recomputation_.needed(theirs);
     const auto again = recomputation_.at(theirs);
-    const auto kept = recomputation_.kept(theirs);
+    std::set<RegisterId> computed;
+    for (const Position position : again)
+      computed.insert(recomputation_.result_of(position));
     const auto written =
         written_in(module_, kernel_, reachable_from(module_, kernel_, {theirs}), first_);
     for (unsigned k = 0; k < count; ++k) {
       require(!end.exit, end.position, "a copy is not finished");
+      std::vector<std::string> moves; // of what this copy runs on and lockstep may not keep
       for (const RegisterId reg : live) {
         const bool is_shared = sharing_.by_some()[reg]; // and another copy may still want it
-        const RegisterId fast = of(together_[k], reg), own = of(alone_[k], reg);
+        const std::string &fast = together_[k].registers[reg], &own = alone_[k].registers[reg];
         if (own == fast)
           require(!is_shared || !written[reg], end.position,
                   "a register that the copies share is not kept");
-        else
-          require((!is_shared && std::find(kept.begin(), kept.end(), reg) == kept.end()) ||
-                      (fast != no_register && holds(state, own, replay_.held(fast))),
-                  end.position, "a copy's register is not taken over");
+        else if (!computed.contains(reg))
+          moves.push_back(move(own, fast, kernel_.registers[reg].type));
       }
-      require_place(state, alone_[k], k, end.position);
+      end = replay(require_lines(end.position, moves, "a copy's register is not taken over"),
+                   end.state, known);
+      require_place(end.state, alone_[k], k, end.position);
       // What gives registers of this copy the values that they have already.
       Position mine = end.position;
       for (const Position position : again)
         require_clone(position, mine++, alone_[k]);
-      ReplayState filled = state;
-      end = replay(mine, state, known);
+      end = replay(mine, end.state, known);
       require(!end.exit, end.position, "a copy is not finished");
-      for (const Position position : again)
-        require(!state.contains(of(alone_[k], recomputation_.result_of(position))), end.position,
-                "a register that is computed again is filled");
-      const auto next = state.find(named(CoarsenNames::next));
-      require(next != state.end(), end.position, "what comes after a copy is not known");
-      // From there on nothing else that was added fills what the copy runs on.
-      filled.insert_or_assign(next->first, next->second);
-      require(filled == state, end.position, "a copy's register is filled too late");
+      require_place(end.state, alone_[k], k, end.position);
+      const auto next = end.state.find(named(CoarsenNames::next));
+      require(next != end.state.end(), end.position, "what comes after a copy is not known");
       const Position after =
           one_copy(end.position, theirs, k, alone_[k], nullptr, alone_ways_[lone_code(k)]);
       ReplayState later = known_;
       later.insert_or_assign(next->first, next->second);
       end = replay(after, later, known);
-      state = std::move(later);
     }
     require(end.exit, end.position, "more is done than the copies do");
   }

@@ -88,40 +88,33 @@ bool CoarsenTexts::vprintf_is_the_drivers() const {
                      });
 }
 
-void CoarsenTexts::assign_roles() {
+void CoarsenTexts::find_registers() {
   for (RegisterId reg = 0; reg < sibling_.registers.size(); ++reg)
     proof::show(by_name_.try_emplace(sibling_.registers[reg].name, reg).second,
                 "two registers have one name");
   proof::check_names(module_, kernel_, sibling_);
-  using Kind = ReplayRole::Kind;
-  const auto assign = [&](const std::string &name, RegisterId kernel_register, Kind kind) {
+  // Returns true if anything mentions it.
+  const auto is_like = [&](const std::string &name, RegisterId kernel_register) {
     const RegisterId found = named(name);
     if (found == no_register)
-      return false; // nothing mentions it
+      return false;
     const Register &own = kernel_.registers[kernel_register], &here = sibling_.registers[found];
     proof::show(own.type == here.type && own.vector == here.vector, "a register has another type");
-    roles_[found] = {kind, kernel_register};
+    is_control_[found] = false;
     return true;
   };
   for (RegisterId reg = 0; reg < kernel_.registers.size(); ++reg) {
     for (unsigned k = 0; k < copies_; ++k)
-      assign(name_of(reg, k), reg, shared_[reg] ? Kind::shared : Kind::copy);
-    has_own_[reg] =
-        (alone_at_once_ || sharing_.by_some()[reg]) && assign(names_.own(reg), reg, Kind::own);
+      is_like(name_of(reg, k), reg);
+    has_own_[reg] = (alone_at_once_ || sharing_.by_some()[reg]) && is_like(names_.own(reg), reg);
   }
   for (unsigned k = 0; k < copies_; ++k)
     alone_.push_back(renaming(k, true));
-  for (std::size_t load = 0; load < plan_.loads.size(); ++load) {
-    const WideLoad &wide = plan_.loads[load];
-    for (unsigned e = 0; e < wide.elements; ++e) {
-      const RegisterId reg = named(CoarsenNames::wide(load, e));
-      const Register &value = kernel_.registers[wide_value(module_, kernel_, wide.at.instruction)];
-      proof::show(reg != no_register && sibling_.registers[reg].type == value.type &&
-                      sibling_.registers[reg].vector == 1,
+  for (std::size_t load = 0; load < plan_.loads.size(); ++load)
+    for (unsigned e = 0; e < plan_.loads[load].elements; ++e)
+      proof::show(is_like(CoarsenNames::wide(load, e),
+                          wide_value(module_, kernel_, plan_.loads[load].at.instruction)),
                   "a register of a wide load is missing");
-      roles_[reg] = {Kind::wide};
-    }
-  }
 }
 
 CoarsenTexts::Position CoarsenTexts::skip_kernel(Position theirs, bool alone,
@@ -194,12 +187,6 @@ CoarsenTexts::Position CoarsenTexts::require_branch(Position theirs, Position mi
               b.guard_negated == a.guard_negated,
           mine, "not the branch that the kernel has there");
   return *target;
-}
-
-ReplayEnd CoarsenTexts::replay(Position mine, ReplayState &state, const Known &known) const {
-  const auto end = replay_.run(mine, state, known);
-  require(end.has_value(), mine, "added code is not understood");
-  return *end;
 }
 
 } // namespace ptxasw::synth

@@ -17,9 +17,9 @@ public:
   CoarsenTexts(const KernelContext &context, const Function &sibling, const CoarsenForm &form,
                WidePlan plan)
       : Coarsening(context, form, std::move(plan)), sibling_(sibling),
-        roles_(sibling.registers.size()), replay_(pool_, module_, sibling, roles_) {
+        is_control_(sibling.registers.size(), true), replay_(pool_, module_, sibling, is_control_) {
     check_header();
-    assign_roles();
+    find_registers();
   }
 
 protected:
@@ -62,12 +62,10 @@ protected:
   /// instruction: what comes next in the version. In a skewed stretch copies take turns in any
   /// order; elsewhere it is theirs. prove_stretch.cpp has the argument.
   Position by_copies(Position mine, Position theirs, Position end, bool skewed) const;
-  /// Added code; where it ends.
-  ReplayEnd replay(Position mine, ReplayState &state, const Known &known) const;
 
   const Function &sibling_;
   ExprPool pool_;
-  std::vector<ReplayRole> roles_;
+  std::vector<bool> is_control_; ///< by register: it is the added code's own
   const Replay replay_;
   std::vector<Renaming> alone_; ///< by copy that goes on alone
 
@@ -77,7 +75,7 @@ private:
   void check_header() const;
   void check_variables() const;
   bool vprintf_is_the_drivers() const;
-  void assign_roles();
+  void find_registers();
 
   std::unordered_map<std::string_view, RegisterId> by_name_;
 };

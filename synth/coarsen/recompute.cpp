@@ -127,16 +127,6 @@ std::vector<std::uint32_t> Recomputation::at(std::uint32_t position) const {
   return order;
 }
 
-std::vector<RegisterId> Recomputation::kept(std::uint32_t position) const {
-  std::vector<RegisterId> kept = live_before(module_, kernel_, cfg(), liveness_, position);
-  const std::vector<std::uint32_t> again = at(position);
-  std::erase_if(kept, [&](RegisterId reg) {
-    return shared_[reg] || std::any_of(again.begin(), again.end(),
-                                       [&](std::uint32_t i) { return result_of(i) == reg; });
-  });
-  return kept;
-}
-
 std::vector<RegisterId> Recomputation::needed(std::uint32_t position) const {
   std::vector<RegisterId> all = live_before(module_, kernel_, cfg(), liveness_, position);
   for (const std::uint32_t i : at(position))

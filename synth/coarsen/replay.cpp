@@ -1,8 +1,8 @@
-// Added code is what writes a register of its own, by one of a few instructions, or moves a shared
-// register to its stand-in, or branches by a predicate of its own or by none, or lets other lanes
-// go first. Anything else belongs to a copy, and replay ends there, as it does at added code that
-// depends on what is not known. What it computes is what the emulator's table says. That a block
-// lies inside the grid, or in how many copies a predicate holds, is the assumption of the run.
+// Added code is what writes a register of its own, by one of a few instructions, or branches by a
+// predicate of its own or by none, or lets other lanes go first. Anything else belongs to a copy,
+// and replay ends there, as it does at added code that depends on what is not known. What it
+// computes is what the emulator's table says. That a block lies inside the grid, or in how many
+// copies a predicate holds, is the assumption of the run.
 
 #include "synth/coarsen/replay.h"
 
@@ -44,10 +44,9 @@ std::optional<ReplayEnd> Replay::follow(std::uint32_t position, ReplayState &sta
     if (taken && instruction.guard != no_register) {
       // A branch by a copy's own predicate is the kernel's, whatever is known of it.
       const auto guard = state.find(instruction.guard);
-      const auto holds =
-          guard == state.end() || roles_[instruction.guard].kind != ReplayRole::Kind::control
-              ? std::nullopt
-              : known.decide(guard->second);
+      const auto holds = guard == state.end() || !is_control_[instruction.guard]
+                             ? std::nullopt
+                             : known.decide(guard->second);
       if (!holds)
         return ReplayEnd{position, false};
       taken = *holds != instruction.guard_negated;
@@ -63,9 +62,7 @@ std::optional<ReplayEnd> Replay::follow(std::uint32_t position, ReplayState &sta
       return std::nullopt;
     position = *target;
     // What the copies' predicates were is for this test, not for what comes after it.
-    std::erase_if(state, [&](const auto &entry) {
-      return roles_[entry.first].kind == ReplayRole::Kind::copy;
-    });
+    std::erase_if(state, [&](const auto &entry) { return !is_control_[entry.first]; });
   }
   return std::nullopt;
 }
@@ -74,38 +71,24 @@ bool Replay::execute(const Instruction &instruction, ReplayState &state) const {
   if (plain_text(module_.text(instruction.span)) == pause)
     return true;
   const auto operands = module_.operands(instruction);
-  if (!instruction.well_formed || instruction.guard != no_register || operands.size() < 2 ||
-      !is_whole_register(operands[0]))
-    return false;
-  const RegisterId to = operands[0].reg;
   const Opcode &opcode = module_.opcode(instruction);
-  const bool is_known = roles_[to].kind == ReplayRole::Kind::own
-                            ? opcode.op == Op::mov
-                            : roles_[to].kind == ReplayRole::Kind::control &&
-                                  std::find(replayed_opcodes.begin(), replayed_opcodes.end(),
-                                            opcode.text) != replayed_opcodes.end();
+  if (!instruction.well_formed || instruction.guard != no_register || operands.size() < 2 ||
+      !is_whole_register(operands[0]) || !is_control_[operands[0].reg] ||
+      std::find(replayed_opcodes.begin(), replayed_opcodes.end(), opcode.text) ==
+          replayed_opcodes.end())
+    return false;
   const auto value_of = [&](const Operand &operand, unsigned width) {
-    const Expr found =
-        roles_[to].kind == ReplayRole::Kind::own ? taken_over(to, operand) : value(operand, state);
+    const Expr found = value(operand, state);
     return found && found->width == width ? found : nullptr;
   };
+  const RegisterId to = operands[0].reg;
   const unsigned width = bit_width(sibling_.registers[to].type);
-  const Expr result = !is_known             ? nullptr
-                      : opcode.op == Op::ld ? value_of(operands[1], width)
-                                            : evaluate_(instruction, value_of);
+  const Expr result =
+      opcode.op == Op::ld ? value_of(operands[1], width) : evaluate_(instruction, value_of);
   if (!result || result->width != width)
     return false;
   state[to] = result;
   return true;
-}
-
-// Only a shared value, or the copy's own.
-Expr Replay::taken_over(RegisterId to, const Operand &from) const {
-  if (!is_whole_register(from) || roles_[from.reg].reg != roles_[to].reg)
-    return nullptr;
-  const ReplayRole::Kind kind = roles_[from.reg].kind;
-  return kind == ReplayRole::Kind::shared || kind == ReplayRole::Kind::copy ? held(from.reg)
-                                                                            : nullptr;
 }
 
 Expr Replay::value(const Operand &operand, const ReplayState &state) const {

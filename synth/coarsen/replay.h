@@ -18,13 +18,6 @@ namespace ptxasw::synth {
 /// What registers of the sibling hold, as far as that is known.
 using ReplayState = std::map<RegisterId, Expr>;
 
-/// What a register of the sibling is for.
-struct ReplayRole {
-  enum class Kind : std::uint8_t { control, copy, shared, own, wide };
-  Kind kind = Kind::control;
-  RegisterId reg = no_register; ///< of the kernel's; of all but control and wide
-};
-
 /// Where the added code ends: at an instruction that is not part of it or depends on what is not
 /// known, or where the thread ends.
 struct ReplayEnd {
@@ -34,9 +27,11 @@ struct ReplayEnd {
 
 class Replay {
 public:
+  /// `is_control`: by register of the sibling; others are of the kernel's copies.
   Replay(ExprPool &pool, const Module &module, const Function &sibling,
-         const std::vector<ReplayRole> &roles)
-      : pool_(pool), module_(module), sibling_(sibling), roles_(roles), evaluate_(pool, module) {}
+         const std::vector<bool> &is_control)
+      : pool_(pool), module_(module), sibling_(sibling), is_control_(is_control),
+        evaluate_(pool, module) {}
 
   /// Lets other lanes go first, and does nothing (PTX ISA 9.7.19, `nanosleep`).
   static constexpr std::string_view pause = "nanosleep.u32 0";
@@ -66,7 +61,6 @@ private:
   std::optional<ReplayEnd> follow(std::uint32_t position, ReplayState &state, const Known &known,
                                   bool executes) const;
   bool execute(const Instruction &instruction, ReplayState &state) const;
-  Expr taken_over(RegisterId to, const Operand &from) const;
   Expr value(const Operand &operand, const ReplayState &state) const;
   Expr unknown(std::string_view name, unsigned width) const {
     return pool_.uninterpreted(name, width, {});
@@ -75,7 +69,7 @@ private:
   ExprPool &pool_;
   const Module &module_;
   const Function &sibling_;
-  const std::vector<ReplayRole> &roles_;
+  const std::vector<bool> &is_control_;
   const LineEvaluator evaluate_;
 };
 
