@@ -25,14 +25,8 @@ constexpr auto replayed_opcodes = std::to_array<std::string_view>(
 
 } // namespace
 
-std::optional<std::uint32_t> Replay::skip(std::uint32_t position) const {
-  ReplayState nothing;
-  const auto end = follow(position, nothing, Known(pool_), false);
-  return end ? std::optional(end->position) : std::nullopt;
-}
-
-std::optional<ReplayEnd> Replay::follow(std::uint32_t position, ReplayState &state,
-                                        const Known &known, bool executes) const {
+std::optional<ReplayEnd> Replay::run(std::uint32_t position, ReplayState &state, const Known &known,
+                                     bool executes) const {
   for (std::size_t steps = 0; steps <= 2 * sibling_.instructions.size(); ++steps) {
     if (position >= sibling_.instructions.size())
       return ReplayEnd{position, true};

@@ -37,13 +37,16 @@ public:
   static constexpr std::string_view pause = "nanosleep.u32 0";
 
   /// Runs added code from a position on. `state` has what is known before and after, `known` what
-  /// the run takes for granted. Nothing if it never ends.
-  std::optional<ReplayEnd> run(std::uint32_t position, ReplayState &state,
-                               const Known &known) const {
-    return follow(position, state, known, true);
-  }
+  /// the run takes for granted; unless it `executes` it only follows branches. Nothing if it never
+  /// ends.
+  std::optional<ReplayEnd> run(std::uint32_t position, ReplayState &state, const Known &known,
+                               bool executes = true) const;
   /// Follows branches that are always taken.
-  std::optional<std::uint32_t> skip(std::uint32_t position) const;
+  std::optional<std::uint32_t> skip(std::uint32_t position) const {
+    ReplayState nothing;
+    const auto end = run(position, nothing, Known(pool_), false);
+    return end ? std::optional(end->position) : std::nullopt;
+  }
 
   // What added code reads from elsewhere, 32 bits unless it is a register's:
   /// a special register that tells a thread's place, or `%dynamic_smem_size`,
@@ -58,8 +61,6 @@ public:
   }
 
 private:
-  std::optional<ReplayEnd> follow(std::uint32_t position, ReplayState &state, const Known &known,
-                                  bool executes) const;
   bool execute(const Instruction &instruction, ReplayState &state) const;
   Expr value(const Operand &operand, const ReplayState &state) const;
   Expr unknown(std::string_view name, unsigned width) const {

@@ -53,8 +53,7 @@ tl::expected<std::string, proof::NotProved> write_and_prove(const KernelContext 
   const auto arm = in_kernel_arm(*made->module, *made->version, form);
   if (!arm)
     return tl::unexpected(arm.error());
-  std::string body =
-      directive_for(kernel, proposal, block) + write_in_kernel(module, kernel, form, *arm);
+  std::string body = directive_for(kernel, proposal, block) + in_kernel_body(context, form, *arm);
   Edits edit;
   edit.replace(kernel.body, body);
   const auto text = edit.apply(module.text());

@@ -23,55 +23,17 @@
 // kernel whose threads do not see each other's (spread_obstacle(): no barriers, no collectives, no
 // shared memory, nothing that asks where it runs), and neither is that some end early.
 //
-// The first code is what tell_in_kernel() tells; anything else is not understood.
+// All of it is, byte for byte, what in_kernel_body() says of the kernel and its sibling, with names
+// that neither has and that hide nothing; anything else is not understood.
 
 #include "synth/in_kernel/in_kernel.h"
-#include "synth/script.h"
+#include "synth/prove/header.h"
 #include "synth/spread.h"
-
-#include <algorithm>
-#include <cstring>
 
 namespace ptxasw::synth {
 namespace {
 
 using proof::show;
-
-void check_code(const KernelContext &kernel, const KernelContext &replaced,
-                const InKernelForm &form, std::string_view arm) {
-  const Module &module = replaced.module;
-  const Function &f = replaced.kernel;
-  // Braces: the body's, the sibling's, the kernel's, and what that has within.
-  std::vector<Span> arms;
-  for (const Scope &scope : f.scopes)
-    if (scope.parent == 0)
-      arms.push_back(scope.span);
-  show(arms.size() == 2, "it does not have two bodies");
-  show(module.text(arms[0]) == arm, "not the sibling's body");
-  show(module.text(arms[1]) == kernel.module.text(kernel.kernel.body), "not the kernel's body");
-  const auto first_behind = [&](std::uint32_t offset) {
-    return static_cast<std::uint32_t>(
-        std::count_if(f.instructions.begin(), f.instructions.end(),
-                      [&](const Instruction &one) { return one.span.begin < offset; }));
-  };
-  const auto end = first_behind(arms[0].begin), behind = first_behind(arms[0].end);
-  ScriptReader script(module, f, kernel.kernel);
-  tell_in_kernel(kernel.kernel, form, script);
-  show(script.position() == end, "more is done before the bodies");
-  for (const auto &[special, name] : in_kernel_places(form)) {
-    const RegisterId reg = script.bound("r_" + name.substr(std::strlen("%ptxasw_")));
-    show(reg != no_register && f.registers[reg].name == name,
-         "not the place in the sibling's launch");
-  }
-  while (script.position() < behind)
-    script.next();
-  script.line("ret");
-  script.place("original");
-  show(script.position() == first_behind(arms[1].begin), "the sibling's body goes on");
-  show(first_behind(arms[1].end) == f.instructions.size(),
-       "something comes after the kernel's body");
-  script.check_places();
-}
 
 /// What stands before the body: as it was, except for a limit of the registers, or that blocks have
 /// no more threads than they can have.
@@ -108,7 +70,9 @@ proof::Proved prove_in_kernel(const KernelContext &kernel, const KernelContext &
          "the sibling has names of this code");
     const auto arm = in_kernel_arm(sibling.module, sibling.kernel, form);
     show(arm.has_value(), arm ? "" : arm.error().why);
-    check_code(kernel, replaced, form, *arm);
+    show(replaced.module.text(replaced.kernel.body) == in_kernel_body(kernel, form, *arm),
+         "something else than what must be there");
+    proof::check_names(replaced.module, kernel.kernel, replaced.kernel);
   });
 }
 

@@ -45,8 +45,9 @@ std::string special_name(std::string_view what, std::size_t axis) {
   return fmt::format("%{}.{}", what, "xyz"[axis]);
 }
 
-std::string hole(std::string_view what, std::size_t axis) {
-  return fmt::format("<r_{}_{}>", what, "xyz"[axis]);
+/// A part of the thread's place in the sibling's launch.
+std::string place(std::string_view what, std::size_t axis) {
+  return fmt::format("%ptxasw_{}_{}", what, "xyz"[axis]);
 }
 
 /// What arguments must be multiples of.
@@ -60,54 +61,66 @@ std::vector<ArgumentDivisor> divisors(const SiblingNeeds &needs) {
 
 /// What a kernel with a sibling in it does before the two bodies: first the launch is looked at,
 /// then who of it has a place in the sibling's.
-class InKernelScript {
+class InKernelBeginning {
 public:
-  InKernelScript(const Function &kernel, const InKernelForm &form, Script &to)
-      : kernel_(kernel), form_(form), to_(to) {}
-
-  void tell() {
+  InKernelBeginning(const Function &kernel, const InKernelForm &form)
+      : kernel_(kernel), form_(form) {
     for (std::size_t axis = 0; axis < 3; ++axis)
-      original_if("ne.u32", special("ntid", axis), form_.block[static_cast<int>(axis)]);
-    for (const ArgumentDivisor &one : divisors(form_.sibling.needs))
+      original_if("ne.u32", special("ntid", axis), block(axis));
+    for (const ArgumentDivisor &one : divisors(form.sibling.needs))
       original_unless_multiple(one);
     for (std::size_t axis = 0; axis < 3; ++axis)
-      if (const std::uint32_t most = form_.sibling.needs.max_extent[axis]; most != ~0u)
-        original_if("gt.u32", special("nctaid", axis), most / form_.block[static_cast<int>(axis)]);
+      if (const std::uint32_t most = form.sibling.needs.max_extent[axis]; most != ~0u)
+        original_if("gt.u32", special("nctaid", axis), most / block(axis));
     for (std::size_t axis = 0; axis < 3; ++axis)
       find_place(axis);
   }
 
+  std::string code() const {
+    std::string declarations;
+    for (const auto &[type, name, count] :
+         {std::tuple("b32", "word", words_), std::tuple("b64", "long", longs_),
+          std::tuple("pred", "test", tests_)})
+      if (count > 0)
+        declarations += fmt::format("\t.reg .{} %ptxasw_{}<{}>;\n", type, name, count);
+    for (const auto &[special, reg] : in_kernel_places(form_))
+      declarations += fmt::format("\t.reg .b32 {};\n", reg);
+    return declarations + text_;
+  }
+
 private:
-  std::string word() { return fmt::format("<r_word{}>", words_++); }
+  template <typename... Parts> void line(fmt::format_string<Parts...> text, Parts &&...parts) {
+    text_ += "\t" + fmt::format(text, std::forward<Parts>(parts)...) + ";\n";
+  }
+  std::uint32_t block(std::size_t axis) const { return form_.block[static_cast<int>(axis)]; }
+  std::string word() { return fmt::format("%ptxasw_word{}", words_++); }
 
   /// A special register's value.
   std::string special(std::string_view what, std::size_t axis) {
     std::string result = word();
-    to_.line(fmt::format("mov.u32 {}, {}", result, special_name(what, axis)));
+    line("mov.u32 {}, {}", result, special_name(what, axis));
     return result;
   }
 
   template <typename Operand>
   void jump_if(std::string_view comparison, const std::string &a, const Operand &b,
                std::string_view jump) {
-    const std::string test = fmt::format("<p_test{}>", tests_++);
-    to_.line(fmt::format("setp.{} {}, {}, {}", comparison, test, a, b));
-    to_.line(fmt::format("@{} {}", test, jump));
+    line("setp.{} %ptxasw_test{}, {}, {}", comparison, tests_, a, b);
+    line("@%ptxasw_test{} {}", tests_++, jump);
   }
 
   void original_if(std::string_view comparison, const std::string &a, std::uint32_t b) {
-    jump_if(comparison, a, b, "bra <$original>");
+    jump_if(comparison, a, b, fmt::format("bra {}", original));
   }
 
   void original_unless_multiple(const ArgumentDivisor &need) {
     const auto take = [&] {
-      return need.bytes == 8 ? fmt::format("<w_long{}>", longs_++) : word();
+      return need.bytes == 8 ? fmt::format("%ptxasw_long{}", longs_++) : word();
     };
     const std::string value = take(), rest = take();
-    to_.line(fmt::format("ld.param.u{} {}, [{}{}]", need.bytes * 8, value,
-                         kernel_.parameters[need.parameter].name,
-                         need.offset == 0 ? "" : fmt::format("+{}", need.offset)));
-    to_.line(fmt::format("and.b{} {}, {}, {}", need.bytes * 8, rest, value, need.divisor - 1));
+    line("ld.param.u{} {}, [{}{}]", need.bytes * 8, value, kernel_.parameters[need.parameter].name,
+         need.offset == 0 ? "" : fmt::format("+{}", need.offset));
+    line("and.b{} {}, {}, {}", need.bytes * 8, rest, value, need.divisor - 1);
     original_if(fmt::format("ne.u{}", need.bytes * 8), rest, 0);
   }
 
@@ -117,31 +130,26 @@ private:
     if (blocks == 1)
       return;
     const std::string own = special("ctaid", axis), rest = word();
-    to_.line(fmt::format("and.b32 {}, {}, {}", rest, own, blocks - 1));
+    line("and.b32 {}, {}, {}", rest, own, blocks - 1);
     jump_if("ne.u32", rest, 0, "ret");
     if (by_grid > 1)
-      return to_.line(
-          fmt::format("shr.u32 {}, {}, {}", hole("ctaid", axis), own, std::countr_zero(blocks)));
-    const std::uint32_t threads = form_.block[static_cast<int>(axis)] / by_block;
+      return line("shr.u32 {}, {}, {}", place("ctaid", axis), own, std::countr_zero(blocks));
+    const std::uint32_t threads = block(axis) / by_block;
     const std::string thread = special("tid", axis), further = word();
-    to_.line(fmt::format("div.u32 {}, {}, {}", further, thread, threads));
-    to_.line(fmt::format("add.u32 {}, {}, {}", hole("ctaid", axis), own, further));
-    to_.line(fmt::format("rem.u32 {}, {}, {}", hole("tid", axis), thread, threads));
-    to_.line(fmt::format("mov.u32 {}, {}", hole("ntid", axis), threads));
-    jump_if("ge.u32", hole("ctaid", axis), special("nctaid", axis), "ret");
+    line("div.u32 {}, {}, {}", further, thread, threads);
+    line("add.u32 {}, {}, {}", place("ctaid", axis), own, further);
+    line("rem.u32 {}, {}, {}", place("tid", axis), thread, threads);
+    line("mov.u32 {}, {}", place("ntid", axis), threads);
+    jump_if("ge.u32", place("ctaid", axis), special("nctaid", axis), "ret");
   }
 
   const Function &kernel_;
   const InKernelForm &form_;
-  Script &to_;
+  std::string text_;
   unsigned words_ = 0, longs_ = 0, tests_ = 0; ///< registers of 32 and 64 bits, and predicates
 };
 
 } // namespace
-
-void tell_in_kernel(const Function &kernel, const InKernelForm &form, Script &to) {
-  InKernelScript(kernel, form, to).tell();
-}
 
 bool has_sibling_inside(const Function &kernel) {
   return std::any_of(kernel.labels.begin(), kernel.labels.end(),
@@ -154,8 +162,7 @@ std::vector<std::pair<std::string, std::string>> in_kernel_places(const InKernel
     for (const char *what : {"ctaid", "tid", "ntid"})
       if (form.sibling.block[axis] > 1 ||
           (form.sibling.grid[axis] > 1 && what == std::string_view("ctaid")))
-        result.emplace_back(special_name(what, axis),
-                            fmt::format("%ptxasw_{}_{}", what, "xyz"[axis]));
+        result.emplace_back(special_name(what, axis), place(what, axis));
   return result;
 }
 
@@ -230,22 +237,10 @@ in_kernel_arm(const Module &written, const Function &sibling, const InKernelForm
   return std::move(*arm);
 }
 
-std::string write_in_kernel(const Module &module, const Function &kernel, const InKernelForm &form,
-                            std::string_view arm) {
-  ScriptPrinter printer("ptxasw_");
-  tell_in_kernel(kernel, form, printer);
-  std::string declarations;
-  for (const auto &[type, name] :
-       {std::pair("b32", "%ptxasw_word"), std::pair("b64", "%ptxasw_long"),
-        std::pair("pred", "%ptxasw_test")})
-    if (const auto count =
-            std::count_if(printer.registers.begin(), printer.registers.end(),
-                          [own = name](const auto &reg) { return reg.first.starts_with(own); }))
-      declarations += fmt::format("\t.reg .{} {}<{}>;\n", type, name, count);
-  for (const auto &[special, reg] : in_kernel_places(form))
-    declarations += fmt::format("\t.reg .b32 {};\n", reg);
-  return fmt::format("{{\n{}{}{}\n\tret;\n{}:\n{}\n}}", declarations, printer.text, arm, original,
-                     module.text(kernel.body));
+std::string in_kernel_body(const KernelContext &kernel, const InKernelForm &form,
+                           std::string_view arm) {
+  return fmt::format("{{\n{}{}\n\tret;\n{}:\n{}\n}}", InKernelBeginning(kernel.kernel, form).code(),
+                     arm, original, kernel.module.text(kernel.kernel.body));
 }
 
 } // namespace ptxasw::synth
