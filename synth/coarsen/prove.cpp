@@ -26,10 +26,8 @@
 // must run.
 //
 // Where copies part at the end of a row, those that have ended may stay with the others, which go
-// through straight code under predicates (predicated.cpp).
-//
-// In versions `skewed` copies are at different instructions in stretches of straight code, and
-// together again behind them (prove_stretch.cpp).
+// through straight code under predicates (predicated.cpp). In versions `skewed` copies take turns
+// in stretches of straight code, and are together again behind them (prove_stretch.cpp).
 //
 // Versions `tall` are launched in blocks of any number of rows. A kernel of which nothing but the
 // global index along y matters, and how many rows there are, does the same in blocks of one row
@@ -47,13 +45,12 @@
 //
 // A copy that is alone runs on its own registers, which no other copy writes, and on the shared
 // ones. One of these that is still of use where lockstep was left, to this copy or to one that
-// waits, is either written nowhere from there on, or has a stand-in that is filled from it when
-// each copy's turn comes. The copy may also run instructions again that give its registers what
-// they hold (recompute.cpp). Of many copies, one code may be there for all that are alone
+// waits, is either written nowhere from there on, or has a stand-in, to which it is moved when each
+// copy's turn comes. The copy may also run instructions again that give its registers what they
+// hold (recompute.cpp). Of many copies, one code may be there for all that are alone
 // (alone_at_once()): they run on stand-ins of all registers that copies do not share, one copy
-// after the other, with an index of their own in place of %ctaid. What is of use where lockstep was
-// left is moved there when a copy's turn comes, and nothing writes the registers of those that
-// wait.
+// after the other, with an index of their own in place of %ctaid, and nothing writes the registers
+// of those that wait.
 //
 // Barriers and shared memory, of blocks that stay whole. A step together at a barrier is one
 // barrier of the sibling's, and stands for one of each copy; alone, each copy has its own. The
@@ -84,7 +81,6 @@
 // one that the sibling gives to something else.
 
 #include "emulator/facts/global_index.h"
-#include "grammar/roles.h"
 #include "synth/coarsen/prove_texts.h"
 
 #include <algorithm>
@@ -213,10 +209,7 @@ private:
         std::find_if(sibling_.instructions.begin(), sibling_.instructions.end(),
                      [&](const Instruction &one) { return is_way(module_.opcode(one)); }) -
         sibling_.instructions.begin());
-    std::vector<unsigned> writes(sibling_.registers.size()); // one behind the jump counts as two
-    for (Position i = 0; i < sibling_.instructions.size(); ++i)
-      for (const RegisterId reg : written_registers(module_, sibling_.instructions[i]))
-        writes[reg] += i < first_jump ? 1 : 2;
+    const auto writers = KernelContext(module_, sibling_).only_writers();
     // From the entry on, for a thread whose row is one of the kernel's; others end at once.
     Known inside(pool_), beyond(pool_);
     if (form_.tall) {
@@ -228,7 +221,7 @@ private:
     require(!start.exit, start.position, "the thread ends at once");
     // What the straight line at the entry leaves in registers that are written nowhere else.
     for (const auto &[reg, value] : start.state)
-      if (writes[reg] == 1)
+      if (writers[reg] < first_jump)
         known_.emplace(reg, value);
     for (unsigned k = 0; k < copies_; ++k)
       require_place(known_, together_[k], k, start.position);
@@ -509,9 +502,7 @@ proof::Proved prove_coarsen(const KernelContext &kernel, const Function &sibling
     show(!form.once || !rounds_over_grid(kernel).empty(), "no loop over the grid has one round");
     const bool whole = form.kind == CoarsenForm::Kind::apart && points == 1 && !form.wide;
     const auto obstacles = coarsen_obstacles(kernel, whole ? Blocks::whole : Blocks::spread);
-    if (!obstacles.empty())
-      throw proof::NotProved{
-          fmt::format("the kernel must not be re-tiled: {}", obstacles.front().meaning)};
+    show(obstacles.empty(), obstacles.empty() ? "" : obstacles.front().meaning);
     show((!form.within_block() && points == 1) || may_be_spread(kernel),
          "the threads of a block must not be spread differently");
     show(points == 1 || !facts::block_shape_shows(kernel.module, kernel.kernel),
