@@ -62,9 +62,6 @@ void CoarsenTexts::check_variables() const {
     text.append(" ").append(module_.text(variable.span));
   show(plain_text(text + " }") == plain_text(passing.body()),
        "not the variables of its calls and assertions");
-  for (const Variable &variable : all)
-    for (const Function &function : module_.functions)
-      show(function.name != variable.name, "a variable has the name of a function");
   show(!asserts() || vprintf_is_the_drivers(), "what prints is not the driver's");
 }
 
