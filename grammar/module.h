@@ -192,6 +192,7 @@ struct PerformanceDirective {
   std::string_view name;
   std::uint32_t values[3] = {0, 1, 1};
   unsigned count = 0;
+  bool operator==(const PerformanceDirective &) const = default;
 };
 
 /// A table of branch targets (`.branchtargets`) or call targets, named by its label.

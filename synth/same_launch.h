@@ -28,12 +28,12 @@ std::string same_launch_header(const Module &module, const Function &kernel, std
 /// What a version may have that its kernel lacks.
 struct MoreThanKernel {
   std::string_view directive;     ///< one of that name; empty: none
-  std::size_t parameters = 0;     ///< behind the kernel's own
+  std::size_t parameters = 0;     ///< extents, behind the kernel's own
   std::uint32_t instructions = 0; ///< before the kernel's first
 };
 
 /// Throws proof::NotProved unless everything of a function is the kernel's, bodies and names apart.
-/// It may have what `more` says, and nothing of that is looked at. Both may be of one module.
+/// It may have what `more` says, and nothing else of that is looked at. Both may be of one module.
 void check_same_header(const Module &before, const Function &kernel, const Module &after,
                        const Function &sibling, const MoreThanKernel &more = {});
 

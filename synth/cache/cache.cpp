@@ -13,113 +13,78 @@
 
 #include <optional>
 
-namespace ptxasw::synth::cache {
+namespace ptxasw::synth {
 namespace {
 
 using facts::Access;
 using facts::AccessKind;
 using facts::KernelFacts;
 
-namespace refusal {
+namespace cache_refusal {
 constexpr Refusal nothing{"no-global-load", "no load of global memory without qualifiers"};
 constexpr Refusal address{"unknown-address", "which array it reads or writes is not known"};
 constexpr Refusal ordered{"synchronises",
                           "it may see what others write while it runs, or writes anywhere"};
-} // namespace refusal
+} // namespace cache_refusal
 
-/// Who may write what a load reads.
-std::optional<Refusal> conflict_of(const Module &module, const Function &kernel,
-                                   facts::Writers &writers, std::uint32_t load, bool apart) {
-  const auto &all = kernel.instructions;
-  if (const auto unknown = writers.unknown()) {
-    const Instruction &one = all[*unknown];
-    return (module.opcode(one).op == Op::call ? refusals::call : refusal::ordered).at(one.line);
-  }
-  const auto conflict = writers.conflict(load, apart);
-  if (!conflict)
-    return std::nullopt;
-  return conflict->unknown == no_index ? refusals::may_be_written.at(all[conflict->store].line)
-                                       : refusal::address.at(all[conflict->unknown].line);
-}
-
-/// Returns true if the end of a loop may depend on what a load reads.
-bool decides_an_end(const KernelFacts &facts, const Access &access) {
-  const ControlFlowGraph &cfg = facts.cfg();
-  if (cfg.irreducible(cfg.block_of(access.site.instruction)))
-    return true; // it may go round without a loop that is known
-  LoopId outermost = access.loop;
-  for (LoopId loop = access.loop; loop != no_index; loop = cfg.loops()[loop].parent)
-    outermost = loop;
-  return outermost != no_index && facts::decides_end(facts.module(), facts.function(), cfg,
-                                                     outermost, access.site.instruction);
-}
-
-/// Instructions of the function that the facts are of. `apart`: arrays that different parameters
-/// lead to do not overlap (arrays_apart).
-Sites<std::uint32_t> read_only_loads(const KernelFacts &facts, bool apart) {
-  Sites<std::uint32_t> result;
-  const auto refuse = [&](const Refusal &refusal) { add_refusal(result.refusals, refusal); };
-  if (!facts.complete() || !facts.cfg().well_formed()) {
-    refuse(refusals::control_flow);
-    return result;
-  }
+/// Why a load must not become `.nc`; `apart`: arrays that different parameters lead to do not
+/// overlap (arrays_apart).
+std::optional<Refusal> nc_obstacle(const KernelFacts &facts, facts::Writers &writers,
+                                   const Access &access, bool apart) {
   const Module &module = facts.module();
-  const Function &kernel = facts.function();
-  facts::Writers writers(module, kernel);
-  bool any = false;
-  for (const Access &access : facts.accesses()) {
-    const Instruction &instruction = kernel.instructions[access.site.instruction];
-    const auto load = qualified_load(module.opcode(instruction));
-    if (access.site.kind != AccessKind::load || !load || load->hinted || !instruction.well_formed)
-      continue;
-    any = true;
-    if (load->nc)
-      continue;
-    if (const auto conflict = conflict_of(module, kernel, writers, access.site.instruction, apart))
-      refuse(*conflict);
-    else if (decides_an_end(facts, access))
-      refuse(refusals::decides_the_end.at(instruction.line));
-    else if (!has_nc(module))
-      refuse(too_old);
-    else
-      result.sites.push_back(access.site.instruction);
-  }
-  if (!any)
-    refuse(refusal::nothing);
-  return result;
+  const auto &all = facts.function().instructions;
+  const std::uint32_t load = access.site.instruction;
+  if (const auto unknown = writers.unknown())
+    return (module.opcode(all[*unknown]).op == Op::call ? refusals::call : cache_refusal::ordered)
+        .at(all[*unknown].line);
+  if (const auto conflict = writers.conflict(load, apart))
+    return conflict->unknown == no_index ? refusals::may_be_written.at(all[conflict->store].line)
+                                         : cache_refusal::address.at(all[conflict->unknown].line);
+  const ControlFlowGraph &cfg = facts.cfg();
+  LoopId outermost = access.loop;
+  while (outermost != no_index && cfg.loops()[outermost].parent != no_index)
+    outermost = cfg.loops()[outermost].parent;
+  if (cfg.irreducible(cfg.block_of(load)) || // it may go round without a loop that is known
+      (outermost != no_index && facts::decides_end(module, facts.function(), cfg, outermost, load)))
+    return refusals::decides_the_end.at(all[load].line);
+  return has_nc(module) ? std::nullopt : std::optional(nc_too_new);
 }
-
-} // namespace
-
-bool has_nc(const Module &module) {
-  return 100 * module.version_major + module.version_minor >= 301 && module.sm >= 32;
-}
-
-} // namespace ptxasw::synth::cache
-
-namespace ptxasw::synth {
-namespace {
 
 bool needs_promise(std::string_view variant) { return variant == "nc-apart"; }
 
 /// The loads of a kernel that a variant makes `.nc`; none if it is not for this kernel.
 const Sites<std::uint32_t> &loads_for(const KernelContext &context, std::string_view variant) {
   return context.once(variant, [&]() -> Sites<std::uint32_t> {
-    if (context.kernel.instructions.size() > changed_instructions_budget)
+    const auto &all = context.kernel.instructions;
+    if (all.size() > changed_instructions_budget || !context.facts().complete() ||
+        !context.facts().cfg().well_formed())
       return {{}, {refusals::control_flow}};
-    return cache::read_only_loads(context.facts(), needs_promise(variant));
+    Sites<std::uint32_t> result;
+    facts::Writers writers(context.module, context.kernel);
+    bool any = false;
+    for (const Access &access : context.facts().accesses()) {
+      const std::uint32_t i = access.site.instruction;
+      const auto load = qualified_load(context.module.opcode(all[i]));
+      if (access.site.kind != AccessKind::load || !load || load->hinted || !all[i].well_formed)
+        continue;
+      any = true;
+      if (load->nc)
+        continue;
+      if (const auto obstacle =
+              nc_obstacle(context.facts(), writers, access, needs_promise(variant)))
+        add_refusal(result.refusals, *obstacle);
+      else
+        result.sites.push_back(i);
+    }
+    if (!any)
+      add_refusal(result.refusals, cache_refusal::nothing);
+    return result;
   });
 }
 
 std::optional<std::string> requalified(const KernelContext &context, std::string_view variant) {
   const std::vector<std::uint32_t> &loads = loads_for(context, variant).sites;
-  if (loads.empty())
-    return std::nullopt;
-  Edits edits;
-  for (const std::uint32_t load : loads)
-    edits.insert(context.kernel.instructions[load].opcode_span.begin + cache::before_nc.size(),
-                 ".nc");
-  return edits.apply(context.module.text());
+  return loads.empty() ? std::nullopt : with_nc(context.module, context.kernel, loads);
 }
 
 constexpr std::string_view cache_variants[] = {"nc", "nc-apart"};
@@ -141,6 +106,23 @@ FamilyAnswer propose_cache(const KernelContext &context) {
 }
 
 } // namespace
+
+bool has_nc(const Module &module) {
+  return 100 * module.version_major + module.version_minor >= 301 && module.sm >= 32;
+}
+
+std::optional<std::string> with_nc(const Module &module, const Function &kernel,
+                                   const std::vector<std::uint32_t> &loads) {
+  constexpr std::string_view before = "ld.global";
+  Edits edits;
+  for (const std::uint32_t load : loads) {
+    const Span opcode = kernel.instructions[load].opcode_span;
+    if (!module.text(opcode).starts_with(before))
+      return std::nullopt;
+    edits.insert(opcode.begin + before.size(), ".nc");
+  }
+  return edits.apply(module.text());
+}
 
 const Family cache_family = {
     .name = "cache",

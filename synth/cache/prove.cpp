@@ -17,7 +17,6 @@
 
 #include "emulator/facts/writers.h"
 #include "emulator/semantics/global_load.h"
-#include "grammar/edits.h"
 #include "synth/prove/header.h"
 #include "synth/same_launch.h"
 
@@ -29,47 +28,36 @@ namespace {
 
 using proof::show_at;
 
-/// The loads that became `.nc` in another function, whose body is else the kernel's.
-std::vector<std::uint32_t> requalified_loads(const Module &before, const Function &kernel,
-                                             const Module &after, const Function &other) {
-  show_at(other.line, kernel.instructions.size() == other.instructions.size(),
-          "it has more instructions, or fewer");
-  std::vector<std::uint32_t> loads;
-  Edits back; // to the kernel's opcodes
-  for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
-    const Instruction &a = kernel.instructions[i], &b = other.instructions[i];
-    const std::string_view was = before.text(a.opcode_span), now = after.text(b.opcode_span);
-    if (was == now)
-      continue;
-    const auto load = qualified_load(before.opcode(a));
-    show_at(b.line,
-            load && !load->hinted && !load->nc && a.well_formed && b.well_formed &&
-                was.starts_with(cache::before_nc) &&
-                now ==
-                    fmt::format("{}.nc{}", cache::before_nc, was.substr(cache::before_nc.size())),
-            "an opcode changed that must not");
-    show_at(b.line, cache::has_nc(after), cache::too_old.meaning);
-    loads.push_back(i);
-    back.replace({b.opcode_span.begin - other.body.begin, b.opcode_span.end - other.body.begin},
-                 std::string(was));
-  }
-  show_at(other.line, back.apply(after.text(other.body)) == before.text(kernel.body),
-          "something else than an opcode is another one");
-  return loads;
-}
-
 void check_requalified(const Module &before, const Function &kernel, const Module &after,
                        const Function &other, bool apart) {
   check_same_header(before, kernel, after, other);
+  show_at(other.line, kernel.instructions.size() == other.instructions.size(),
+          "it has more instructions, or fewer");
   facts::Writers writers(before, kernel);
-  for (const std::uint32_t load : requalified_loads(before, kernel, after, other)) {
-    const auto conflict = writers.conflict(load, apart);
-    if (const auto by = writers.unknown() ? writers.unknown()
-                        : conflict        ? std::optional(conflict->store)
-                                          : std::nullopt)
-      show_at(other.instructions[load].line, false,
-              fmt::format("line {} may write what it reads", kernel.instructions[*by].line));
+  std::vector<std::uint32_t> loads; // that became `.nc`
+  for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
+    const Instruction &own = kernel.instructions[i], &now = other.instructions[i];
+    if (before.text(own.opcode_span) == after.text(now.opcode_span))
+      continue;
+    const auto load = qualified_load(before.opcode(own));
+    show_at(now.line, load && !load->hinted && !load->nc && own.well_formed,
+            "an opcode changed that must not");
+    show_at(now.line, has_nc(after), nc_too_new.meaning);
+    auto by = writers.unknown();
+    if (const auto conflict = by ? std::nullopt : writers.conflict(i, apart))
+      by = conflict->store;
+    show_at(
+        now.line, !by,
+        fmt::format("line {} may write what it reads", kernel.instructions[by.value_or(i)].line));
+    loads.push_back(i);
   }
+  const auto expected = with_nc(before, kernel, loads);
+  const std::size_t own_end = before.text().size() - kernel.body.end;
+  show_at(other.line,
+          expected && std::string_view(*expected)
+                              .substr(0, expected->size() - own_end)
+                              .substr(kernel.body.begin) == after.text(other.body),
+          "something else than an opcode is another one");
 }
 
 } // namespace

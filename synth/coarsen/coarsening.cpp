@@ -116,6 +116,13 @@ std::vector<std::string> Coarsening::lines_of(const CallGroup &group, const Rena
   return lines;
 }
 
+void Coarsening::declare_passing(CodeWriter &out) const {
+  for (std::size_t i = 0; i < passed_.size(); ++i)
+    out.declare_like(passed_[i], CoarsenNames::passing(i));
+  if (asserts())
+    out.declare_text(CoarsenNames::format, CoarsenNames::format_text);
+}
+
 bool Coarsening::asserts() const {
   return std::any_of(calls_.groups.begin(), calls_.groups.end(), [](const CallGroup &group) {
     return group.kind == CallGroup::Kind::assertion;

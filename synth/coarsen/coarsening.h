@@ -96,6 +96,8 @@ protected:
   std::vector<std::string> lines_of(const CallGroup &group, const Renaming &names) const;
   /// Does the kernel assert anything? Then a copy prints its block before (CoarsenNames::format).
   bool asserts() const;
+  /// Declares what calls pass, and what is printed before an assertion fails.
+  void declare_passing(CodeWriter &out) const;
   /// What stands for the straight code behind a branch of `predicated_` if copies part there, or in
   /// the first thread along x, if it stays.
   std::vector<std::string> predicated_lines(std::uint32_t branch) const;

@@ -26,10 +26,8 @@
 // must run.
 //
 // Where copies part at the end of a row, those that have ended may stay with the others, which go
-// through straight code under predicates (predicated.cpp).
-//
-// In versions `skewed` copies are at different instructions in stretches of straight code, and
-// together again behind them (prove_stretch.cpp).
+// through straight code under predicates (predicated.cpp). In versions `skewed` copies take turns
+// in stretches of straight code, and are together again behind them (prove_stretch.cpp).
 //
 // Versions `tall` are launched in blocks of any number of rows. A kernel of which nothing but the
 // global index along y matters, and how many rows there are, does the same in blocks of one row
@@ -47,13 +45,12 @@
 //
 // A copy that is alone runs on its own registers, which no other copy writes, and on the shared
 // ones. One of these that is still of use where lockstep was left, to this copy or to one that
-// waits, is either written nowhere from there on, or has a stand-in that is filled from it when
-// each copy's turn comes. The copy may also run instructions again that give its registers what
-// they hold (recompute.cpp). Of many copies, one code may be there for all that are alone
+// waits, is either written nowhere from there on, or has a stand-in, to which it is moved when each
+// copy's turn comes. The copy may also run instructions again that give its registers what they
+// hold (recompute.cpp). Of many copies, one code may be there for all that are alone
 // (alone_at_once()): they run on stand-ins of all registers that copies do not share, one copy
-// after the other, with an index of their own in place of %ctaid. What is of use where lockstep was
-// left is moved there when a copy's turn comes, and nothing writes the registers of those that
-// wait.
+// after the other, with an index of their own in place of %ctaid, and nothing writes the registers
+// of those that wait.
 //
 // Barriers and shared memory, of blocks that stay whole. A step together at a barrier is one
 // barrier of the sibling's, and stands for one of each copy; alone, each copy has its own. The
@@ -84,8 +81,7 @@
 // one that the sibling gives to something else.
 
 #include "emulator/facts/global_index.h"
-#include "grammar/roles.h"
-#include "synth/coarsen/prove_stretch.h"
+#include "synth/coarsen/prove_texts.h"
 
 #include <algorithm>
 #include <array>
@@ -95,27 +91,51 @@
 namespace ptxasw::synth {
 namespace {
 
-/// What stands in place of special registers, as expressions over those of the sibling's thread,
-/// and which copies lie within the kernel's grid.
-class CoarsenPlaces : protected CoarsenStretches {
-protected:
-  using CoarsenStretches::CoarsenStretches;
+/// The proof of one sibling from its text. Throws proof::NotProved where it stops.
+class CoarsenProof : CoarsenTexts {
+public:
+  using CoarsenTexts::CoarsenTexts;
 
-  /// From the entry on, for a thread whose row is one of the kernel's; others end at once.
-  ReplayEnd replay_inside(ReplayState &state) {
-    if (form_.tall) {
-      ReplayState beyond;
-      Known known(pool_);
-      known.assume(is_inside(), false);
-      const ReplayEnd end = replay(0, beyond, known);
-      require(end.exit, end.position, "a row beyond the grid does something");
+  void run() {
+    proof::show(!sharing_.meetings().torn(sharing_.detours()),
+                "lanes of a warp may part before what they do together");
+    enter();
+    while (!pending_.empty()) {
+      const auto [mine, theirs] = pending_.back();
+      pending_.pop_back();
+      step_together(mine, theirs);
     }
-    Known known(pool_);
-    if (form_.tall)
-      known.assume(is_inside(), true);
-    return replay(0, state, known);
   }
 
+private:
+  using Pair = std::pair<Position, Position>; ///< the sibling's and the kernel's
+  using Pairs = std::set<Pair>;
+
+  /// Where added code ends, and what registers hold there.
+  struct Place : ReplayEnd {
+    ReplayState state;
+  };
+  Place replay(Position mine, ReplayState state, const Known &known) const {
+    const auto end = replay_.run(mine, state, known);
+    require(end.has_value(), mine, "added code is not understood");
+    return {*end, std::move(state)};
+  }
+
+  // --- What stands in place of special registers, as expressions over those of the sibling's
+  // thread, and which copies lie within the kernel's grid ---
+
+  Expr number(std::uint32_t value) { return pool_.constant(32, value); }
+  Expr times(Expr value, unsigned factor) { return pool_.mul(value, number(factor)); }
+  /// A thread's number along an axis, in all of the launch.
+  Expr global_index(char axis) {
+    const auto special = [&](const char *what) {
+      return replay_.special(fmt::format("%{}.{}", what, axis));
+    };
+    return pool_.add(pool_.mul(special("ctaid"), special("ntid")), special("tid"));
+  }
+
+  /// Whether the sibling's thread is the first one along x.
+  Expr is_first() { return pool_.eq(global_index('x'), number(0)); }
   /// Whether a row of a version `tall`, or the first of them, lies within the grid.
   Expr is_inside() { return pool_.ult(instead_of("%ctaid.y", 0), instead_of("%nctaid.y", 0)); }
 
@@ -129,142 +149,100 @@ protected:
     return known;
   }
 
-  Expr number(std::uint32_t value) { return pool_.constant(32, value); }
-  /// The sibling's thread along x, and whether it is the first one.
-  Expr flat() {
-    const Expr before = pool_.mul(replay_.special("%ctaid.x"), replay_.special("%ntid.x"));
-    return pool_.add(before, replay_.special("%tid.x"));
-  }
-
-  Expr is_first() { return pool_.eq(flat(), number(0)); }
-
-  /// In place of the sibling's block along y: its row, in blocks of several.
-  Expr block_along(std::string_view special) {
-    if (!form_.tall || special != "%ctaid.y")
-      return replay_.special(special);
-    return pool_.add(pool_.mul(replay_.special("%ctaid.y"), replay_.special("%ntid.y")),
-                     replay_.special("%tid.y"));
-  }
-
   /// What a copy has in place of a special register.
   Expr instead_of(std::string_view special, unsigned copy) {
-    const auto times = [&](Expr value, unsigned factor) {
-      return pool_.mul(value, number(factor));
-    };
     const std::size_t appended = kernel_.parameters.size();
+    const bool is_row = form_.tall && special == "%ctaid.y"; // in blocks of several
     if (form_.copies > 1 && special == form_.index())
-      return pool_.add(times(block_along(special), form_.copies), number(form_.row_of(copy)));
+      return pool_.add(times(is_row ? global_index('y') : replay_.special(special), form_.copies),
+                       number(form_.row_of(copy)));
     if (form_.copies > 1 && special == form_.extent())
       return form_.within_block() ? times(replay_.special(special), form_.copies)
                                   : replay_.parameter(appended);
-    // A row is a block of one row.
-    if (special == "%ntid.y" || special == "%tid.y")
-      return number(special == "%ntid.y");
+    // A row is a block of one row, a point is a block of one thread.
+    if (special.starts_with("%ntid") || special.starts_with("%tid"))
+      return number(special.starts_with("%ntid"));
     if (special == "%ctaid.y")
-      return block_along(special);
+      return global_index('y');
     if (special == "%nctaid.y")
       return pool_.mul(replay_.parameter(appended + form_.divides_grid()),
                        replay_.parameter(appended + form_.divides_grid() + 1));
-    // A point is a block of one thread.
-    if (special == "%ntid.x" || special == "%tid.x")
-      return number(special == "%ntid.x");
-    const Expr all = pool_.mul(replay_.special("%nctaid.x"), replay_.special("%ntid.x"));
-    const Expr points = times(all, form_.along_x);
+    const Expr points =
+        times(pool_.mul(replay_.special("%nctaid.x"), replay_.special("%ntid.x")), form_.along_x);
     if (special == "%nctaid.x")
       return points;
     const unsigned column = form_.column_of(copy);
     const Expr place = number(column - form_.shift);
-    const Expr own = pool_.add(times(flat(), form_.along_x), place);
+    const Expr own = pool_.add(times(global_index('x'), form_.along_x), place);
     // What would be negative in the first thread, from the end.
     return column < form_.shift ? pool_.ite(is_first(), pool_.add(points, place), own) : own;
   }
 
-  /// What has the names that stand in place of special registers and of dynamic shared memory.
-  void check_places() {
-    const auto holds = [&](const std::string &name, Expr value) {
-      const auto known = known_.find(named(name));
-      require(known != known_.end() && known->second == value, 0, "not the place of a copy");
-    };
-    require(dynamic_.empty() || std::has_single_bit(copies_), 0, "not the parts of the memory");
+  static bool holds(const ReplayState &state, RegisterId reg, Expr value) {
+    const auto found = state.find(reg);
+    return found != state.end() && found->second == value;
+  }
+
+  /// What has the names that stand in place of special registers for a copy.
+  void require_place(const ReplayState &state, const Renaming &names, unsigned k, Position mine) {
+    for (const auto &[special, name] : names.specials)
+      require(holds(state, named(name), instead_of(special, k)), mine, "not the place of a copy");
+  }
+
+  /// What has those of dynamic shared memory.
+  void check_begins() {
+    proof::show(dynamic_.empty() || std::has_single_bit(copies_), "not the parts of the memory");
     const Expr part = pool_.lshr(replay_.special("%dynamic_smem_size"),
                                  number(static_cast<unsigned>(std::countr_zero(copies_))));
     const Expr size = pool_.bit_and(part, number(~(dynamic_part - 1)));
-    for (unsigned k = 0; k < copies_; ++k) {
-      for (const auto &[special, name] : together_[k].specials)
-        holds(name, instead_of(special, k));
-      for (std::size_t room = 0; k > 0 && room < dynamic_.size(); ++room)
-        holds(CoarsenNames::begin(room, k),
-              pool_.add(pool_.mul(size, number(k)), replay_.begin(dynamic_[room].index)));
-    }
+    for (unsigned k = 1; k < copies_; ++k)
+      for (std::size_t room = 0; room < dynamic_.size(); ++room)
+        proof::show(holds(known_, named(CoarsenNames::begin(room, k)),
+                          pool_.add(times(size, k), replay_.begin(dynamic_[room].index))),
+                    "not the part of a copy");
   }
-
-  const Known nothing_{pool_}; ///< is taken for granted
-  ReplayState known_;          ///< what registers hold everywhere
-};
-
-/// The proof of one sibling from its text. Throws proof::NotProved where it stops.
-class CoarsenProof : CoarsenPlaces {
-public:
-  using CoarsenPlaces::CoarsenPlaces;
-
-  void run() {
-    if (sharing_.meetings().torn(sharing_.detours()))
-      fail("lanes of a warp may part before what they do together");
-    enter();
-    while (!pending_.empty()) {
-      const auto [mine, theirs] = pending_.back();
-      pending_.pop_back();
-      step_together(mine, theirs);
-    }
-  }
-
-private:
-  using Pair = std::pair<Position, Position>; ///< the sibling's and the kernel's
-  using Pairs = std::set<Pair>;
 
   // --- The entry ---
 
   void enter() {
-    // What the straight line at the entry leaves in registers that are written nowhere else.
-    Position first_jump = 0;
-    while (first_jump < sibling_.instructions.size() && !is_jump(sibling_.instructions[first_jump]))
-      ++first_jump;
-    std::vector<std::vector<Position>> definitions(sibling_.registers.size());
-    for (Position i = 0; i < sibling_.instructions.size(); ++i)
-      for_each_register(module_, sibling_.instructions[i], [&](RegisterId reg, RegisterUse use) {
-        if (use != RegisterUse::read)
-          definitions[reg].push_back(i);
-      });
-    ReplayState state;
-    const ReplayEnd start = replay_inside(state);
+    const auto first_jump = static_cast<Position>(
+        std::find_if(sibling_.instructions.begin(), sibling_.instructions.end(),
+                     [&](const Instruction &one) { return is_way(module_.opcode(one)); }) -
+        sibling_.instructions.begin());
+    const auto writers = KernelContext(module_, sibling_).only_writers();
+    // From the entry on, for a thread whose row is one of the kernel's; others end at once.
+    Known inside(pool_), beyond(pool_);
+    if (form_.tall) {
+      beyond.assume(is_inside(), false);
+      inside.assume(is_inside(), true);
+      require(replay(0, {}, beyond).exit, 0, "a row beyond the grid does something");
+    }
+    const Place start = replay(0, {}, inside);
     require(!start.exit, start.position, "the thread ends at once");
-    for (const auto &[reg, value] : state)
-      if (definitions[reg].size() == 1 && definitions[reg][0] < first_jump &&
-          roles_[reg].kind != ReplayRole::Kind::own) // what it is filled from may change
+    // What the straight line at the entry leaves in registers that are written nowhere else.
+    for (const auto &[reg, value] : start.state)
+      if (writers[reg] < first_jump)
         known_.emplace(reg, value);
-    check_places();
+    for (unsigned k = 0; k < copies_; ++k)
+      require_place(known_, together_[k], k, start.position);
+    check_begins();
     Position mine = start.position;
-    for (Position theirs = 0; theirs < kernel_end(); ++theirs)
+    for (Position theirs = 0; theirs < count(); ++theirs)
       if (first_[theirs])
         require_clone(theirs, mine++, together_[0]);
     // The sibling's grid being the kernel's divided and rounded up, its first block is inside.
-    for (unsigned inside = 1; form_.divides_grid() && inside < form_.copies; ++inside) {
-      ReplayState from = known_;
-      const Known known = known_inside(inside);
-      const ReplayEnd end = replay(mine, from, known);
-      one_by_one(end, from, 0, inside * form_.along_x, known);
+    for (unsigned rows = 1; form_.divides_grid() && rows < form_.copies; ++rows) {
+      const Known known = known_inside(rows);
+      one_by_one(replay(mine, known_, known), 0, rows * form_.along_x, known);
     }
     Known all = known_inside(form_.copies);
     if (form_.shift > 0 && !first_stays_) { // the first thread's points are not beside each other
-      ReplayState from = known_;
       Known first = all;
       first.assume(is_first(), true);
-      const ReplayEnd end = replay(mine, from, first);
-      one_by_one(end, from, 0, copies_, nothing_);
+      one_by_one(replay(mine, known_, first), 0, copies_, nothing_);
       all.assume(is_first(), false);
     }
-    ReplayState from = known_;
-    arrive_together(replay(mine, from, all), 0);
+    arrive_together(replay(mine, known_, all), 0);
   }
 
   // --- Together: each instruction for each copy, or once for all, a mov in place of a load that
@@ -272,81 +250,44 @@ private:
 
   /// All copies go on at `theirs`, the sibling at `mine`: the pair is to be examined.
   void go_on_together(Position mine, Position theirs) {
-    ReplayState state = known_;
-    arrive_together(replay(mine, state, nothing_), theirs);
+    arrive_together(replay(mine, known_, nothing_), theirs);
   }
 
   void arrive_together(const ReplayEnd &end, Position theirs) {
     theirs = skip_kernel(theirs);
-    require(end.exit == ends(theirs), end.position, "the thread ends elsewhere");
+    require(end.exit == (theirs == count()), end.position, "the thread ends elsewhere");
     if (!end.exit && seen_together_.insert({end.position, theirs}).second)
       pending_.emplace_back(end.position, theirs);
   }
 
   void step_together(Position mine, Position theirs) {
-    const Instruction &instruction = kernel_.instructions[theirs];
-    if (is_jump(instruction)) {
-      if (shared_[instruction.guard] || copies_ == 1)
-        branch_at_once(mine, theirs);
-      else
-        branch_by_all(mine, theirs);
-      return;
+    if (is_way(opcode(theirs))) {
+      if (!shared_[instruction(theirs).guard] && copies_ > 1)
+        return branch_by_all(mine, theirs);
+      go_on_together(require_branch(theirs, mine, together_[0]), target_of(theirs));
+      return go_on_together(mine + 1, theirs + 1);
     }
     if (const CallGroup *group = calls_.of(theirs)) {
       require(theirs == group->first, mine, "the midst of a call");
       for (unsigned k = 0; k < copies_; ++k)
         mine = require_call(mine, *group, together_[k]);
-      go_on_together(mine, group->end);
-      return;
+      return go_on_together(mine, group->end);
     }
-    if (const SkewedStretch *const stretch = skew_.around(theirs)) {
-      mine = require_tests(mine, theirs);
-      go_on_together(in_any_order(mine, theirs, *stretch), stretch->end);
-      return;
-    }
-    go_on_together(by_each(mine, theirs), theirs + 1);
-  }
-
-  /// An instruction of the kernel for each copy; what comes next.
-  Position by_each(Position mine, Position theirs) {
-    const Instruction &own = kernel_.instructions[theirs];
-    require(own.well_formed, mine, "an instruction of the kernel is not understood");
-    mine = require_tests(mine, theirs);
-    for (unsigned k = 0; k < copies_;) {
-      if (sharing_.keeper(own, k) != k) {
-        ++k;
-        continue;
-      }
-      const Lines lines = lines_of(theirs, k);
-      // Who stands before the instruction or behind it has the same address if that is not written.
-      const std::vector<RegisterId> written = written_registers(module_, own);
-      require(std::all_of(lines.addressed_by.begin(), lines.addressed_by.end(),
-                          [&](unsigned by) {
-                            return by == k ||
-                                   std::find(written.begin(), written.end(),
-                                             wide_address(module_, kernel_, theirs).base) ==
-                                       written.end();
-                          }),
-              mine, "an address is not that of another copy");
-      for (const std::string &line : lines.text)
-        require_text(mine++, line, "not what the kernel does there");
-      k += lines.copies;
-    }
-    return mine;
+    const SkewedStretch *const stretch = skew_.around(theirs);
+    const Position end = stretch ? stretch->end : theirs + 1;
+    for (const WideTest &test : plan_.tests)
+      if (test.instruction == theirs)
+        mine = require_test(mine, test);
+      else
+        require(test.instruction < theirs || test.instruction >= end, mine,
+                "a test inside a stretch");
+    go_on_together(by_copies(mine, theirs, end, stretch != nullptr), end);
   }
 
   /// What the added code may write and forget.
   bool is_control(RegisterId reg, ScalarType type) const {
-    return reg != no_register && roles_[reg].kind == ReplayRole::Kind::control &&
-           sibling_.registers[reg].type == type && !known_.contains(reg);
-  }
-
-  /// All tests that stand before an instruction.
-  Position require_tests(Position mine, Position theirs) {
-    for (const WideTest &test : plan_.tests)
-      if (test.instruction == theirs)
-        mine = require_test(mine, test);
-    return mine;
+    return reg != no_register && is_control_[reg] && sibling_.registers[reg].type == type &&
+           !known_.contains(reg);
   }
 
   /// Lockstep is left unless two copies' addresses are as far apart as the plan says.
@@ -357,96 +298,58 @@ private:
     require(target && !branch.guard_negated && is_control(branch.guard, ScalarType::pred) &&
                 is_control(named(CoarsenNames::distance), ScalarType::b64),
             mine + 2, "the test does not decide");
-    require_text(mine, difference(test), "not the distance of two copies' addresses");
-    require_text(mine + 1,
-                 fmt::format("setp.ne.s64 {}, {}, {}", sibling_.registers[branch.guard].name,
-                             CoarsenNames::distance, test.distance),
-                 "not the test of a distance");
-    ReplayState state = known_;
-    const ReplayEnd end = replay(*target, state, nothing_);
-    leave(end, state, test.instruction);
+    require_lines(mine,
+                  {difference(test),
+                   fmt::format("setp.ne.s64 {}, {}, {}", sibling_.registers[branch.guard].name,
+                               CoarsenNames::distance, test.distance)},
+                  "not the test of a distance");
+    leave(replay(*target, known_, nothing_), test.instruction);
     return mine + 3;
   }
 
-  void branch_at_once(Position mine, Position theirs) {
-    const Instruction &a = kernel_.instructions[theirs], &b = sibling_.instructions[mine];
-    require(is_jump(b) && b.guard != no_register && b.guard == fast_[0][a.guard] &&
-                a.guard_negated == b.guard_negated,
-            mine, "not the branch that the kernel has there");
-    if (returns(module_.opcode(b))) {
-      arrive_together({mine, true}, target_of(a));
-    } else {
-      const auto target = branch_target(module_, sibling_, b);
-      require(target.has_value(), mine, "a branch is not understood");
-      go_on_together(*target, target_of(a));
-    }
-    go_on_together(mine + 1, theirs + 1);
-  }
-
   void branch_by_all(Position mine, Position theirs) {
-    const Instruction &instruction = kernel_.instructions[theirs];
     ReplayState before = known_;
     Expr all = pool_.constant(1, 1), any = pool_.constant(1, 0);
     for (unsigned k = 0; k < copies_; ++k) {
-      const RegisterId guard = fast_[k][instruction.guard];
+      const RegisterId guard = of(together_[k], instruction(theirs).guard);
       require(guard != no_register, mine, "a copy's predicate is not asked");
       const auto [held, added] = before.try_emplace(guard, replay_.held(guard));
       all = added ? pool_.bit_and(all, held->second) : all;
       any = added ? pool_.bit_or(any, held->second) : any;
     }
+    // Where copies that have ended stay, the first thread along x goes another way if not all of
+    // its copies are led on.
     const bool asks_first = predicated_.contains(theirs) && first_stays_;
     for (const auto &[in_all, in_any] :
-         {std::pair(false, false), std::pair(false, true), std::pair(true, true)}) {
-      Known known(pool_);
-      known.assume(all, in_all);
-      known.assume(any, in_any);
-      const Part part = in_any && !in_all                     ? Part::some
-                        : in_all == instruction.guard_negated ? Part::none
-                                                              : Part::all;
-      if (asks_first)
-        branch_by_first(mine, theirs, before, known, part);
-      else
-        lead_on(mine, theirs, before, known, part);
-    }
-  }
-
-  /// Who is led to the target of a branch.
-  enum class Part : std::uint8_t { none, some, all };
-
-  void lead_on(Position mine, Position theirs, ReplayState state, const Known &known, Part part) {
-    const ReplayEnd end = replay(mine, state, known);
-    if (part == Part::none)
-      arrive_together(end, theirs + 1);
-    else if (part == Part::all)
-      arrive_together(end, target_of(kernel_.instructions[theirs]));
-    else if (predicated_.contains(theirs))
-      under_predicates(end, theirs);
-    else if (const Detour *detour = sharing_.detour(theirs))
-      meet_again(end, *detour);
-    else
-      leave(end, state, theirs);
-  }
-
-  /// The same where the first thread along x goes another way if not all of its copies are led on.
-  void branch_by_first(Position mine, Position theirs, const ReplayState &before,
-                       const Known &known, Part part) {
-    Known others = known, first = known;
-    others.assume(is_first(), false);
-    lead_on(mine, theirs, before, others, part);
-    first.assume(is_first(), true);
-    if (part == Part::all)
-      return lead_on(mine, theirs, before, first, part);
-    ReplayState state = before;
-    under_predicates(replay(mine, state, first), theirs);
+         {std::pair(false, false), std::pair(false, true), std::pair(true, true)})
+      for (const bool first : {false, true}) {
+        if (first && !asks_first)
+          continue;
+        Known known(pool_);
+        known.assume(all, in_all);
+        known.assume(any, in_any);
+        if (asks_first)
+          known.assume(is_first(), first);
+        const Place end = replay(mine, before, known);
+        const bool part = in_any && !in_all;
+        const bool is_led = in_all != instruction(theirs).guard_negated;
+        if (predicated_.contains(theirs) && (part || (first && !is_led)))
+          under_predicates(end, theirs);
+        else if (!part)
+          arrive_together(end, is_led ? target_of(theirs) : theirs + 1);
+        else if (const Detour *detour = sharing_.detour(theirs))
+          meet_again(end, *detour);
+        else
+          leave(end, theirs);
+      }
   }
 
   /// Copies that have ended stay with the others in a stretch.
   void under_predicates(const ReplayEnd &end, Position branch) {
     require(!end.exit, end.position, "a copy is not finished");
-    Position mine = end.position;
-    for (const std::string &line : predicated_lines(branch))
-      require_text(mine++, line, "not what the copies do that have not ended");
-    go_on_together(mine, predicated_.at(branch));
+    go_on_together(require_lines(end.position, predicated_lines(branch),
+                                 "not what the copies do that have not ended"),
+                   predicated_.at(branch));
   }
 
   /// The copies part, and each goes alone to where they meet.
@@ -458,127 +361,115 @@ private:
               "a register that the copies share is written by one");
     Position mine = end.position;
     for (unsigned k = 0; k < copies_; ++k) {
-      Pairs seen;
-      std::optional<Position> after;
-      one_copy(mine, detour.branch, k, together_[k], &detour, seen, after);
-      require(after.has_value(), mine, "a copy never meets the others");
-      mine = *after;
+      Way way;
+      mine = one_copy(mine, detour.branch, k, together_[k], &detour, way);
     }
     go_on_together(mine, detour.end);
   }
 
   /// The copies part. What was added may test things again that only held there.
-  void leave(const ReplayEnd &end, ReplayState &state, Position theirs) {
-    std::erase_if(state, [&](const auto &entry) {
-      return entry.second->width == 1 && roles_[entry.first].kind != ReplayRole::Kind::own &&
-             !known_.contains(entry.first);
+  void leave(Place end, Position theirs) {
+    std::erase_if(end.state, [&](const auto &entry) {
+      return entry.second->width == 1 && !known_.contains(entry.first);
     });
-    one_by_one(end, state, theirs, copies_, nothing_);
+    one_by_one(std::move(end), theirs, copies_, nothing_);
   }
 
   // --- Alone: a copy's instructions under its own renaming, its way to where copies that part meet
   // again or to its end, and which copy comes next ---
 
   /// The first `count` copies go on from `theirs` to their ends, one after the other, beginning at
-  /// `end`, where registers hold `state`.
-  void one_by_one(ReplayEnd end, ReplayState state, Position theirs, unsigned count,
-                  const Known &known) {
+  /// `end`.
+  void one_by_one(Place end, Position theirs, unsigned count, const Known &known) {
     const auto live = recomputation_.needed(theirs);
     const auto again = recomputation_.at(theirs);
     const auto written =
         written_in(module_, kernel_, reachable_from(module_, kernel_, {theirs}), first_);
     for (unsigned k = 0; k < count; ++k) {
       require(!end.exit, end.position, "a copy is not finished");
-      for (const RegisterId reg : live)
-        if (!sharing_.by_some()[reg]) // of this copy alone, and computed again if not kept
-          require(!alone_at_once() || recomputation_.gives(again, reg) ||
-                      is_taken_over(state, reg, k),
-                  end.position, "a copy's register is not taken over");
-        else if (own_[reg] == no_register) // another copy may still want it
-          require(!written[reg] && (!alone_at_once() || sharing_.by_all()[reg]), end.position,
+      std::vector<std::string> moves; // of what this copy runs on and lockstep may not keep
+      for (const RegisterId reg : live) {
+        const bool is_shared = sharing_.by_some()[reg]; // and another copy may still want it
+        const std::string &fast = together_[k].registers[reg], &own = alone_[k].registers[reg];
+        if (own == fast)
+          require(!is_shared || !written[reg], end.position,
                   "a register that the copies share is not kept");
-        else
-          require(is_taken_over(state, reg, k), end.position,
-                  "a register that the copies share is not kept");
-      require(alone_has_place(state, k), end.position, "not the copy's place");
+        else if (!recomputation_.gives(again, reg))
+          moves.push_back(move(own, fast, kernel_.registers[reg].type));
+      }
+      end = replay(require_lines(end.position, moves, "a copy's register is not taken over"),
+                   end.state, known);
+      require_place(end.state, alone_[k], k, end.position);
       // What gives registers of this copy the values that they have already.
       Position mine = end.position;
       for (const Position position : again)
         require_clone(position, mine++, alone_[k]);
-      const ReplayState filled = state;
-      end = replay(mine, state, known);
+      end = replay(mine, end.state, known);
       require(!end.exit, end.position, "a copy is not finished");
-      // From there on nothing that was added fills what the copy runs on.
-      require(has_same_stand_ins(filled, state), end.position,
-              "a copy's register is filled too late");
-      for (const Position position : again) {
-        const RegisterId own = own_[recomputation_.result_of(position)];
-        require(own == no_register || !state.contains(own), end.position,
-                "a register that is computed again is filled");
-      }
-      const auto next = state.find(next_);
-      require(next != state.end(), end.position, "what comes after a copy is not known");
-      const unsigned code = lone_code(k);
-      one_copy(end.position, theirs, k, alone_[k], nullptr, seen_[code], after_[code]);
-      require(after_[code].has_value(), end.position, "a copy never ends");
+      require_place(end.state, alone_[k], k, end.position);
+      const auto next = end.state.find(named(CoarsenNames::next));
+      require(next != end.state.end(), end.position, "what comes after a copy is not known");
+      const Position after =
+          one_copy(end.position, theirs, k, alone_[k], nullptr, alone_ways_[lone_code(k)]);
       ReplayState later = known_;
-      later[next_] = next->second;
-      end = replay(*after_[code], later, known);
-      state = std::move(later);
+      later.insert_or_assign(next->first, next->second);
+      end = replay(after, later, known);
     }
     require(end.exit, end.position, "more is done than the copies do");
   }
 
-  bool is_taken_over(const ReplayState &state, RegisterId reg, unsigned k) const {
-    const auto found = state.find(own_[reg]);
-    return found != state.end() && fast_[k][reg] != no_register &&
-           found->second == replay_.held(fast_[k][reg]);
-  }
+  /// How one code of a copy that goes on alone was walked through.
+  struct Way {
+    Pairs seen;
+    std::optional<Position> after; ///< where it goes at its end
+  };
 
-  /// One copy from a pair of positions to the end of a detour, or without one to its own end.
-  void one_copy(Position mine, Position theirs, unsigned k, const Renaming &names,
-                const Detour *detour, Pairs &seen, std::optional<Position> &after) const {
+  /// One copy from a pair of positions to the end of a detour, or without one to its own end: what
+  /// comes after that.
+  Position one_copy(Position mine, Position theirs, unsigned k, const Renaming &names,
+                    const Detour *detour, Way &way) const {
     std::vector<Pair> open;
     const auto add = [&](Position m, Position t) {
       const auto skipped = replay_.skip(m);
       require(skipped.has_value(), m, "a loop without an end");
-      t = skip_kernel(t, detour);
-      while (t < kernel_end() && lets_others_launch(module_.opcode(kernel_.instructions[t])) &&
-             !(detour && t == detour->end))
-        t = skip_kernel(t + 1, detour);
-      if (detour ? t == detour->end : ends(t)) {
-        require(!after || *after == *skipped, m, "a copy ends elsewhere");
-        after = *skipped;
+      t = skip_kernel(t, true, detour);
+      if (t == (detour ? detour->end : count())) {
+        require(way.after.value_or(*skipped) == *skipped, m, "a copy ends elsewhere");
+        way.after = *skipped;
         return;
       }
-      require(!detour || (t < kernel_end() && detour->inside[t]), m, "the way leads elsewhere");
-      if (seen.insert({*skipped, t}).second)
+      require(!detour || (t < count() && detour->inside[t]), m, "the way leads elsewhere");
+      if (way.seen.insert({*skipped, t}).second)
         open.emplace_back(*skipped, t);
     };
     add(mine, theirs);
     while (!open.empty()) {
       const auto [m, t] = open.back();
       open.pop_back();
-      const Instruction &instruction = kernel_.instructions[t];
-      require(!detour || !is_barrier(t), m, "a barrier on the way of one copy");
+      const bool is_barrier = (opcode(t).op == Op::bar || opcode(t).op == Op::barrier) &&
+                              !opcode(t).has(Modifier::warp);
+      require(!detour || !is_barrier, m, "a barrier on the way of one copy");
       if (const CallGroup *group = calls_.of(t)) {
         require(t == group->first && (!detour || detour->inside[group->end - 1]), m,
                 "the midst of a call");
         add(require_call(m, *group, names), group->end);
         continue;
       }
-      if (is_jump(instruction))
-        add(require_branch(t, m, names), target_of(instruction));
+      if (is_way(opcode(t)))
+        add(require_branch(t, m, names), target_of(t));
       else
         require_clone(t, m, names);
       add(m + 1, t + 1);
     }
+    require(way.after.has_value(), mine, "a copy never ends");
+    return *way.after;
   }
 
-  std::vector<Pair> pending_; ///< pairs of steps together
+  const Known nothing_{pool_}; ///< is taken for granted
+  ReplayState known_;          ///< what registers hold everywhere
+  std::vector<Pair> pending_;  ///< pairs of steps together
   Pairs seen_together_;
-  std::array<Pairs, max_copies> seen_;                    ///< by copy that goes on alone
-  std::array<std::optional<Position>, max_copies> after_; ///< by copy: where it goes at its end
+  std::array<Way, max_copies> alone_ways_; ///< by code
 };
 
 } // namespace
@@ -609,9 +500,7 @@ proof::Proved prove_coarsen(const KernelContext &kernel, const Function &sibling
     show(!form.once || !rounds_over_grid(kernel).empty(), "no loop over the grid has one round");
     const bool whole = form.kind == CoarsenForm::Kind::apart && points == 1 && !form.wide;
     const auto obstacles = coarsen_obstacles(kernel, whole ? Blocks::whole : Blocks::spread);
-    if (!obstacles.empty())
-      throw proof::NotProved{
-          fmt::format("the kernel must not be re-tiled: {}", obstacles.front().meaning)};
+    show(obstacles.empty(), obstacles.empty() ? "" : obstacles.front().meaning);
     show((!form.within_block() && points == 1) || may_be_spread(kernel),
          "the threads of a block must not be spread differently");
     show(points == 1 || !facts::block_shape_shows(kernel.module, kernel.kernel),

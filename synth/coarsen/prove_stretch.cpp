@@ -1,4 +1,4 @@
-// In a stretch (skew.h) the claim is another one:
+// Straight code of all copies. In a skewed stretch (skew.h) the claim is another one:
 //
 //   copy k stands before instruction i_k of the kernel, and each of the version's registers for
 //     copy k holds what the kernel's register holds there.
@@ -18,115 +18,137 @@
 // each copy does the load that fills it once. Loads that are a mov from another copy's own
 // register, which goes on changing, are none in a stretch (coarsening.cpp).
 //
+// Elsewhere a stretch is one instruction, which copies do in their order: so a load may be a mov
+// from another copy's register, too, and what all or some of them hold alike may be written once
+// for each.
+//
 // What an access of one copy addresses may be said by another copy's register and how many bytes
 // lie between (wide.cpp): by what that copy has before the same instruction of its own. So between
 // where it stands and there nothing may write the register.
 
-#include "synth/coarsen/prove_stretch.h"
+#include "synth/coarsen/prove_texts.h"
 
 #include "grammar/roles.h"
 
 #include <algorithm>
+#include <set>
 
 namespace ptxasw::synth {
 
-/// Copy k stands at an instruction, or behind what was done at the entry.
-void CoarsenStretches::arrive(Walk &walk, unsigned k, Position at, Position end) const {
-  while (at < end && first_[at])
-    ++at;
-  walk.next[k] = at;
-  walk.lines[k].reset();
-  if (at < end && sharing_.keeper(kernel_.instructions[at], k) == k)
-    walk.lines[k] = lines_of(at, k);
-}
-
-/// The copies for which the next lines of copy k are done.
-std::vector<unsigned> CoarsenStretches::sharers(const Walk &walk, unsigned k) const {
-  const Instruction &own = kernel_.instructions[walk.next[k]];
-  std::vector<unsigned> all;
-  for (unsigned other = 0; other < copies_; ++other)
-    if (sharing_.keeper(own, other) == k || (other > k && other < k + walk.lines[k]->copies))
-      all.push_back(other);
-  return all;
-}
-
-/// Do copy k's next lines stand there, and are all there for whom they are done?
-bool CoarsenStretches::is_here(Position mine, const Walk &walk, unsigned k) const {
-  if (!walk.lines[k])
-    return false;
-  for (const std::string &line : walk.lines[k]->text)
-    if (!has_text(mine++, line))
-      return false;
-  const std::vector<unsigned> all = sharers(walk, k);
-  return std::all_of(all.begin(), all.end(),
-                     [&](unsigned other) { return walk.next[other] == walk.next[k]; });
-}
-
-/// A copy's register for the address of an access holds what it does where the copy stands before
-/// that.
-void CoarsenStretches::require_address(Position mine, const Walk &walk, unsigned k,
-                                       Position at) const {
-  const RegisterId base = wide_address(module_, kernel_, at).base;
-  const auto [first, end] = std::minmax(walk.next[k], at);
-  for (Position i = first; i < end; ++i)
-    for (const RegisterId reg : written_registers(module_, kernel_.instructions[i]))
-      require(reg != base, mine, "an address is not that of another copy");
-}
-
-/// What they do.
-void CoarsenStretches::pass(Position mine, Walk &walk, unsigned k) const {
-  const Position at = walk.next[k];
-  const Instruction &own = kernel_.instructions[at];
-  const Op op = module_.opcode(own).op;
-  const Lines &lines = *walk.lines[k];
-  const std::vector<unsigned> all = sharers(walk, k);
-  require(own.well_formed, mine, "an instruction of the kernel is not understood");
-  for (const unsigned by : lines.addressed_by)
-    require_address(mine, walk, by, at);
-  walk.filled.insert(lines.filled.begin(), lines.filled.end());
-  if (lines.part)
-    for (const unsigned other : all)
-      require(!walk.has_stored[other], mine, "a load is not done behind a store");
-  if (lines.part)
-    require(walk.filled.contains(*lines.part), mine, "a wide load is not done yet");
-  for (const RegisterId reg : written_registers(module_, own)) {
-    const unsigned keeper = sharing_.keeper(reg, k);
-    for (unsigned other = 0; other < copies_; ++other)
-      require(sharing_.keeper(reg, other) != keeper ||
-                  std::find(all.begin(), all.end(), other) != all.end(),
-              mine, "a register of another copy is written");
+class CoarsenTexts::Stretch {
+public:
+  Stretch(const CoarsenTexts &texts, Position begin, Position end, bool skewed)
+      : of_(texts), end_(end), skewed_(skewed), copies_(texts.copies_) {
+    for (unsigned k = 0; k < copies_.size(); ++k)
+      arrive(k, begin);
   }
-  for (const unsigned other : all)
-    walk.has_stored[other] = walk.has_stored[other] || op == Op::st;
-}
 
-CoarsenStretches::Position CoarsenStretches::in_any_order(Position mine, Position theirs,
-                                                          const SkewedStretch &stretch) const {
-  for (const WideTest &test : plan_.tests)
-    require(test.instruction <= theirs || test.instruction >= stretch.end, mine,
-            "a test inside a stretch");
-  Walk walk;
-  walk.next.resize(copies_);
-  walk.lines.resize(copies_);
-  walk.has_stored.resize(copies_, false);
-  for (unsigned k = 0; k < copies_; ++k)
-    arrive(walk, k, theirs, stretch.end);
-  while (true) {
-    unsigned k = 0;
-    while (k < copies_ && !is_here(mine, walk, k))
-      ++k;
-    if (k == copies_)
-      break;
-    const auto lines = static_cast<Position>(walk.lines[k]->text.size());
-    pass(mine, walk, k);
-    mine += lines;
-    const Position next = walk.next[k] + 1;
-    for (const unsigned other : sharers(walk, k))
-      arrive(walk, other, next, stretch.end);
+  Position run(Position mine) {
+    while (const auto turn = whose_turn(mine)) {
+      const auto &[k, behind] = *turn;
+      const std::vector<unsigned> all = sharers(k);
+      check(mine, k, all);
+      const Position next = copies_[k].next + 1;
+      for (const unsigned other : all)
+        arrive(other, next);
+      mine = behind;
+    }
+    for (const Copy &copy : copies_)
+      of_.require(copy.next == end_, mine, "not what any copy does there");
+    return mine;
   }
-  for (unsigned k = 0; k < copies_; ++k)
-    require(walk.next[k] == stretch.end, mine, "not what any copy does there");
-  return mine;
+
+private:
+  struct Copy {
+    Position next = 0;          ///< its next instruction of the kernel
+    std::optional<Lines> lines; ///< what stands for that; nothing: another copy does it
+    bool has_stored = false;
+  };
+
+  /// Copy k stands at an instruction, or behind what was done at the entry.
+  void arrive(unsigned k, Position at) {
+    while (at < end_ && of_.first_[at])
+      ++at;
+    copies_[k].next = at;
+    copies_[k].lines.reset();
+    if (at < end_ && of_.sharing_.keeper(of_.instruction(at), k) == k)
+      copies_[k].lines = of_.lines_of(at, k);
+  }
+
+  /// The copies for which the next lines of copy k are done.
+  std::vector<unsigned> sharers(unsigned k) const {
+    const Instruction &own = of_.instruction(copies_[k].next);
+    std::vector<unsigned> all;
+    for (unsigned other = 0; other < copies_.size(); ++other)
+      if (of_.sharing_.keeper(own, other) == k ||
+          (other > k && other < k + copies_[k].lines->copies))
+        all.push_back(other);
+    return all;
+  }
+
+  /// A copy whose next lines stand there, where all are for whom they are done, and what comes
+  /// behind them.
+  std::optional<std::pair<unsigned, Position>> whose_turn(Position mine) const {
+    for (unsigned k = 0; k < copies_.size(); ++k) {
+      const auto &[next, lines, has_stored] = copies_[k];
+      const auto behind = lines ? of_.behind(mine, lines->text) : std::nullopt;
+      if (behind && are_at(next, sharers(k)))
+        return std::pair(k, *behind);
+      if (!skewed_ && next != end_)
+        break;
+    }
+    return std::nullopt;
+  }
+
+  bool are_at(Position next, const std::vector<unsigned> &copies) const {
+    return std::all_of(copies.begin(), copies.end(),
+                       [&](unsigned k) { return copies_[k].next == next; });
+  }
+
+  /// What copy k does next is right for all whom it is done for.
+  void check(Position mine, unsigned k, const std::vector<unsigned> &all) {
+    const auto &[at, lines, has_stored] = copies_[k];
+    of_.require(of_.instruction(at).well_formed, mine,
+                "an instruction of the kernel is not understood");
+    for (const unsigned by : lines->addressed_by)
+      check_address(mine, by, at);
+    if (!skewed_)
+      return;
+    filled_.insert(lines->filled.begin(), lines->filled.end());
+    of_.require(!lines->part || filled_.contains(*lines->part), mine,
+                "a wide load is not done yet");
+    for (const unsigned other : all) {
+      of_.require(!lines->part || !copies_[other].has_stored, mine,
+                  "a load is not done behind a store");
+      copies_[other].has_stored |= of_.opcode(at).op == Op::st;
+    }
+    for (const RegisterId reg : written_registers(of_.module_, of_.instruction(at)))
+      for (unsigned other = 0; other < copies_.size(); ++other)
+        of_.require(of_.sharing_.keeper(reg, other) != of_.sharing_.keeper(reg, k) ||
+                        std::find(all.begin(), all.end(), other) != all.end(),
+                    mine, "a register of another copy is written");
+  }
+
+  /// A copy's register for the address of an access holds what it does where the copy stands before
+  /// that.
+  void check_address(Position mine, unsigned k, Position at) const {
+    const RegisterId base = wide_address(of_.module_, of_.kernel_, at).base;
+    const auto [first, end] = std::minmax(copies_[k].next, at);
+    for (Position i = first; i < end; ++i)
+      for (const RegisterId reg : written_registers(of_.module_, of_.instruction(i)))
+        of_.require(reg != base, mine, "an address is not that of another copy");
+  }
+
+  const CoarsenTexts &of_;
+  const Position end_;
+  const bool skewed_;
+  std::vector<Copy> copies_;
+  std::set<std::size_t> filled_; ///< wide loads that were done
+};
+
+CoarsenTexts::Position CoarsenTexts::by_copies(Position mine, Position theirs, Position end,
+                                               bool skewed) const {
+  return Stretch(*this, theirs, end, skewed).run(mine);
 }
 
 } // namespace ptxasw::synth

@@ -6,25 +6,23 @@
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
 #include "synth/prove/header.h"
+#include "synth/script.h"
 
 #include <algorithm>
+#include <span>
 
 namespace ptxasw::synth {
 
 void CoarsenTexts::check_header() const {
-  const std::size_t appended = form_.appended_grids().size() + form_.appended_blocks().size();
-  proof::check_entry(module_, kernel_, module_, sibling_, appended);
-  for (std::size_t i = kernel_.parameters.size(); i < sibling_.parameters.size(); ++i)
-    if (const Variable &extent = sibling_.parameters[i];
-        extent.type != ScalarType::u32 || extent.size() != 4 || extent.alignment > 4)
-      fail("an appended parameter is not an extent of the grid or of its blocks");
-  if (sibling_.scopes.size() != 1 || !sibling_.target_lists.empty() ||
-      !sibling_.return_parameters.empty())
-    fail("it declares more than registers and variables");
-  check_rooms();
+  using proof::show;
+  proof::check_entry(module_, kernel_, module_, sibling_,
+                     form_.appended_grids().size() + form_.appended_blocks().size());
+  show(sibling_.scopes.size() == 1 && sibling_.target_lists.empty() &&
+           sibling_.return_parameters.empty(),
+       "it declares more than registers and variables");
+  check_variables();
   for (const Pragma &pragma : sibling_.pragmas)
-    if (pragma.text != "nounroll")
-      fail("a pragma is not known");
+    show(pragma.text == "nounroll", "a pragma is not known");
   // Its warps are not the kernel's, so nothing is known of what lanes agree on.
   for (Position i = 0; i < sibling_.instructions.size(); ++i)
     require(sibling_.instructions[i].guard == no_register ||
@@ -32,32 +30,39 @@ void CoarsenTexts::check_header() const {
             i, "a branch on which lanes must agree");
   // What bounds the block must be there as it was: more would refuse launches. A limit of the
   // registers changes nothing but the time.
-  for (const PerformanceDirective &directive : sibling_.directives) {
-    if (directive.name == "maxnreg")
-      continue;
-    const PerformanceDirective *const own_directive = kernel_.directive(directive.name);
-    if (!own_directive || !std::equal(std::begin(directive.values), std::end(directive.values),
-                                      std::begin(own_directive->values)))
-      fail("a directive is not the kernel's");
-  }
+  for (const PerformanceDirective &directive : sibling_.directives)
+    show(directive.name == "maxnreg" ||
+             std::find(kernel_.directives.begin(), kernel_.directives.end(), directive) !=
+                 kernel_.directives.end(),
+         "a directive is not the kernel's");
 }
 
-// A variable for each copy in place of each of the kernel's.
-void CoarsenTexts::check_rooms() const {
-  if (sibling_.variables.size() != rooms_.size() * copies_ + passed_.size() + (asserts() ? 1 : 0))
-    fail("it has not one variable for each copy");
-  if (!rooms_fit(rooms_, copies_))
-    fail("it has too much shared or local memory");
-  for (std::size_t i = 0; i < rooms_.size() * copies_; ++i) {
-    const Variable &variable = sibling_.variables[i];
+// A variable for each copy in place of each of the kernel's. Behind them, as they are printed, one
+// like each that the kernel passes to calls, and what is printed before an assertion.
+void CoarsenTexts::check_variables() const {
+  using proof::show;
+  const std::span<const Variable> all = sibling_.variables;
+  const std::size_t own = rooms_.size() * copies_;
+  show(all.size() >= own, "it has not one variable for each copy");
+  show(rooms_fit(rooms_, copies_), "it has too much shared or local memory");
+  for (std::size_t i = 0; i < own; ++i) {
     const Room &room = rooms_[i / copies_];
-    if (variable.name != room_name(i / copies_, static_cast<unsigned>(i % copies_)) ||
-        variable.space != room.space || variable.linkage != Linkage::internal ||
-        variable.size() != room.bytes || variable.initializer.size() != 0 ||
-        variable.alignment % room.alignment != 0 || variable.alignment == 0)
-      fail("a variable is not like the kernel's");
+    show(all[i].name == room_name(i / copies_, static_cast<unsigned>(i % copies_)) &&
+             all[i].space == room.space && all[i].linkage == Linkage::internal &&
+             all[i].size() == room.bytes && all[i].initializer.size() == 0 &&
+             all[i].alignment % room.alignment == 0 && all[i].alignment != 0,
+         "a variable is not like the kernel's");
   }
-  check_passing(rooms_.size() * copies_);
+  for (const Variable &variable : passed_)
+    show(variable.vector == 1, "a variable for arguments is a vector");
+  CodeWriter passing;
+  declare_passing(passing);
+  std::string text = "{";
+  for (const Variable &variable : all.subspan(own))
+    text.append(" ").append(module_.text(variable.span));
+  show(plain_text(text + " }") == plain_text(passing.body()),
+       "not the variables of its calls and assertions");
+  show(!asserts() || vprintf_is_the_drivers(), "what prints is not the driver's");
 }
 
 // By whatever declaration, and by nothing else that has the name.
@@ -80,148 +85,105 @@ bool CoarsenTexts::vprintf_is_the_drivers() const {
                      });
 }
 
-// A variable for each that the kernel passes to calls, from this one on, and what is printed before
-// an assertion fails.
-void CoarsenTexts::check_passing(std::size_t next) const {
-  for (const Variable &variable : sibling_.variables)
-    for (const Function &function : module_.functions)
-      if (function.name == variable.name)
-        fail("a variable has the name of a function");
-  if (asserts() && !vprintf_is_the_drivers())
-    fail("what prints is not the driver's");
-  for (std::size_t i = 0; i < passed_.size(); ++i, ++next) {
-    const Variable &variable = sibling_.variables[next], &own = passed_[i];
-    if (variable.name != CoarsenNames::passing(i) || variable.space != own.space ||
-        variable.type != own.type || variable.vector != own.vector || own.vector != 1 ||
-        variable.count != own.count || variable.is_array != own.is_array ||
-        variable.alignment != own.alignment || variable.linkage != Linkage::internal ||
-        variable.initializer.size() != 0)
-      fail("a variable for arguments is not like the kernel's");
-  }
-  if (asserts()) {
-    const Variable &variable = sibling_.variables[next];
-    const std::string text = std::string(CoarsenNames::format_text) + '\0';
-    const auto is_one = [](const InitialValue &value, char one) {
-      return value.symbol == no_index && value.bits == static_cast<unsigned char>(one);
-    };
-    if (variable.name != CoarsenNames::format || variable.space != StateSpace::global ||
-        variable.type != ScalarType::b8 || variable.vector != 1 || variable.has_rows ||
-        variable.count != text.size() || variable.linkage != Linkage::internal ||
-        !std::equal(variable.values.begin(), variable.values.end(), text.begin(), text.end(),
-                    is_one))
-      fail("not what is printed before an assertion fails");
-  }
-}
-
-void CoarsenTexts::assign_roles() {
+void CoarsenTexts::find_registers() {
   for (RegisterId reg = 0; reg < sibling_.registers.size(); ++reg)
-    if (!by_name_.try_emplace(sibling_.registers[reg].name, reg).second)
-      fail("two registers have one name");
+    proof::show(by_name_.try_emplace(sibling_.registers[reg].name, reg).second,
+                "two registers have one name");
   proof::check_names(module_, kernel_, sibling_);
-  using Kind = ReplayRole::Kind;
-  const auto find = [&](const std::string &name, RegisterId kernel_register, Kind kind) {
+  // Returns true if anything mentions it.
+  const auto is_like = [&](const std::string &name, RegisterId kernel_register) {
     const RegisterId found = named(name);
     if (found == no_register)
-      return no_register; // nothing mentions it
-    const Register &own = kernel_.registers[kernel_register];
-    const Register &here = sibling_.registers[found];
-    if (own.type != here.type || own.vector != here.vector)
-      fail("a register has another type");
-    roles_[found] = {kind, kernel_register};
-    return found;
+      return false;
+    const Register &own = kernel_.registers[kernel_register], &here = sibling_.registers[found];
+    proof::show(own.type == here.type && own.vector == here.vector, "a register has another type");
+    is_control_[found] = false;
+    return true;
   };
-  fast_.resize(copies_);
   for (RegisterId reg = 0; reg < kernel_.registers.size(); ++reg) {
     for (unsigned k = 0; k < copies_; ++k)
-      fast_[k].push_back(find(name_of(reg, k), reg, shared_[reg] ? Kind::shared : Kind::copy));
-    const bool may_have_own = alone_at_once_ || sharing_.by_some()[reg];
-    own_.push_back(may_have_own ? find(names_.own(reg), reg, Kind::own) : no_register);
-    has_own_[reg] = own_[reg] != no_register;
+      is_like(name_of(reg, k), reg);
+    has_own_[reg] = (alone_at_once_ || sharing_.by_some()[reg]) && is_like(names_.own(reg), reg);
   }
   for (unsigned k = 0; k < copies_; ++k)
     alone_.push_back(renaming(k, true));
-  next_ = named(CoarsenNames::next);
-  for (std::size_t load = 0; load < plan_.loads.size(); ++load) {
-    const WideLoad &wide = plan_.loads[load];
-    for (unsigned e = 0; e < wide.elements; ++e) {
-      const RegisterId reg = named(CoarsenNames::wide(load, e));
-      const Register &value = kernel_.registers[wide_value(module_, kernel_, wide.at.instruction)];
-      if (reg == no_register || sibling_.registers[reg].type != value.type ||
-          sibling_.registers[reg].vector != 1)
-        fail("a register of a wide load is missing");
-      roles_[reg] = {Kind::wide};
-    }
+  for (std::size_t load = 0; load < plan_.loads.size(); ++load)
+    for (unsigned e = 0; e < plan_.loads[load].elements; ++e)
+      proof::show(is_like(CoarsenNames::wide(load, e),
+                          wide_value(module_, kernel_, plan_.loads[load].at.instruction)),
+                  "a register of a wide load is missing");
+}
+
+CoarsenTexts::Position CoarsenTexts::skip_kernel(Position theirs, bool alone,
+                                                 const Detour *detour) const {
+  for (Position steps = 0; steps <= count(); ++steps) {
+    if (theirs >= count() || (detour && theirs == detour->end))
+      return theirs;
+    if (first_[theirs] || (alone && lets_others_launch(opcode(theirs))))
+      ++theirs;
+    else if (instead_[theirs])
+      theirs = *instead_[theirs];
+    else if (is_way(opcode(theirs)) && instruction(theirs).guard == no_register)
+      theirs = target_of(theirs);
+    else
+      return theirs;
   }
+  throw proof::NotProved{"the kernel has a loop without an end"};
 }
 
-void CoarsenTexts::require_text(Position mine, std::string_view text, std::string_view why) const {
-  require(mine < sibling_.instructions.size(), mine, "an instruction is missing");
-  require(has_text(mine, text), mine, why);
+CoarsenTexts::Position CoarsenTexts::target_of(Position theirs) const {
+  if (returns(opcode(theirs)))
+    return count();
+  const auto target = branch_target(module_, kernel_, instruction(theirs));
+  proof::show(target.has_value(), "a branch of the kernel is not understood");
+  return *target;
 }
 
-bool CoarsenTexts::has_text(Position mine, std::string_view text) const {
-  if (mine >= sibling_.instructions.size())
-    return false;
-  const Instruction &own = sibling_.instructions[mine];
-  return own.well_formed && plain_text(module_.text(own.span)) == plain_text(text);
+std::optional<CoarsenTexts::Position>
+CoarsenTexts::behind(Position mine, const std::vector<std::string> &lines) const {
+  for (const std::string &line : lines) {
+    if (mine >= sibling_.instructions.size())
+      return std::nullopt;
+    const Instruction &own = sibling_.instructions[mine++];
+    if (!own.well_formed || plain_text(module_.text(own.span)) != plain_text(line))
+      return std::nullopt;
+  }
+  return mine;
+}
+
+CoarsenTexts::Position CoarsenTexts::require_lines(Position mine,
+                                                   const std::vector<std::string> &lines,
+                                                   std::string_view why) const {
+  const auto result = behind(mine, lines);
+  require(result.has_value(), mine, why);
+  return *result;
 }
 
 void CoarsenTexts::require_clone(Position theirs, Position mine, const Renaming &names) const {
-  const Instruction &own = kernel_.instructions[theirs];
+  const Instruction &own = instruction(theirs);
   require(own.well_formed, mine, "an instruction of the kernel is not understood");
-  require_text(mine, renamed(module_, own, names), "not what the kernel does there");
+  require_lines(mine, {renamed(module_, own, names)}, "not what the kernel does there");
 }
 
 CoarsenTexts::Position CoarsenTexts::require_call(Position mine, const CallGroup &group,
                                                   const Renaming &names) const {
   for (Position i = group.first; i < group.end; ++i)
-    for_each_register(module_, kernel_.instructions[i], [&](RegisterId reg, RegisterUse use) {
-      require(use == RegisterUse::read || !sharing_.by_some()[reg], mine,
-              "copies share what a call gives");
-    });
-  for (const std::string &line : lines_of(group, names))
-    require_text(mine++, line, "not the call that the kernel has there");
-  return mine;
+    for (const RegisterId reg : written_registers(module_, instruction(i)))
+      require(!sharing_.by_some()[reg], mine, "copies share what a call gives");
+  return require_lines(mine, lines_of(group, names), "not the call that the kernel has there");
 }
 
 CoarsenTexts::Position CoarsenTexts::require_branch(Position theirs, Position mine,
                                                     const Renaming &names) const {
-  require(mine < sibling_.instructions.size(), mine, "an instruction is missing");
-  const Instruction &a = kernel_.instructions[theirs], &b = sibling_.instructions[mine];
-  const auto target = branch_target(module_, sibling_, b);
-  require(target && b.guard != no_register && b.guard == named(names.registers[a.guard]) &&
+  const auto end = static_cast<Position>(sibling_.instructions.size());
+  require(mine < end, mine, "an instruction is missing");
+  const Instruction &a = instruction(theirs), &b = sibling_.instructions[mine];
+  const auto target =
+      returns(module_.opcode(b)) ? std::optional(end) : branch_target(module_, sibling_, b);
+  require(target && b.guard != no_register && b.guard == of(names, a.guard) &&
               b.guard_negated == a.guard_negated,
           mine, "not the branch that the kernel has there");
   return *target;
-}
-
-bool CoarsenTexts::alone_has_place(const ReplayState &state, unsigned k) const {
-  const auto is = [&](const std::string &name, const std::string &copys) {
-    const auto here = state.find(named(name)), there = state.find(named(copys));
-    return here != state.end() && there != state.end() && here->second == there->second;
-  };
-  return !alone_at_once_ ||
-         ((form_.copies == 1 ||
-           is(CoarsenNames::lone_index, CoarsenNames::index(form_, form_.row_of(k)))) &&
-          (form_.along_x == 1 ||
-           is(CoarsenNames::lone_point, CoarsenNames::point(form_.column_of(k)))));
-}
-
-bool CoarsenTexts::has_same_stand_ins(const ReplayState &before, const ReplayState &after) const {
-  return std::all_of(after.begin(), after.end(), [&](const auto &entry) {
-    const auto &[reg, value] = entry;
-    const bool is_own = roles_[reg].kind == ReplayRole::Kind::own ||
-                        reg == named(CoarsenNames::lone_index) ||
-                        reg == named(CoarsenNames::lone_point);
-    const auto found = before.find(reg);
-    return !is_own || (found != before.end() && found->second == value);
-  });
-}
-
-ReplayEnd CoarsenTexts::replay(Position mine, ReplayState &state, const Known &known) const {
-  const auto end = replay_.run(mine, state, known);
-  require(end.has_value(), mine, "added code is not understood");
-  return *end;
 }
 
 } // namespace ptxasw::synth

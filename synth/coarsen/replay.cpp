@@ -1,8 +1,8 @@
-// Added code is what writes a register of its own, by one of a few instructions, or moves a shared
-// register to its stand-in, or branches by a predicate of its own or by none, or lets other lanes
-// go first. Anything else belongs to a copy, and replay ends there, as it does at added code that
-// depends on what is not known. What it computes is what the emulator's table says. That a block
-// lies inside the grid, or in how many copies a predicate holds, is the assumption of the run.
+// Added code is what writes a register of its own, by one of a few instructions, or branches by a
+// predicate of its own or by none, or lets other lanes go first. Anything else belongs to a copy,
+// and replay ends there, as it does at added code that depends on what is not known. What it
+// computes is what the emulator's table says. That a block lies inside the grid, or in how many
+// copies a predicate holds, is the assumption of the run.
 
 #include "synth/coarsen/replay.h"
 
@@ -20,47 +20,27 @@ namespace {
 
 /// What the added code computes with.
 constexpr auto replayed_opcodes = std::to_array<std::string_view>(
-    {"mov.u32", "add.u32", "mul.lo.u32", "mad.lo.u32", "shr.u32", "and.b32", "selp.b32",
-     "setp.eq.u32", "setp.ge.u32", "and.pred", "or.pred", "not.pred"});
+    {"ld.param.u32", "mov.u32", "add.u32", "mul.lo.u32", "mad.lo.u32", "shr.u32", "and.b32",
+     "selp.b32", "setp.eq.u32", "setp.ge.u32", "and.pred", "or.pred", "not.pred"});
 
 } // namespace
 
-std::optional<std::uint32_t> Replay::skip(std::uint32_t position) const {
-  for (std::size_t steps = 0; steps <= sibling_.instructions.size(); ++steps) {
-    if (position >= sibling_.instructions.size())
-      return position;
-    const Instruction &instruction = sibling_.instructions[position];
-    if (module_.opcode(instruction).op != Op::bra || instruction.guard != no_register)
-      return position;
-    const auto target = branch_target(module_, sibling_, instruction);
-    if (!target)
-      return std::nullopt;
-    position = *target;
-  }
-  return std::nullopt;
-}
-
-std::optional<ReplayEnd> Replay::run(std::uint32_t position, ReplayState &state,
-                                     const Known &known) const {
+std::optional<ReplayEnd> Replay::run(std::uint32_t position, ReplayState &state, const Known &known,
+                                     bool executes) const {
   for (std::size_t steps = 0; steps <= 2 * sibling_.instructions.size(); ++steps) {
     if (position >= sibling_.instructions.size())
       return ReplayEnd{position, true};
     const Instruction &instruction = sibling_.instructions[position];
     const Opcode &opcode = module_.opcode(instruction);
-    if (!is_way(opcode)) {
-      if (!execute(instruction, state))
-        return ReplayEnd{position, false};
-      ++position;
-      continue;
-    }
-    bool taken = true;
-    if (instruction.guard != no_register) {
-      // That a copy's own predicate is known is for a kernel of one copy, whose branch it is.
+    bool taken = is_way(opcode);
+    if (!taken && !(executes && execute(instruction, state)))
+      return ReplayEnd{position, false};
+    if (taken && instruction.guard != no_register) {
+      // A branch by a copy's own predicate is the kernel's, whatever is known of it.
       const auto guard = state.find(instruction.guard);
-      const auto holds =
-          guard == state.end() || roles_[instruction.guard].kind != ReplayRole::Kind::control
-              ? std::nullopt
-              : known.decide(guard->second);
+      const auto holds = guard == state.end() || !is_control_[instruction.guard]
+                             ? std::nullopt
+                             : known.decide(guard->second);
       if (!holds)
         return ReplayEnd{position, false};
       taken = *holds != instruction.guard_negated;
@@ -76,9 +56,7 @@ std::optional<ReplayEnd> Replay::run(std::uint32_t position, ReplayState &state,
       return std::nullopt;
     position = *target;
     // What the copies' predicates were is for this test, not for what comes after it.
-    std::erase_if(state, [&](const auto &entry) {
-      return roles_[entry.first].kind == ReplayRole::Kind::copy;
-    });
+    std::erase_if(state, [&](const auto &entry) { return !is_control_[entry.first]; });
   }
   return std::nullopt;
 }
@@ -87,75 +65,50 @@ bool Replay::execute(const Instruction &instruction, ReplayState &state) const {
   if (plain_text(module_.text(instruction.span)) == pause)
     return true;
   const auto operands = module_.operands(instruction);
-  if (!instruction.well_formed || instruction.guard != no_register || operands.empty() ||
-      !is_whole_register(operands[0]))
+  const Opcode &opcode = module_.opcode(instruction);
+  if (!instruction.well_formed || instruction.guard != no_register || operands.size() < 2 ||
+      !is_whole_register(operands[0]) || !is_control_[operands[0].reg] ||
+      std::find(replayed_opcodes.begin(), replayed_opcodes.end(), opcode.text) ==
+          replayed_opcodes.end())
     return false;
+  const auto value_of = [&](const Operand &operand, unsigned width) {
+    const Expr found = value(operand, state);
+    return found && found->width == width ? found : nullptr;
+  };
   const RegisterId to = operands[0].reg;
-  const std::string_view text = module_.opcode(instruction).text;
-  Expr result = nullptr;
-  if (roles_[to].kind == ReplayRole::Kind::own)
-    result = taken_over(to, instruction);
-  else if (roles_[to].kind != ReplayRole::Kind::control)
-    return false;
-  else if (text == "ld.param.u32")
-    result = loaded(instruction);
-  else if (std::find(replayed_opcodes.begin(), replayed_opcodes.end(), text) !=
-           replayed_opcodes.end())
-    result = evaluate_(instruction, [&](const Operand &operand, unsigned width) {
-      return value(operand, width, state);
-    });
-  if (!result || result->width != bit_width(sibling_.registers[to].type))
+  const unsigned width = bit_width(sibling_.registers[to].type);
+  const Expr result =
+      opcode.op == Op::ld ? value_of(operands[1], width) : evaluate_(instruction, value_of);
+  if (!result || result->width != width)
     return false;
   state[to] = result;
   return true;
 }
 
-// Only what takes a shared value over.
-Expr Replay::taken_over(RegisterId to, const Instruction &instruction) const {
-  const auto operands = module_.operands(instruction);
-  const Opcode &opcode = module_.opcode(instruction);
-  if (opcode.op != Op::mov || operands.size() != 2 || !is_whole_register(operands[1]) ||
-      bit_width(opcode.type) != bit_width(sibling_.registers[to].type))
-    return nullptr;
-  const ReplayRole &from = roles_[operands[1].reg];
-  return (from.kind == ReplayRole::Kind::shared || from.kind == ReplayRole::Kind::copy) &&
-                 from.reg == roles_[to].reg
-             ? held(operands[1].reg)
-             : nullptr;
-}
-
-Expr Replay::loaded(const Instruction &instruction) const {
-  const auto operands = module_.operands(instruction);
-  if (operands.size() != 2 || operands[1].kind != Operand::Kind::address || operands[1].value != 0)
-    return nullptr;
-  const Operand &base = module_.children(operands[1])[0];
-  return base.kind == Operand::Kind::symbol && base.value == 0 &&
-                 module_.symbol(base).kind == Symbol::Kind::parameter
-             ? parameter(module_.symbol(base).index)
-             : nullptr;
-}
-
-Expr Replay::value(const Operand &operand, unsigned width, const ReplayState &state) const {
-  Expr result = nullptr;
+Expr Replay::value(const Operand &operand, const ReplayState &state) const {
   if (is_whole_register(operand)) {
     const auto found = state.find(operand.reg);
-    result = found == state.end() ? nullptr : found->second;
-  } else if (operand.kind == Operand::Kind::integer && operand.value >= 0 &&
-             operand.value <= UINT32_MAX) {
-    result = pool_.constant(32, static_cast<std::uint32_t>(operand.value));
-  } else if (operand.kind == Operand::Kind::special) {
-    const std::string_view name = module_.text(operand.span);
-    if (scope_of(name) || name == "%dynamic_smem_size")
-      result = special(name);
-  } else if (operand.kind == Operand::Kind::symbol && operand.value == 0) {
-    const Symbol &symbol = module_.symbol(operand);
-    const Variable *const variable = module_.variable(symbol);
-    if (symbol.kind == Symbol::Kind::module_variable && variable &&
-        variable->space == StateSpace::shared && variable->linkage == Linkage::external &&
-        variable->size() == 0)
-      result = begin(symbol.index);
+    return found == state.end() ? nullptr : found->second;
   }
-  return result && result->width == width ? result : nullptr;
+  if (operand.kind == Operand::Kind::integer && operand.value >= 0 && operand.value <= UINT32_MAX)
+    return pool_.constant(32, static_cast<std::uint32_t>(operand.value));
+  if (const std::string_view name = module_.text(operand.span);
+      operand.kind == Operand::Kind::special && (scope_of(name) || name == "%dynamic_smem_size"))
+    return special(name);
+  // A parameter is what is at its address; the name of memory is where it begins.
+  const bool is_address = operand.kind == Operand::Kind::address;
+  const Operand &named = is_address ? module_.children(operand)[0] : operand;
+  if (named.kind != Operand::Kind::symbol || named.value != 0 || operand.value != 0)
+    return nullptr;
+  const Symbol &symbol = module_.symbol(named);
+  if (is_address)
+    return symbol.kind == Symbol::Kind::parameter ? parameter(symbol.index) : nullptr;
+  const Variable *const variable = module_.variable(symbol);
+  return symbol.kind == Symbol::Kind::module_variable && variable &&
+                 variable->space == StateSpace::shared && variable->linkage == Linkage::external &&
+                 variable->size() == 0
+             ? begin(symbol.index)
+             : nullptr;
 }
 
 } // namespace ptxasw::synth

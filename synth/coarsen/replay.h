@@ -18,13 +18,6 @@ namespace ptxasw::synth {
 /// What registers of the sibling hold, as far as that is known.
 using ReplayState = std::map<RegisterId, Expr>;
 
-/// What a register of the sibling is for.
-struct ReplayRole {
-  enum class Kind : std::uint8_t { control, copy, shared, own, wide };
-  Kind kind = Kind::control;
-  RegisterId reg = no_register; ///< of the kernel's; of all but control and wide
-};
-
 /// Where the added code ends: at an instruction that is not part of it or depends on what is not
 /// known, or where the thread ends.
 struct ReplayEnd {
@@ -34,19 +27,26 @@ struct ReplayEnd {
 
 class Replay {
 public:
+  /// `is_control`: by register of the sibling; others are of the kernel's copies.
   Replay(ExprPool &pool, const Module &module, const Function &sibling,
-         const std::vector<ReplayRole> &roles)
-      : pool_(pool), module_(module), sibling_(sibling), roles_(roles), evaluate_(pool, module) {}
+         const std::vector<bool> &is_control)
+      : pool_(pool), module_(module), sibling_(sibling), is_control_(is_control),
+        evaluate_(pool, module) {}
 
   /// Lets other lanes go first, and does nothing (PTX ISA 9.7.19, `nanosleep`).
   static constexpr std::string_view pause = "nanosleep.u32 0";
 
   /// Runs added code from a position on. `state` has what is known before and after, `known` what
-  /// the run takes for granted. Nothing if it never ends.
-  std::optional<ReplayEnd> run(std::uint32_t position, ReplayState &state,
-                               const Known &known) const;
+  /// the run takes for granted; unless it `executes` it only follows branches. Nothing if it never
+  /// ends.
+  std::optional<ReplayEnd> run(std::uint32_t position, ReplayState &state, const Known &known,
+                               bool executes = true) const;
   /// Follows branches that are always taken.
-  std::optional<std::uint32_t> skip(std::uint32_t position) const;
+  std::optional<std::uint32_t> skip(std::uint32_t position) const {
+    ReplayState nothing;
+    const auto end = run(position, nothing, Known(pool_), false);
+    return end ? std::optional(end->position) : std::nullopt;
+  }
 
   // What added code reads from elsewhere, 32 bits unless it is a register's:
   /// a special register that tells a thread's place, or `%dynamic_smem_size`,
@@ -62,9 +62,7 @@ public:
 
 private:
   bool execute(const Instruction &instruction, ReplayState &state) const;
-  Expr taken_over(RegisterId to, const Instruction &instruction) const;
-  Expr loaded(const Instruction &instruction) const;
-  Expr value(const Operand &operand, unsigned width, const ReplayState &state) const;
+  Expr value(const Operand &operand, const ReplayState &state) const;
   Expr unknown(std::string_view name, unsigned width) const {
     return pool_.uninterpreted(name, width, {});
   }
@@ -72,7 +70,7 @@ private:
   ExprPool &pool_;
   const Module &module_;
   const Function &sibling_;
-  const std::vector<ReplayRole> &roles_;
+  const std::vector<bool> &is_control_;
   const LineEvaluator evaluate_;
 };
 

@@ -143,12 +143,10 @@ private:
       for (unsigned k = 0; k < copies_; ++k)
         out_.declare_variable(rooms_[room].space == StateSpace::shared ? "shared" : "local",
                               room_name(room, k), rooms_[room].bytes, rooms_[room].alignment);
-    for (std::size_t i = 0; i < passed_.size(); ++i)
-      out_.declare_like(passed_[i], CoarsenNames::passing(i));
+    declare_passing(out_);
     if (!asserts())
       return;
-    out_.declare_text(CoarsenNames::format, CoarsenNames::format_text);
-    out_.declare(CoarsenNames::said, ScalarType::b64);
+      out_.declare(CoarsenNames::said, ScalarType::b64);
     word(CoarsenNames::told);
   }
 

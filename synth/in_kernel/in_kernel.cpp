@@ -53,8 +53,7 @@ tl::expected<std::string, proof::NotProved> write_and_prove(const KernelContext 
   const auto arm = in_kernel_arm(*made->module, *made->version, form);
   if (!arm)
     return tl::unexpected(arm.error());
-  std::string body =
-      directive_for(kernel, proposal, block) + write_in_kernel(module, kernel, form, *arm);
+  std::string body = directive_for(kernel, proposal, block) + in_kernel_body(context, form, *arm);
   Edits edit;
   edit.replace(kernel.body, body);
   const auto text = edit.apply(module.text());
@@ -76,40 +75,27 @@ void refuse(std::vector<std::string> &all, const Refusal &refusal, std::string_v
     all.push_back(std::move(why));
 }
 
-/// What a kernel could have, for blocks of any shape. It is asked of the kernel without its
-/// `.reqntid`, which only says that siblings cannot be launched otherwise.
-std::vector<Proposal> propose(const KernelContext &context, std::vector<std::string> &why) {
-  std::vector<Proposal> all;
-  for (const Family &family : families()) {
-    FamilyAnswer answer = propose(family, context, Place::inside);
-    for (const Refusal &refusal : answer.refusals)
-      refuse(why, refusal);
-    std::move(answer.proposals.begin(), answer.proposals.end(), std::back_inserter(all));
-  }
-  return all;
-}
-
 /// The module with no `.reqntid` at a kernel that has one.
 std::unique_ptr<Module> without_block(const Module &module, const Function &kernel) {
-  const std::string_view header = module.text({kernel.span.begin, kernel.body.begin});
-  const std::size_t at = header.rfind(".reqntid");
-  if (at == std::string_view::npos)
+  constexpr std::string_view word = ".reqntid";
+  std::string text(module.text());
+  const std::size_t at = text.rfind(word, kernel.body.begin);
+  if (at == std::string::npos || at < kernel.span.begin)
     return nullptr;
   // The word and its numbers become blanks, so that lines stay as they are.
-  std::size_t end = at + std::string_view(".reqntid").size();
-  const std::size_t rest = header.find_first_not_of(" \t\r\n0123456789,xXabcdefABCDEFuU", end);
-  end = rest == std::string_view::npos ? header.size() : rest;
-  std::string text(module.text());
-  for (std::size_t i = at; i < end; ++i)
-    if (char &c = text[kernel.span.begin + i]; c != '\n')
-      c = ' ';
+  const std::size_t end =
+      text.find_first_not_of(" \t\r\n0123456789,xXabcdefABCDEFuU", at + word.size());
+  std::replace_if(
+      text.begin() + at, text.begin() + end, [](char c) { return c != '\n'; }, ' ');
   auto result = parsed(std::move(text));
   const Function *const same = result ? kernel_named(*result, kernel.name) : nullptr;
   return same && !same->directive("reqntid") && same->body == kernel.body ? std::move(result)
                                                                           : nullptr;
 }
 
-/// A kernel, what is known of its blocks, and what could stand in it.
+/// A kernel, what is known of its blocks, and what could stand in it, for blocks of any shape. That
+/// is asked of the kernel without its `.reqntid`, which only says that siblings cannot be launched
+/// otherwise.
 struct Offers {
   LaunchFacts facts;
   std::unique_ptr<Module> free;             ///< the module in which the kernel has no `.reqntid`
@@ -129,10 +115,17 @@ Offers offers_for(const KernelContext &context, const std::optional<BlockShape> 
         *offers.free, *kernel_named(*offers.free, context.kernel.name));
     offers.kernel = offers.own.get();
   }
-  if (offers.kernel)
-    offers.proposals = propose(*offers.kernel, why);
-  else
+  if (!offers.kernel)
     refuse(why, block_unknown);
+  for (const Family &family : families()) {
+    if (!offers.kernel)
+      break;
+    FamilyAnswer answer = propose(family, *offers.kernel, Place::inside);
+    for (const Refusal &refusal : answer.refusals)
+      refuse(why, refusal);
+    std::move(answer.proposals.begin(), answer.proposals.end(),
+              std::back_inserter(offers.proposals));
+  }
   return offers;
 }
 
@@ -151,23 +144,22 @@ std::string replace(const KernelContext &context, const InKernelOptions &options
   if (block)
     outcome.block = {block->x, block->y, block->z};
   outcome.block_assumed = offers.facts.block_assumed;
-  for (const std::string &wanted : options.variants) {
-    const std::string_view variant = wanted == in_kernel_auto ? std::string_view("wide") : wanted;
-    const auto proposal = std::find_if(offers.proposals.begin(), offers.proposals.end(),
-                                       [&](const Proposal &one) { return one.variant == variant; });
-    if (proposal == offers.proposals.end())
-      continue;
-    if (const auto obstacle = obstacle_to(offers, *proposal)) {
-      refuse(outcome.why, *obstacle, variant);
-      continue;
+  for (const std::string &wanted : options.variants)
+    for (const Proposal &proposal : offers.proposals) {
+      const std::string &variant = proposal.variant;
+      if (variant != (wanted == in_kernel_auto ? "wide" : wanted))
+        continue;
+      if (const auto obstacle = obstacle_to(offers, proposal)) {
+        refuse(outcome.why, *obstacle, variant);
+        continue;
+      }
+      auto body = write_and_prove(context, *offers.kernel, proposal, *block);
+      if (body) {
+        outcome.variant = variant;
+        return std::move(*body);
+      }
+      outcome.why.push_back(fmt::format("{}: unproved: {}", variant, body.error().why));
     }
-    auto body = write_and_prove(context, *offers.kernel, *proposal, *block);
-    if (body) {
-      outcome.variant = variant;
-      return std::move(*body);
-    }
-    outcome.why.push_back(fmt::format("{}: unproved: {}", variant, body.error().why));
-  }
   return "";
 }
 

@@ -21,8 +21,6 @@
 
 namespace ptxasw::synth {
 
-class Script;
-
 /// Threads that a block may have (CUDA C++ Programming Guide, "Technical Specifications per Compute
 /// Capability").
 inline constexpr unsigned threads_of_any_block = 1024;
@@ -82,10 +80,6 @@ struct InKernelForm {
 /// Why a sibling cannot stand in its kernel for blocks of a shape; nothing if it can.
 std::optional<Refusal> in_kernel_obstacle(const KernelContext &context, const InKernelForm &form);
 
-/// Tells, line by line, what a kernel with a sibling in it does before the two bodies: it leads to
-/// `<$original>` or on to the sibling's body, with the thread's place there.
-void tell_in_kernel(const Function &kernel, const InKernelForm &form, Script &to);
-
 /// A function's place in a launch of the sibling, as a register of the kernel's: for each special
 /// register of the sibling that becomes one, the register. `%ctaid.x` and `%ptxasw_ctaid_x`.
 std::vector<std::pair<std::string, std::string>> in_kernel_places(const InKernelForm &form);
@@ -96,9 +90,11 @@ std::vector<std::pair<std::string, std::string>> in_kernel_places(const InKernel
 tl::expected<std::string, proof::NotProved>
 in_kernel_arm(const Module &written, const Function &sibling, const InKernelForm &form);
 
-/// The kernel's body with an arm: the whole of it, in braces.
-std::string write_in_kernel(const Module &module, const Function &kernel, const InKernelForm &form,
-                            std::string_view arm);
+/// The kernel's body with an arm: the whole of it, in braces. First it leads to the kernel's own,
+/// or on to the arm with the thread's place there. Whoever writes it prints this, and the proof
+/// asks for the same.
+std::string in_kernel_body(const KernelContext &kernel, const InKernelForm &form,
+                           std::string_view arm);
 
 /// Proves that every launch of a kernel with a sibling in it computes what it did. `beside` is the
 /// same kernel, except for a `.reqntid`, in the module of the sibling, where its family has proved

@@ -27,6 +27,7 @@
 #include <array>
 #include <bit>
 #include <fmt/core.h>
+#include <span>
 #include <tuple>
 
 namespace ptxasw::synth {
@@ -40,67 +41,87 @@ constexpr Refusal needs{"launch-needs", "what it needs of a launch cannot be tes
 constexpr Refusal names{"name-taken", "the kernel has names that the versions in it would get"};
 } // namespace in_kernel_refusal
 
+std::string special_name(std::string_view what, std::size_t axis) {
+  return fmt::format("%{}.{}", what, "xyz"[axis]);
+}
+
+/// A part of the thread's place in the sibling's launch.
 std::string place(std::string_view what, std::size_t axis) {
   return fmt::format("%ptxasw_{}_{}", what, "xyz"[axis]);
 }
 
-std::string hole(std::string_view what, std::size_t axis) {
-  return fmt::format("<r_{}_{}>", what, "xyz"[axis]);
+/// What arguments must be multiples of.
+std::vector<ArgumentDivisor> divisors(const SiblingNeeds &needs) {
+  std::vector<ArgumentDivisor> all;
+  for (const ArgumentAlignment &one : needs.aligned)
+    all.push_back({one.parameter, one.offset, 8, one.alignment});
+  all.insert(all.end(), needs.divisible.begin(), needs.divisible.end());
+  return all;
 }
 
 /// What a kernel with a sibling in it does before the two bodies: first the launch is looked at,
 /// then who of it has a place in the sibling's.
-class InKernelScript {
+class InKernelBeginning {
 public:
-  InKernelScript(const Function &kernel, const InKernelForm &form, Script &to)
-      : kernel_(kernel), form_(form), to_(to) {}
-
-  void tell() {
-    const auto block = [&](std::size_t axis) { return form_.block[static_cast<int>(axis)]; };
+  InKernelBeginning(const Function &kernel, const InKernelForm &form)
+      : kernel_(kernel), form_(form) {
     for (std::size_t axis = 0; axis < 3; ++axis)
-      original_if("ne.u32", fmt::format("{}, {}", special("ntid", axis), block(axis)));
-    const SiblingNeeds &needs = form_.sibling.needs;
-    for (const ArgumentAlignment &one : needs.aligned)
-      original_unless_multiple(one.parameter, one.offset, 8, one.alignment);
-    for (const ArgumentDivisor &one : needs.divisible)
-      original_unless_multiple(one.parameter, one.offset, one.bytes, one.divisor);
+      original_if("ne.u32", special("ntid", axis), block(axis));
+    for (const ArgumentDivisor &one : divisors(form.sibling.needs))
+      original_unless_multiple(one);
     for (std::size_t axis = 0; axis < 3; ++axis)
-      if (needs.max_extent[axis] != ~0u)
-        original_if("gt.u32", fmt::format("{}, {}", special("nctaid", axis),
-                                          needs.max_extent[axis] / block(axis)));
+      if (const std::uint32_t most = form.sibling.needs.max_extent[axis]; most != ~0u)
+        original_if("gt.u32", special("nctaid", axis), most / block(axis));
     for (std::size_t axis = 0; axis < 3; ++axis)
       find_place(axis);
   }
 
+  std::string code() const {
+    std::string declarations;
+    for (const auto &[type, name, count] :
+         {std::tuple("b32", "word", words_), std::tuple("b64", "long", longs_),
+          std::tuple("pred", "test", tests_)})
+      if (count > 0)
+        declarations += fmt::format("\t.reg .{} %ptxasw_{}<{}>;\n", type, name, count);
+    for (const auto &[special, reg] : in_kernel_places(form_))
+      declarations += fmt::format("\t.reg .b32 {};\n", reg);
+    return declarations + text_;
+  }
+
 private:
-  std::string word() { return fmt::format("<r_word{}>", words_++); }
+  template <typename... Parts> void line(fmt::format_string<Parts...> text, Parts &&...parts) {
+    text_ += "\t" + fmt::format(text, std::forward<Parts>(parts)...) + ";\n";
+  }
+  std::uint32_t block(std::size_t axis) const { return form_.block[static_cast<int>(axis)]; }
+  std::string word() { return fmt::format("%ptxasw_word{}", words_++); }
 
   /// A special register's value.
   std::string special(std::string_view what, std::size_t axis) {
     std::string result = word();
-    to_.line(fmt::format("mov.u32 {}, %{}.{}", result, what, "xyz"[axis]));
+    line("mov.u32 {}, {}", result, special_name(what, axis));
     return result;
   }
 
-  void jump_if(std::string_view comparison, const std::string &operands, std::string_view jump) {
-    const std::string test = fmt::format("<p_test{}>", tests_++);
-    to_.line(fmt::format("setp.{} {}, {}", comparison, test, operands));
-    to_.line(fmt::format("@{} {}", test, jump));
+  template <typename Operand>
+  void jump_if(std::string_view comparison, const std::string &a, const Operand &b,
+               std::string_view jump) {
+    line("setp.{} %ptxasw_test{}, {}, {}", comparison, tests_, a, b);
+    line("@%ptxasw_test{} {}", tests_++, jump);
   }
 
-  void original_if(std::string_view comparison, const std::string &operands) {
-    jump_if(comparison, operands, "bra <$original>");
+  void original_if(std::string_view comparison, const std::string &a, std::uint32_t b) {
+    jump_if(comparison, a, b, fmt::format("bra {}", original));
   }
 
-  void original_unless_multiple(std::uint32_t parameter, std::uint32_t offset, std::uint32_t bytes,
-                                std::uint32_t divisor) {
-    const auto take = [&] { return bytes == 8 ? fmt::format("<w_long{}>", longs_++) : word(); };
+  void original_unless_multiple(const ArgumentDivisor &need) {
+    const auto take = [&] {
+      return need.bytes == 8 ? fmt::format("%ptxasw_long{}", longs_++) : word();
+    };
     const std::string value = take(), rest = take();
-    to_.line(fmt::format("ld.param.u{} {}, [{}{}]", bytes * 8, value,
-                         kernel_.parameters[parameter].name,
-                         offset == 0 ? "" : fmt::format("+{}", offset)));
-    to_.line(fmt::format("and.b{} {}, {}, {}", bytes * 8, rest, value, divisor - 1));
-    original_if(fmt::format("ne.u{}", bytes * 8), rest + ", 0");
+    line("ld.param.u{} {}, [{}{}]", need.bytes * 8, value, kernel_.parameters[need.parameter].name,
+         need.offset == 0 ? "" : fmt::format("+{}", need.offset));
+    line("and.b{} {}, {}, {}", need.bytes * 8, rest, value, need.divisor - 1);
+    original_if(fmt::format("ne.u{}", need.bytes * 8), rest, 0);
   }
 
   void find_place(std::size_t axis) {
@@ -109,34 +130,26 @@ private:
     if (blocks == 1)
       return;
     const std::string own = special("ctaid", axis), rest = word();
-    to_.line(fmt::format("and.b32 {}, {}, {}", rest, own, blocks - 1));
-    jump_if("ne.u32", rest + ", 0", "ret");
-    if (by_grid > 1) {
-      to_.line(
-          fmt::format("shr.u32 {}, {}, {}", hole("ctaid", axis), own, std::countr_zero(blocks)));
-      return;
-    }
-    const std::uint32_t threads = form_.block[static_cast<int>(axis)] / by_block;
+    line("and.b32 {}, {}, {}", rest, own, blocks - 1);
+    jump_if("ne.u32", rest, 0, "ret");
+    if (by_grid > 1)
+      return line("shr.u32 {}, {}, {}", place("ctaid", axis), own, std::countr_zero(blocks));
+    const std::uint32_t threads = block(axis) / by_block;
     const std::string thread = special("tid", axis), further = word();
-    to_.line(fmt::format("div.u32 {}, {}, {}", further, thread, threads));
-    to_.line(fmt::format("add.u32 {}, {}, {}", hole("ctaid", axis), own, further));
-    to_.line(fmt::format("rem.u32 {}, {}, {}", hole("tid", axis), thread, threads));
-    to_.line(fmt::format("mov.u32 {}, {}", hole("ntid", axis), threads));
-    const std::string all = special("nctaid", axis);
-    jump_if("ge.u32", fmt::format("{}, {}", hole("ctaid", axis), all), "ret");
+    line("div.u32 {}, {}, {}", further, thread, threads);
+    line("add.u32 {}, {}, {}", place("ctaid", axis), own, further);
+    line("rem.u32 {}, {}, {}", place("tid", axis), thread, threads);
+    line("mov.u32 {}, {}", place("ntid", axis), threads);
+    jump_if("ge.u32", place("ctaid", axis), special("nctaid", axis), "ret");
   }
 
   const Function &kernel_;
   const InKernelForm &form_;
-  Script &to_;
+  std::string text_;
   unsigned words_ = 0, longs_ = 0, tests_ = 0; ///< registers of 32 and 64 bits, and predicates
 };
 
 } // namespace
-
-void tell_in_kernel(const Function &kernel, const InKernelForm &form, Script &to) {
-  InKernelScript(kernel, form, to).tell();
-}
 
 bool has_sibling_inside(const Function &kernel) {
   return std::any_of(kernel.labels.begin(), kernel.labels.end(),
@@ -145,54 +158,43 @@ bool has_sibling_inside(const Function &kernel) {
 
 std::vector<std::pair<std::string, std::string>> in_kernel_places(const InKernelForm &form) {
   std::vector<std::pair<std::string, std::string>> result;
-  const auto add = [&](std::string_view what, std::size_t axis) {
-    result.emplace_back(fmt::format("%{}.{}", what, "xyz"[axis]), place(what, axis));
-  };
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    if (form.sibling.grid[axis] > 1 || form.sibling.block[axis] > 1)
-      add("ctaid", axis);
-    if (form.sibling.block[axis] > 1) {
-      add("tid", axis);
-      add("ntid", axis);
-    }
-  }
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    for (const char *what : {"ctaid", "tid", "ntid"})
+      if (form.sibling.block[axis] > 1 ||
+          (form.sibling.grid[axis] > 1 && what == std::string_view("ctaid")))
+        result.emplace_back(special_name(what, axis), place(what, axis));
   return result;
 }
 
 std::optional<Refusal> in_kernel_obstacle(const KernelContext &context, const InKernelForm &form) {
   const auto &[module, kernel] = std::tie(context.module, context.kernel);
-  const Sibling &sibling = form.sibling;
-  const SiblingNeeds &needs = sibling.needs;
-  std::array<std::uint32_t, 3> block{};
+  const SiblingNeeds &needs = form.sibling.needs;
+  const std::array<std::uint32_t, 3> block{form.block.x, form.block.y, form.block.z};
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    block[axis] = form.block[static_cast<int>(axis)];
-    const std::uint32_t grid = sibling.grid[axis], threads = sibling.block[axis];
+    const std::uint32_t grid = form.sibling.grid[axis], threads = form.sibling.block[axis];
     if (!std::has_single_bit(grid) || !std::has_single_bit(threads) || (grid > 1 && threads > 1))
       return in_kernel_refusal::needs;
     if (block[axis] == 0 || block[axis] % threads != 0)
       return in_kernel_refusal::shape;
   }
-  if (!needs.blocks.empty() &&
-      std::find(needs.blocks.begin(), needs.blocks.end(), block) == needs.blocks.end())
+  if ((!needs.blocks.empty() &&
+       std::find(needs.blocks.begin(), needs.blocks.end(), block) == needs.blocks.end()) ||
+      form.block.count() > needs.max_block.value_or(~0u))
     return in_kernel_refusal::shape;
-  if (needs.max_block && form.block.count() > *needs.max_block)
-    return in_kernel_refusal::shape;
-  const auto testable = [&parameters = kernel.parameters](
-                            std::uint32_t parameter, std::uint32_t bytes, std::uint32_t divisor) {
-    return parameter < parameters.size() && (bytes == 4 || bytes == 8) &&
-           std::has_single_bit(divisor);
-  };
-  for (const ArgumentAlignment &one : needs.aligned)
-    if (!testable(one.parameter, 8, one.alignment))
-      return in_kernel_refusal::needs;
-  for (const ArgumentDivisor &one : needs.divisible)
-    if (!testable(one.parameter, one.bytes, one.divisor))
+  for (const ArgumentDivisor &one : divisors(needs))
+    if (one.parameter >= kernel.parameters.size() || (one.bytes != 4 && one.bytes != 8) ||
+        !std::has_single_bit(one.divisor))
       return in_kernel_refusal::needs;
   for (const Instruction &instruction : kernel.instructions)
     if (module.opcode(instruction).op == Op::call)
       return refusals::call;
-  if (!needs.covered.empty() || !needs.bounded.empty() || needs.dynamic_shared != 1 ||
-      needs.min_grid != SiblingNeeds{}.min_grid)
+  // There must be no others than those, and extents of the grid.
+  const SiblingNeeds tested{.blocks = needs.blocks,
+                            .max_block = needs.max_block,
+                            .aligned = needs.aligned,
+                            .divisible = needs.divisible,
+                            .max_extent = needs.max_extent};
+  if (needs != tested)
     return in_kernel_refusal::needs;
   if (module.text(kernel.span).find("ptxasw_") != std::string_view::npos)
     return in_kernel_refusal::names;
@@ -201,65 +203,44 @@ std::optional<Refusal> in_kernel_obstacle(const KernelContext &context, const In
 
 tl::expected<std::string, proof::NotProved>
 in_kernel_arm(const Module &written, const Function &sibling, const InKernelForm &form) {
-  const auto places = in_kernel_places(form);
-  const auto own =
-      static_cast<std::uint32_t>(sibling.parameters.size() - form.sibling.appended.size());
   for (const char *all : {"%tid", "%ntid", "%ctaid", "%nctaid"})
     if (mentions_special(written, sibling, all))
       return proof::not_proved("it reads all of a place at once");
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (form.sibling.grid[axis] > 1 &&
-        mentions_special(written, sibling, fmt::format("%nctaid.{}", "xyz"[axis])))
+        mentions_special(written, sibling, special_name("nctaid", axis)))
       return proof::not_proved("it reads the extent of its own grid");
-  Renaming renaming{{}, places, {}, {}};
+  const auto appended =
+      std::span(sibling.parameters).last(form.sibling.appended.size()); // extents of the grid
+  Renaming renaming{{}, in_kernel_places(form), {}, {}};
   for (const Register &reg : sibling.registers)
     renaming.registers.emplace_back(reg.name);
   Edits edits;
   for (const Instruction &instruction : sibling.instructions) {
-    const auto operands = written.operands(instruction);
-    // The appended parameter is loaded as a whole.
-    if (written.opcode(instruction).text == "ld.param.u32" && operands.size() == 2 &&
-        instruction.guard == no_register && operands[1].kind == Operand::Kind::address &&
-        operands[1].value == 0) {
-      const Operand &base = written.children(operands[1])[0];
-      if (base.kind == Operand::Kind::symbol && base.value == 0 &&
-          written.symbol(base).kind == Symbol::Kind::parameter &&
-          written.symbol(base).index >= own) {
-        edits.replace(instruction.span,
-                      fmt::format("mov.u32 {}, %nctaid.{};", written.text(operands[0].span),
-                                  form.sibling.appended[written.symbol(base).index - own]));
-        continue;
-      }
-    }
-    edits.replace(instruction.span, renamed(written, instruction, renaming));
+    std::string line = renamed(written, instruction, renaming);
+    for (std::size_t i = 0; i < appended.size(); ++i)
+      if (const auto operands = written.operands(instruction);
+          operands.size() == 2 &&
+          plain_text(line) == fmt::format("ld.param.u32 {}, [{}]", written.text(operands[0].span),
+                                          appended[i].name))
+        line = fmt::format("mov.u32 {}, %nctaid.{};", written.text(operands[0].span),
+                           form.sibling.appended[i]);
+    const std::uint32_t origin = sibling.body.begin;
+    edits.replace({instruction.span.begin - origin, instruction.span.end - origin}, line);
   }
-  const auto text = edits.apply(written.text());
-  if (!text)
+  auto arm = edits.apply(written.text(sibling.body));
+  if (!arm)
     return proof::not_proved("places in its text overlap");
-  const std::size_t before = sibling.body.begin, after = written.text().size() - sibling.body.end;
-  std::string arm = text->substr(before, text->size() - before - after);
-  for (std::size_t i = own; i < sibling.parameters.size(); ++i)
-    if (arm.find(sibling.parameters[i].name) != std::string::npos)
+  for (const Variable &parameter : appended)
+    if (arm->find(parameter.name) != std::string::npos)
       return proof::not_proved("it uses an appended parameter otherwise");
-  return arm;
+  return std::move(*arm);
 }
 
-std::string write_in_kernel(const Module &module, const Function &kernel, const InKernelForm &form,
-                            std::string_view arm) {
-  ScriptPrinter printer("ptxasw_");
-  tell_in_kernel(kernel, form, printer);
-  std::string declarations;
-  for (const auto &[type, name] :
-       {std::pair("b32", "%ptxasw_word"), std::pair("b64", "%ptxasw_long"),
-        std::pair("pred", "%ptxasw_test")})
-    if (const auto count =
-            std::count_if(printer.registers.begin(), printer.registers.end(),
-                          [own = name](const auto &reg) { return reg.first.starts_with(own); }))
-      declarations += fmt::format("\t.reg .{} {}<{}>;\n", type, name, count);
-  for (const auto &[special, reg] : in_kernel_places(form))
-    declarations += fmt::format("\t.reg .b32 {};\n", reg);
-  return fmt::format("{{\n{}{}{}\n\tret;\n{}:\n{}\n}}", declarations, printer.text, arm, original,
-                     module.text(kernel.body));
+std::string in_kernel_body(const KernelContext &kernel, const InKernelForm &form,
+                           std::string_view arm) {
+  return fmt::format("{{\n{}{}\n\tret;\n{}:\n{}\n}}", InKernelBeginning(kernel.kernel, form).code(),
+                     arm, original, kernel.module.text(kernel.kernel.body));
 }
 
 } // namespace ptxasw::synth

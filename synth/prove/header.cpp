@@ -14,12 +14,7 @@ namespace ptxasw::proof {
 bool same_directives(const Function &kernel, const Function &other, std::string_view aside) {
   std::vector<PerformanceDirective> rest = other.directives;
   std::erase_if(rest, [&](const PerformanceDirective &one) { return one.name == aside; });
-  return std::equal(kernel.directives.begin(), kernel.directives.end(), rest.begin(), rest.end(),
-                    [](const PerformanceDirective &a, const PerformanceDirective &b) {
-                      return a.name == b.name && a.count == b.count &&
-                             std::equal(std::begin(a.values), std::end(a.values),
-                                        std::begin(b.values));
-                    });
+  return kernel.directives == rest;
 }
 
 bool same_declarations(const Module &before, std::span<const Variable> own, const Module &after,
@@ -40,6 +35,10 @@ void check_entry(const Module &before, const Function &kernel, const Module &aft
            same_declarations(before, kernel.parameters, after,
                              std::span(other.parameters).first(own)),
        "its parameters are others");
+  for (const Variable &parameter : std::span(other.parameters).subspan(own))
+    show(parameter.type == ScalarType::u32 && parameter.size() == 4 && !parameter.is_array &&
+             parameter.alignment <= 4,
+         "an appended parameter is no extent");
 }
 
 void check_surroundings(const Module &before, const Function &kernel, const Module &after,

@@ -20,7 +20,8 @@ bool same_declarations(const Module &before, std::span<const Variable> own, cons
                        std::span<const Variable> others);
 
 /// Throws NotProved unless a function is launched as a kernel is, with so many parameters more
-/// behind the kernel's own: if it is no entry, has another linkage, or a parameter is another one.
+/// behind the kernel's own, each an extent (`.u32`): if it is no entry, has another linkage, or a
+/// parameter is another one.
 void check_entry(const Module &before, const Function &kernel, const Module &after,
                  const Function &other, std::size_t appended = 0);
 

@@ -48,13 +48,13 @@ std::string write_registers(const KernelContext &context, const Proposal &propos
 
 proof::Proved prove_registers(const KernelContext &context, const Function &sibling,
                               const Proposal &proposal) {
-  const Module &written = context.module;
-  const Function &kernel = context.kernel;
   return proof::proved([&] {
+    const Module &module = context.module;
     check_same_launch(context, proposal);
-    proof::show(!moves_registers(written), moved.meaning);
-    proof::show(written.text(kernel.body) == written.text(sibling.body), "its body is another");
-    check_same_header(written, kernel, written, sibling, {.directive = limit_directive});
+    proof::show(!moves_registers(module), moved.meaning);
+    proof::show(module.text(context.kernel.body) == module.text(sibling.body),
+                "its body is another");
+    check_same_header(module, context.kernel, module, sibling, {.directive = limit_directive});
   });
 }
 

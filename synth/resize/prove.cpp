@@ -26,6 +26,7 @@
 
 #include "synth/resize/resize.h"
 
+#include "synth/prove/header.h"
 #include "synth/same_launch.h"
 #include "synth/script.h"
 
@@ -60,18 +61,6 @@ void check_beginning(const Module &module, const Function &kernel, const Functio
        "more is done before its body");
 }
 
-/// The parameters behind the kernel's own are extents, of which its body does not know.
-void check_appended(const Module &module, const Function &kernel, const Function &sibling) {
-  for (std::size_t i = kernel.parameters.size(); i < sibling.parameters.size(); ++i) {
-    const Variable &parameter = sibling.parameters[i];
-    show(parameter.type == ScalarType::u32 && parameter.size() == 4 && !parameter.is_array &&
-             parameter.alignment <= 4,
-         "an appended parameter is no extent");
-    show(module.text(kernel.body).find(parameter.name) == std::string_view::npos,
-         "its body names an appended parameter");
-  }
-}
-
 } // namespace
 
 proof::Proved prove_resize(const KernelContext &context, const Function &sibling,
@@ -90,7 +79,7 @@ proof::Proved prove_resize(const KernelContext &context, const Function &sibling
     show(exact || !counts_threads(written, kernel), "the number of threads would be another");
     check_same_header(written, kernel, written, sibling,
                       {.parameters = 2, .instructions = exact ? 0 : resized_instructions});
-    check_appended(written, kernel, sibling);
+    proof::check_names(written, kernel, sibling);
     if (!exact)
       return check_beginning(written, kernel, sibling);
     show(written.text(kernel.body) == written.text(sibling.body), "its body is another");

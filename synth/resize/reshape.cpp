@@ -34,7 +34,6 @@
 #include <array>
 #include <fmt/core.h>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 namespace ptxasw::synth {
@@ -48,19 +47,17 @@ constexpr std::size_t most_warps = 2;   ///< of these, those with the longest ro
 
 using Shape = std::array<std::uint32_t, 3>;
 
-/// The sectors that a warp of that shape touches; nothing if that is not known.
-std::optional<std::uint64_t> sectors(const KernelContext &context, const Shape &block) {
+/// The sectors that a warp of that shape touches; 0 if that is not known.
+std::uint64_t sectors(const KernelContext &context, const Shape &block) {
   const facts::KernelFacts facts(
       context.module, context.kernel,
       {.block = BlockShape{block[0], block[1], block[2]}, .base_alignment = 256});
-  if (!facts.complete())
-    return std::nullopt;
   std::uint64_t sum = 0;
   for (const facts::Access &access : facts.accesses())
     if (access.space == StateSpace::global)
       sum += std::uint64_t{facts.traffic(access).sectors.typical} *
              (access.loop_depth > 0 ? in_a_loop : 1);
-  return sum == 0 ? std::nullopt : std::optional(sum);
+  return sum;
 }
 
 /// Extents of a warp along free axes, the widest first.
@@ -101,11 +98,14 @@ Shape kernel_blocks(const Sibling &version, const Shape &shape) {
   return threads <= most_threads_of_a_block ? result : shape;
 }
 
-/// What the table says of a version where the kernel has blocks of these extents, but for its name.
-Sibling in_blocks_of(const Sibling &version, const Shape &extent) {
+/// What the table says of a version where the kernel has blocks of these extents; `shape` is what
+/// its own blocks are called.
+Sibling in_blocks_of(const Sibling &version, const Shape &extent, const std::string &shape) {
   Sibling one = version;
   one.code_of = version.name;
   one.extent = extent;
+  one.name += "_in_" + shape;
+  one.kind += " in " + shape;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     auto &multiple = one.needs.extent_multiple[axis];
     multiple = std::lcm(multiple, std::max(1u, extent[axis]));
@@ -125,11 +125,9 @@ Sibling reshaped(const KernelContext &context, const Shape &extent) {
   sibling.family = "block";
   sibling.extent = extent;
   sibling.own_code = true;
-  std::size_t axes = extent.size();
-  while (axes > 1 && extent[axes - 1] == 0)
-    --axes;
-  for (std::size_t axis = 0; axis < axes; ++axis) {
-    sibling.kind += fmt::format("{}{}", axis == 0 ? "" : "x", extent[axis]);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (axis == 0 || extent[axis] != 0 || extent[2] != 0)
+      sibling.kind += fmt::format("{}{}", axis == 0 ? "" : "x", extent[axis]);
     if (extent[axis] == 0)
       continue;
     sibling.needs.extent_multiple[axis] = extent[axis];
@@ -145,17 +143,15 @@ std::vector<Sibling> reshapes(const KernelContext &context, std::size_t most) {
     return {};
   std::vector<Shape> good = warps(axes);
   if (good.size() > 1) {
-    std::vector<std::optional<std::uint64_t>> costs;
-    costs.reserve(good.size());
+    std::vector<std::uint64_t> costs;
     for (const Shape &shape : good)
       costs.push_back(sectors(context, shape));
-    const auto least =
-        std::min_element(costs.begin(), costs.end()); // nothing is less than a number
-    if (!*least)
+    const std::uint64_t least = *std::min_element(costs.begin(), costs.end());
+    if (least == 0)
       return {};
     std::size_t i = 0;
     std::erase_if(good, [&](const Shape &) {
-      return static_cast<double>(*costs[i++]) > alike * static_cast<double>(**least);
+      return static_cast<double>(costs[i++]) > alike * static_cast<double>(least);
     });
     good.resize(std::min(good.size(), most_warps));
   }
@@ -179,10 +175,8 @@ std::vector<Sibling> in_tall_blocks(const std::vector<Sibling> &versions) {
     for (const auto &[x, y] : shapes) {
       if (!version.tall || !has_points(version) || version.extent != Sibling{}.extent)
         continue;
-      Sibling one = in_blocks_of(version, {x * version.block[0], 1, 0});
+      Sibling one = in_blocks_of(version, {x * version.block[0], 1, 0}, fmt::format("{}x{}", x, y));
       one.rows = y;
-      one.name += fmt::format("_in_{}x{}", x, y);
-      one.kind += fmt::format(" in {}x{}", x, y);
       one.needs.max_extent[1] = std::min(one.needs.max_extent[1], max_points);
       result.push_back(std::move(one));
     }
@@ -196,9 +190,7 @@ std::vector<Sibling> in_other_blocks(const std::vector<Sibling> &versions,
     for (const Sibling &version : versions) {
       if (result.size() == most || version.extent != Sibling{}.extent)
         continue;
-      Sibling one = in_blocks_of(version, kernel_blocks(version, shape.extent));
-      one.name += fmt::format("_in_{}", shape.kind);
-      one.kind += fmt::format(" in {}", shape.kind);
+      Sibling one = in_blocks_of(version, kernel_blocks(version, shape.extent), shape.kind);
       for (std::size_t axis = 0; axis < 3; ++axis)
         one.needs.max_extent[axis] =
             std::min(one.needs.max_extent[axis], shape.needs.max_extent[axis]);
