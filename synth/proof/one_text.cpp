@@ -24,8 +24,7 @@ OneText::OneText(const Module &text, const Function &restored, const Restored &w
 }
 
 const MemoryAccess *OneText::load(std::uint32_t instruction) const {
-  const std::size_t index = trace_index_[instruction];
-  const MemoryAccess *const found = index == no_index ? nullptr : &emulation.trace()[index];
+  const MemoryAccess *const found = access(instruction);
   return found && found->address && found->effect == Effect::load ? found : nullptr;
 }
 

@@ -35,7 +35,12 @@ public:
   const Opcode &opcode(std::uint32_t instruction) const {
     return module.opcode(function.instructions[instruction]);
   }
-  /// What a load from an address that is understood does; null: it is none, or never reached.
+  /// What an instruction does to memory; null: nothing, or it is never reached.
+  const MemoryAccess *access(std::uint32_t instruction) const {
+    const std::size_t index = trace_index_[instruction];
+    return index == no_index ? nullptr : &emulation.trace()[index];
+  }
+  /// The same for one that loads from an address that is understood; null for any other.
   const MemoryAccess *load(std::uint32_t instruction) const;
   bool is_in_global_memory(const MemoryAccess &access) const;
   /// Bits of the register that an element is loaded to.

@@ -33,6 +33,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <tuple>
 
 namespace ptxasw::synth {
 namespace {
@@ -47,64 +48,61 @@ std::vector<std::string_view> kind_of_load(const Opcode &opcode) {
   return result;
 }
 
-/// What registers hold behind loads, by instruction and element, and behind copies.
+/// What is asked of the emulation: what a register holds before or behind an instruction.
 class Questions {
 public:
   Questions(const Module &module, const Function &function, const Restored &parts) {
-    const auto ask = [&](std::uint32_t at, unsigned element, const Operand &to) {
-      if (to.kind != Operand::Kind::reg || to.selector)
-        return;
-      index_[{at, element}] = static_cast<std::uint32_t>(probes_.size());
-      probes_.push_back({at, to.reg, true});
+    for (std::uint32_t i = 0; i < function.instructions.size(); ++i)
+      if (const Opcode &opcode = module.opcode(function.instructions[i]);
+          opcode.op == Op::ld && effect_of(opcode) == Effect::load)
+        for (const Operand &to : elements_of(module, function.instructions[i]))
+          if (is_whole_register(to))
+            ask({i, to.reg, true});
+    for (const RestoredLoad &load : parts.loads)
+      for (const RegisterId reg : load.registers) {
+        ask({load.first, reg, false});
+        ask({load.place, reg, false});
+      }
+    const auto operand = [&](std::uint32_t at, std::size_t index) {
+      return module.operands(function.instructions[at])[index].reg;
     };
-    const auto ask_copies = [&](std::uint32_t at, std::uint32_t count) {
-      for (; count > 0; --count, ++at)
-        ask(at, 0, module.operands(function.instructions[at])[0]);
-    };
-    for (std::uint32_t i = 0; i < function.instructions.size(); ++i) {
-      const Instruction &instruction = function.instructions[i];
-      const Opcode &opcode = module.opcode(instruction);
-      if (opcode.op == Op::ld && effect_of(opcode) == Effect::load && instruction.well_formed)
-        for (unsigned e = 0; e < elements_of(module, instruction).size(); ++e)
-          ask(i, e, elements_of(module, instruction)[e]);
-    }
-    for (const RestoredLoad &load : parts.loads) {
-      ask_copies(load.first, load.count);
-      ask_copies(load.place, load.count);
-    }
-    for (const Exchange &shuffle : parts.shuffles)
-      ask_copies(shuffle.at, 3);
-    for (const std::uint32_t mask : parts.masks)
-      ask_copies(mask, 1);
+    for (const AddedInstruction &one : parts.shuffles)
+      for (const std::size_t index : {0u, 1u, 4u})
+        ask({one.at, operand(one.at, index), index == 0});
+    for (const AddedInstruction &one : parts.masks)
+      ask({one.at, operand(one.at, 0), true});
   }
 
   const std::vector<Probe> &probes() const { return probes_; }
-  /// The register behind an instruction; null: that is never reached.
-  Expr answer(Emulation &emulation, std::uint32_t at, unsigned element = 0) const {
-    const auto found = index_.find({at, element});
+  /// Null: that is never reached.
+  Expr answer(Emulation &emulation, const Probe &probe) const {
+    const auto found = index_.find({probe.instruction, probe.reg, probe.after});
     const Expr value = found == index_.end() ? nullptr : emulation.probed(found->second);
     return value ? emulation.expand(value) : nullptr;
   }
-  const auto &all() const { return index_; }
 
 private:
+  void ask(const Probe &probe) {
+    if (index_.try_emplace({probe.instruction, probe.reg, probe.after}, probes_.size()).second)
+      probes_.push_back(probe);
+  }
+
   std::vector<Probe> probes_;
-  std::map<LoadedElement, std::uint32_t> index_;
+  std::map<std::tuple<std::uint32_t, RegisterId, bool>, std::size_t> index_;
 };
 
 /// The proof of one function from its one text.
 class Proof {
 public:
-  Proof(OneText &text, const Questions &questions, const Module &original, const Function &before,
-        const std::vector<std::uint32_t> &replaced)
-      : text_(text), emulation_(text.emulation), questions_(questions), original_(original),
-        before_(before), replaced_(replaced), laws_(text) {}
+  Proof(OneText &text, const Questions &questions, const std::vector<std::uint32_t> &replaced)
+      : text_(text), emulation_(text.emulation), questions_(questions), replaced_(replaced),
+        laws_(text) {}
 
   /// Throws NotProved if it is not what surrounds the loads that is right.
   FunctionProof run() {
     check_registers();
     check_moves();
-    for (const AddedLoad &load : text_.parts.added_loads)
+    for (const AddedInstruction &load : text_.parts.added_loads)
       check_added(load);
     find_sources();
     find_shuffles();
@@ -124,65 +122,24 @@ public:
   }
 
 private:
+  /// What a shuffle gives: an expression in another lane.
   struct Shuffled {
     Expr source = nullptr;
-    Exchange of;
+    Expr members = nullptr; ///< its mask
+    int delta = 0;          ///< lanes up
+    BlockId block = 0;
   };
 
-  const Instruction &instruction(std::uint32_t at) const { return text_.function.instructions[at]; }
-  Expr value_of(std::uint32_t at, unsigned element = 0) const {
-    return questions_.answer(emulation_, at, element);
+  Expr value_of(const Probe &probe) const { return questions_.answer(emulation_, probe); }
+  const Operand &operand(std::uint32_t at, std::size_t index) const {
+    return text_.module.operands(text_.function.instructions[at])[index];
   }
 
-  // Registers of the original are the same ones in the text, wherever and by whomever they are
-  // named, and added code writes none of them but the destination of the load for which it stands.
-  // Its own it has written before it reads them.
+  // Added registers are written before they are read.
   void check_registers() {
-    const std::vector<bool> added = proof::added_registers(before_, text_.function);
-    std::vector<RegisterId> forth(text_.function.registers.size(), no_register);
-    std::vector<RegisterId> back(before_.registers.size(), no_register);
-    const auto pair = [&](const std::vector<RegisterId> &own, const std::vector<RegisterId> &here) {
-      demand(own.size() == here.size(), Obligation::lined_up, "an instruction is another one");
-      for (std::size_t i = 0; i < own.size(); ++i) {
-        RegisterId &there = forth[here[i]], &first = back[own[i]];
-        if (there == no_register && first == no_register && !added[here[i]]) {
-          there = own[i];
-          first = here[i];
-        }
-        demand(there == own[i] && first == here[i], Obligation::lined_up,
-               "a register has another meaning");
-      }
-    };
-    auto load = text_.parts.loads.begin();
-    for (std::uint32_t i = 0; i < text_.function.instructions.size(); ++i) {
-      const std::uint32_t own = text_.parts.original[i];
-      const auto written = written_registers(text_.module, instruction(i));
-      if (own != no_index) {
-        pair(read_registers(original_, before_.instructions[own]),
-             read_registers(text_.module, instruction(i)));
-        pair(written_registers(original_, before_.instructions[own]), written);
-        continue;
-      }
-      std::vector<RegisterId> to; // what may be written here
-      if (load != text_.parts.loads.end() && i >= load->first) {
-        for (std::uint32_t e = 0; e < load->count; ++e)
-          to.push_back(text_.module.operands(instruction(load->first + e))[1].reg);
-        if (i == load->at()) {
-          const Instruction &gone = before_.instructions[load->load];
-          pair(read_registers(original_, gone), read_registers(text_.module, instruction(i)));
-          pair(written_registers(original_, gone), to);
-        }
-      }
-      for (const RegisterId reg : written)
-        demand(added[reg] || std::find(to.begin(), to.end(), reg) != to.end(),
-               Obligation::no_other_effect,
-               "an original register is written that is no replaced load's");
-      if (!to.empty() && i + 1 == load->place + 2 * load->count)
-        ++load;
-    }
     const Liveness liveness(text_.module, text_.function, text_.cfg());
-    for (RegisterId reg = 0; reg < added.size(); ++reg)
-      demand(!added[reg] || !liveness.live_in(0, reg), Obligation::runs_before,
+    for (const RegisterId reg : text_.parts.added)
+      demand(!liveness.live_in(0, reg), Obligation::runs_before,
              "an added register may be read before it is written");
   }
 
@@ -201,12 +158,13 @@ private:
 
   // A load that was added must read what a replaced load beside which it stands reads, and run only
   // where that would (rule 11).
-  void check_added(const AddedLoad &load) {
+  void check_added(const AddedInstruction &load) {
     const auto &loads = text_.parts.loads;
-    demand(std::any_of(loads.begin(), loads.end(),
-                       [&](const RestoredLoad &one) {
-                         return one.slot == load.slot && reads_what(load.at, one.at());
-                       }),
+    demand(!text_.access(load.at) || std::any_of(loads.begin(), loads.end(),
+                                                 [&](const RestoredLoad &one) {
+                                                   return one.slot == load.slot &&
+                                                          reads_what(load.at, one.at);
+                                                 }),
            Obligation::no_other_effect, "a load was added that no replaced load accounts for");
   }
 
@@ -232,16 +190,24 @@ private:
 
   // What may stand in a load's place: what others have given.
   void find_sources() {
-    for (const auto &[element, probe] : questions_.all()) {
-      const MemoryAccess *const access = text_.load(element.load);
-      const Expr value = access ? value_of(element.load, element.element) : nullptr;
-      if (!value || std::any_of(text_.parts.loads.begin(), text_.parts.loads.end(),
-                                [&](const RestoredLoad &one) { return one.at() == element.load; }))
+    std::vector<bool> replaced(text_.function.instructions.size());
+    for (const RestoredLoad &one : text_.parts.loads)
+      replaced[one.at] = true;
+    for (const MemoryAccess &access : text_.emulation.trace()) {
+      if (access.effect != Effect::load || !access.address || replaced[access.instruction])
         continue;
-      sources_.emplace(value, element);
-      if (access->guard && value->kind == ExprKind::ite) { // where it ran
-        const bool as_is = value->children[0] == emulation_.expand(access->guard);
-        sources_.emplace(value->children[as_is ? 1 : 2], element);
+      const auto elements =
+          elements_of(text_.module, text_.function.instructions[access.instruction]);
+      for (unsigned e = 0; e < elements.size(); ++e) {
+        const Expr value = value_of({access.instruction, elements[e].reg, true});
+        if (!value)
+          continue;
+        const LoadedElement element{access.instruction, e};
+        sources_.emplace(value, element);
+        if (access.guard && value->kind == ExprKind::ite) { // where it ran
+          const bool as_is = value->children[0] == emulation_.expand(access.guard);
+          sources_.emplace(value->children[as_is ? 1 : 2], element);
+        }
       }
     }
   }
@@ -249,32 +215,31 @@ private:
   // All lanes that are active take part in a shuffle if its member mask was read before, on a
   // straight way: lanes may come and go at branches, labels, calls and where lanes meet.
   void find_shuffles() {
-    for (const Exchange &shuffle : text_.parts.shuffles) {
-      const Expr source = value_of(shuffle.at), members = value_of(shuffle.at + 1),
-                 result = value_of(shuffle.at + 2);
+    const auto place = [&](const AddedInstruction &one) {
+      return std::pair(text_.cfg().block_of(one.at), one.region);
+    };
+    std::unordered_map<Expr, AddedInstruction> masks;
+    for (const AddedInstruction &mask : text_.parts.masks)
+      masks[value_of({mask.at, operand(mask.at, 0).reg, true})] = mask;
+    for (const AddedInstruction &shuffle : text_.parts.shuffles) {
+      const std::uint32_t at = shuffle.at;
+      const Expr result = value_of({at, operand(at, 0).reg, true});
       if (!result)
         continue; // never reached
-      const auto mask =
-          std::find_if(text_.parts.masks.begin(), text_.parts.masks.end(), [&](std::uint32_t at) {
-            return at < shuffle.at && value_of(at) == members;
-          });
-      const bool straight =
-          mask != text_.parts.masks.end() &&
-          text_.cfg().block_of(*mask) == text_.cfg().block_of(shuffle.at) &&
-          std::none_of(text_.function.instructions.begin() + *mask,
-                       text_.function.instructions.begin() + shuffle.at,
-                       [&](const Instruction &one) {
-                         return effect_of(text_.module.opcode(one)) == Effect::sync;
-                       });
-      demand(straight, Obligation::full_warp,
-             "a shuffle's member mask is not that of the active lanes");
-      shuffled_[result] = {source, shuffle};
+      const Expr members = value_of({at, operand(at, 4).reg, false});
+      const auto mask = masks.find(members);
+      demand(mask != masks.end() && mask->second.at < at && place(mask->second) == place(shuffle),
+             Obligation::full_warp, "a shuffle's member mask is not that of the active lanes");
+      const int distance = static_cast<int>(operand(at, 2).value);
+      const bool up = operand(at, 3).value == 0;
+      shuffled_[result] = {value_of({at, operand(at, 1).reg, false}), members,
+                           up ? -distance : distance, text_.cfg().block_of(at)};
     }
   }
 
   // The values that stand in the place of a replaced load are the load's.
   void check_load(const RestoredLoad &load) {
-    const MemoryAccess *const own = text_.load(load.at());
+    const MemoryAccess *const own = text_.load(load.at);
     demand(own, Obligation::understood, "the load is not understood, or never reached");
     Known runs = text_.known_in(own->block);
     if (own->decided)
@@ -284,10 +249,10 @@ private:
       runs.assume(emulation_.expand(own->guard), true);
       rests.assume(emulation_.expand(own->guard), false);
     }
-    for (unsigned e = 0; e < load.count; ++e) {
-      const Expr value = value_of(load.place + e);
+    for (unsigned e = 0; e < load.registers.size(); ++e) {
+      const Expr value = value_of({load.place, load.registers[e], false});
       if (own->guard)
-        check_kept(value, value_of(load.first + e), rests);
+        check_kept(value, value_of({load.first, load.registers[e], false}), rests);
       int budget = case_budget;
       check(value, load, e, runs, budget);
     }
@@ -338,16 +303,16 @@ private:
         read_here = true;
         return;
       }
-      const auto &[source, shuffle] = found->second;
+      const Shuffled &shuffle = found->second;
       demand(!delta || *delta == shuffle.delta, Obligation::equal_value,
              "shuffles over different distances make up one value");
       delta = shuffle.delta;
       const Expr all = text_.pool().constant(32, 0xffffffff);
-      demand(known.decide(text_.pool().eq(value_of(shuffle.at + 1), all)) == true,
-             Obligation::full_warp, "the shuffled value is used without a full warp");
-      demand(text_.cfg().block_of(shuffle.at) == text_.cfg().block_of(load.place),
-             Obligation::full_warp, "the shuffle stands in another block");
-      without_shuffles.map(node, source);
+      demand(known.decide(text_.pool().eq(shuffle.members, all)) == true, Obligation::full_warp,
+             "the shuffled value is used without a full warp");
+      demand(shuffle.block == text_.cfg().block_of(load.place), Obligation::full_warp,
+             "the shuffle stands in another block");
+      without_shuffles.map(node, shuffle.source);
     });
     demand(!delta || !read_here, Obligation::equal_value,
            "shuffled and own values make up one value");
@@ -357,7 +322,7 @@ private:
     proof::Proved served;
     for (auto source = first; source != last; ++source)
       if (served = proof::proved([&] {
-            laws_.serve(source->second, {load.at(), element}, load.place, delta.value_or(0), known);
+            laws_.serve(source->second, {load.at, element}, load.place, delta.value_or(0), known);
           });
           served)
         return;
@@ -367,8 +332,6 @@ private:
   OneText &text_;
   Emulation &emulation_;
   const Questions &questions_;
-  const Module &original_;
-  const Function &before_;
   const std::vector<std::uint32_t> &replaced_;
   Laws laws_;
   std::unordered_multimap<Expr, LoadedElement> sources_; ///< by what they have given
@@ -377,7 +340,8 @@ private:
 
 /// A function with replaced loads, before and after.
 struct Pair {
-  const Function *before, *after;
+  const Function *before;
+  Function *after;
   const std::vector<std::uint32_t> *replaced;
 };
 
@@ -389,49 +353,37 @@ FunctionProof all_unproved(const std::vector<std::uint32_t> &replaced,
   return result;
 }
 
-std::vector<FunctionProof> prove_all(const Module &original, const Module &rewritten,
+/// The functions of `rewritten` become those that the proof reads.
+std::vector<FunctionProof> prove_all(const Module &original, Module &rewritten,
                                      const std::vector<Pair> &pairs,
                                      const RewriteOptions &options) {
   std::vector<FunctionProof> result(pairs.size());
   std::vector<std::optional<Restored>> restored(pairs.size());
   const auto timed = [&](std::size_t f, auto part) {
     const auto start = std::chrono::steady_clock::now();
-    if (const auto shown = proof::proved(part); !shown) {
+    if (const auto shown = proof::proved(part); !shown)
       result[f].unproved = all_unproved(*pairs[f].replaced, shown.error()).unproved;
-      restored[f].reset();
-    }
     const std::chrono::duration<double, std::milli> passed =
         std::chrono::steady_clock::now() - start;
     result[f].milliseconds += passed.count();
   };
-  const std::string prefix =
-      unused_prefix(std::string(original.text()) + std::string(rewritten.text()), "own");
-  Edits edits;
   for (std::size_t f = 0; f < pairs.size(); ++f)
     timed(f, [&] {
       const auto &[before, after, replaced] = pairs[f];
       restored[f] = restore(original, *before, rewritten, *after,
-                            match(original, *before, rewritten, *after, *replaced), prefix, edits);
+                            match(original, *before, rewritten, *after, *replaced));
     });
-  const auto text = parse(edits.apply(rewritten.text()).value_or(""), "restored");
-  std::optional<GenericAddresses> generic;
-  if (text)
-    generic.emplace(**text);
+  const GenericAddresses generic(rewritten);
   for (std::size_t f = 0; f < pairs.size(); ++f) {
     if (!restored[f])
       continue;
     timed(f, [&] {
-      const auto index = pairs[f].after - rewritten.functions.data();
-      demand(text.has_value(), Obligation::understood, "what was added is no PTX");
-      const Function &function = (*text)->functions[static_cast<std::size_t>(index)];
-      demand(function.instructions.size() == restored[f]->original.size(), Obligation::understood,
-             "what was added is not understood");
-      const Questions questions(**text, function, *restored[f]);
-      OneText one(**text, function, *restored[f], options, *generic, questions.probes());
-      demand(one.emulation.complete(), Obligation::understood,
+      const Function &function = *pairs[f].after;
+      const Questions questions(rewritten, function, *restored[f]);
+      OneText text(rewritten, function, *restored[f], options, generic, questions.probes());
+      demand(text.emulation.complete(), Obligation::understood,
              "the original is too much for the emulator");
-      result[f].unproved =
-          Proof(one, questions, original, *pairs[f].before, *pairs[f].replaced).run().unproved;
+      result[f].unproved = Proof(text, questions, *pairs[f].replaced).run().unproved;
     });
   }
   return result;
@@ -452,7 +404,10 @@ FunctionProof prove_replaced(const Module &original, const Function &before,
                              const Module &rewritten, const Function &after,
                              const std::vector<std::uint32_t> &replaced,
                              const RewriteOptions &options) {
-  return prove_all(original, rewritten, {{&before, &after, &replaced}}, options)[0];
+  const auto again = parse(std::string(rewritten.text()), "rewritten");
+  const auto index = static_cast<std::size_t>(&after - rewritten.functions.data());
+  return prove_all(original, **again, {{&before, &(*again)->functions[index], &replaced}},
+                   options)[0];
 }
 
 std::vector<FunctionProof> prove(const Module &original, std::string_view rewritten,

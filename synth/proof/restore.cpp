@@ -1,24 +1,20 @@
-// Where values are written for a replaced load D, the text becomes
+// Where values are written for a replaced load D, the function becomes
 //
-//     mov.b32 own, D's register;             what it held before
-//     ld own, [D's address];                 D itself
-//     ...                                    what was added, as it is
-//     mov.b32 value, D's register;           what is to be shown to be the same
+//     ld own, [D's address];        (mov own, D's register before that, if D has a guard)
+//     ...                           what was added, as it is
 //     mov.b32 D's register, own;
 //
 // so that all behind it reads what D has read, and added code writes nothing else that the original
-// reads. One emulation then knows both what the original computes and what was added. Three things
-// it is not left to know by itself:
+// reads. One emulation then knows both what the original computes and what was added, and what D's
+// register holds before that last move is what stands in D's place. Of what was added
 //
-//     activemask.b32 mask;                   mov.u32 mask, %clock;
-//     shfl.sync.up.b32 to, from, N, 0, mask; mov.b32 taken, from; mov.b32 members, mask;
-//                                            mov.u32 to, %clock;
-//     @corner ld to, [address];              mov.b32 read, to; @corner ld read, [address];
-//                                            @corner mov.b32 to, read;
+//     shfl.sync.up.b32 to, ...;     becomes activemask.b32 to, ...;
+//     @corner ld to, [address];     becomes mov read, to; @corner ld read, [address];
+//                                           @corner mov to, read;
 //
-// What activemask and shuffles give is some number, and they bring no lanes together that were not:
-// the proof asks for a mask of those that are active, read on the same straight way. And what a
-// load that was added gives has a name of its own.
+// What the former gives is some number, then, and it brings no lanes together that were not: the
+// proof asks for a mask of those that are active, read on the same straight way. And what an added
+// load gives has a name of its own.
 
 #include "synth/proof/restore.h"
 
@@ -26,12 +22,12 @@
 #include "grammar/code_writer.h"
 #include "grammar/roles.h"
 #include "synth/proof/obligation.h"
+#include "synth/prove/header.h"
 #include "synth/shuffle/candidate.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <utility>
+#include <functional>
+#include <map>
 
 namespace ptxasw::synth {
 namespace {
@@ -42,185 +38,266 @@ void understand(bool holds) {
 
 class Restorer {
 public:
-  Restorer(const Module &original, const Function &before, const Module &rewritten,
-           const Function &after, const FunctionMatch &match, const std::string &prefix)
-      : a_(original), fa_(before), b_(rewritten), fb_(after), match_(match), fresh_(prefix) {}
+  Restorer(const Module &original, const Function &before, Module &rewritten, Function &after,
+           const FunctionMatch &match)
+      : a_(original), fa_(before), b_(rewritten), fb_(after), match_(match),
+        added_(proof::added_registers(before, after)), forth_(after.registers.size(), no_register),
+        back_(before.registers.size(), no_register) {}
 
-  Restored run(Edits &edits) {
+  Restored run() {
+    pair_registers();
+    const std::vector<Instruction> rewritten = std::move(fb_.instructions);
+    fb_.instructions.clear();
+    std::vector<std::uint32_t> begins; // by rewritten instruction: where its place begins
     auto value = match_.values.begin();
-    for (std::uint32_t j = 0; j < fb_.instructions.size(); ++j) {
-      const Instruction &instruction = fb_.instructions[j];
-      const bool begins = value != match_.values.end() && value->first == j;
-      if (begins)
-        begin_load(value->load, instruction.span.begin);
-      if (match_.original[j] == no_index) {
-        add(instruction);
-      } else {
-        count(match_.original[j], match_.moved[j]);
-        slot_ += !match_.moved[j];
-      }
-      if (value != match_.values.end() && value->last == j) {
-        end_load(instruction.span.end);
+    const auto end = match_.values.end();
+    for (std::uint32_t j = 0; j < rewritten.size(); ++j) {
+      begins.push_back(at());
+      if (value != end && value->first == j)
+        begin_load(value->load);
+      if (match_.original[j] == no_index)
+        add(rewritten[j]);
+      else
+        put(rewritten[j], match_.original[j], match_.moved[j]);
+      slot_ += match_.original[j] != no_index && !match_.moved[j];
+      region_ +=
+          match_.original[j] != no_index && effect_of(b_.opcode(rewritten[j])) == Effect::sync;
+      if (value != end && value->last == j) {
+        end_load();
         ++value;
       }
     }
-    edits.insert(fb_.body.begin + 1, fresh_.declarations());
-    for (const auto &[span, text] : changes_)
-      edits.replace(span, text);
+    begins.push_back(at());
+    for (Label &label : fb_.labels)
+      label.position = begins[label.position];
+    for (Pragma &pragma : fb_.pragmas)
+      pragma.position = begins[pragma.position];
+    for (RegisterId reg = 0; reg < fb_.registers.size(); ++reg)
+      if (reg >= added_.size() || added_[reg])
+        result_.added.push_back(reg);
     return std::move(result_);
   }
 
 private:
-  std::uint32_t at() const { return static_cast<std::uint32_t>(result_.original.size()); }
+  std::uint32_t at() const { return static_cast<std::uint32_t>(fb_.instructions.size()); }
 
-  /// One more instruction.
-  void count(std::uint32_t original = no_index, bool moved = false) {
+  void pair(RegisterId own, RegisterId here) {
+    RegisterId &there = forth_[here], &first = back_[own];
+    if (there == no_register && first == no_register && !added_[here]) {
+      there = own;
+      first = here;
+    }
+    demand(there == own && first == here, Obligation::lined_up, "a register has another meaning");
+  }
+
+  // Registers that stand at the same place of the same instruction are the same, as are those that
+  // a load wrote and what is written in its place.
+  void pair_registers() {
+    auto value = match_.values.begin();
+    for (std::uint32_t j = 0; j < fb_.instructions.size(); ++j) {
+      const bool stayed = match_.original[j] != no_index;
+      if (!stayed && (value == match_.values.end() || j < value->first))
+        continue;
+      const Instruction &own = fa_.instructions[stayed ? match_.original[j] : value->load];
+      std::vector<RegisterId> mine, here;
+      for_each_register(a_, own, [&](RegisterId reg, RegisterUse use) {
+        if (stayed || use != RegisterUse::read)
+          mine.push_back(reg);
+      });
+      for_each_register(b_, fb_.instructions[j], [&](RegisterId reg, RegisterUse use) {
+        if (stayed || (use != RegisterUse::read && !added_[reg]))
+          here.push_back(reg);
+      });
+      for (std::size_t i = 0; i < here.size(); ++i) {
+        const auto same = std::find_if(mine.begin(), mine.end(), [&](RegisterId reg) {
+          return fa_.registers[reg].name == fb_.registers[here[i]].name;
+        });
+        demand(stayed ? mine.size() == here.size() : same != mine.end(), Obligation::lined_up,
+               "an instruction is another one");
+        pair(stayed ? mine[i] : *same, here[i]);
+      }
+      if (!stayed && value->last == j)
+        ++value;
+    }
+  }
+
+  RegisterId here(RegisterId own) const {
+    demand(back_[own] != no_register, Obligation::destination, "the destination is not written");
+    return back_[own];
+  }
+
+  RegisterId fresh(RegisterId like) {
+    fb_.registers.push_back({"%own", fb_.registers[like].type, 1});
+    return static_cast<RegisterId>(fb_.registers.size() - 1);
+  }
+
+  std::uint32_t opcode(std::string_view text) {
+    const auto [found, is_new] =
+        opcodes_.try_emplace(text, static_cast<std::uint32_t>(b_.opcodes.size()));
+    if (is_new)
+      b_.opcodes.push_back(Opcode::of(text));
+    return found->second;
+  }
+
+  void put(const Instruction &instruction, std::uint32_t original = no_index, bool moved = false) {
+    fb_.instructions.push_back(instruction);
     result_.original.push_back(original);
     result_.moved.push_back(moved);
   }
 
-  /// Appends a copy from one register to another.
-  void copy(std::string &text, std::string_view guard, unsigned width, std::string_view to,
-            std::string_view from) {
-    text += fmt::format("{}mov.b{} {}, {};\n", guard, width, to, from);
-    count();
-  }
-
-  /// The registers of elements, and their widths in bits; they are whole registers.
-  struct Destination {
-    std::string_view name;
-    unsigned width;
-  };
-  static std::vector<Destination> destinations(const Module &module, const Function &function,
-                                               const Instruction &load) {
-    std::vector<Destination> result;
-    for (const Operand &element : elements_of(module, load)) {
-      const bool whole = is_whole_register(element);
-      const Register *const reg = whole ? &function.registers[element.reg] : nullptr;
-      understand(reg && can_be_copied(*reg));
-      result.push_back({module.text(element.span), bit_width(reg->type)});
+  /// A copy of operands, other registers in place of theirs; where it begins.
+  std::uint32_t copy(const Module &module, std::vector<Operand> operands,
+                     const std::function<RegisterId(RegisterId)> &other) {
+    for (Operand &operand : operands) {
+      if (operand.kind == Operand::Kind::reg)
+        operand.reg = other(operand.reg);
+      if (operand.kind == Operand::Kind::symbol && &module != &b_) {
+        b_.symbols.push_back(module.symbols[operand.symbol]);
+        operand.symbol = static_cast<std::uint32_t>(b_.symbols.size() - 1);
+      }
+      const auto children = module.children(operand);
+      if (!children.empty())
+        operand.first_child = copy(module, {children.begin(), children.end()}, other);
     }
-    return result;
+    const auto first = static_cast<std::uint32_t>(b_.all_operands.size());
+    b_.all_operands.insert(b_.all_operands.end(), operands.begin(), operands.end());
+    return first;
   }
 
-  /// The load with others as its destinations.
-  std::string load_into(const Module &module, const Instruction &load,
-                        const std::vector<std::string> &to) {
-    count();
-    const Operand &first = module.operands(load)[0];
-    const bool vector = first.kind == Operand::Kind::vector;
-    return fmt::format("{}{}{}{}{}\n", module.text({load.span.begin, first.span.begin}),
-                       vector ? "{" : "", fmt::join(to, ", "), vector ? "}" : "",
-                       module.text({first.span.end, load.span.end}));
+  /// A move between two registers, under a guard if there is one.
+  void move(RegisterId to, RegisterId from, const Instruction *guarded = nullptr) {
+    const unsigned width = bit_width(fb_.registers[to].type);
+    understand(can_be_copied(fb_.registers[to]) && width > 1);
+    Instruction result;
+    result.opcode = opcode(width == 16 ? "mov.b16" : width == 32 ? "mov.b32" : "mov.b64");
+    if (guarded) {
+      result.guard = guarded->guard;
+      result.guard_negated = guarded->guard_negated;
+    }
+    result.operand_count = 2;
+    result.first_operand = static_cast<std::uint32_t>(b_.all_operands.size());
+    for (const RegisterId reg : {to, from}) {
+      Operand operand;
+      operand.kind = Operand::Kind::reg;
+      operand.reg = reg;
+      b_.all_operands.push_back(operand);
+    }
+    put(result);
   }
 
-  std::vector<std::string> fresh(const std::vector<Destination> &like) {
-    std::vector<std::string> result;
-    for (const Destination &one : like)
-      result.push_back(fresh_(fmt::format("b{}", one.width)));
-    return result;
+  /// A load with other destinations, its other registers being as `other` says.
+  void load_into(const Module &module, Instruction load, const std::vector<RegisterId> &to,
+                 const std::function<RegisterId(RegisterId)> &other) {
+    const auto all = module.operands(load);
+    std::vector<Operand> operands(all.begin(), all.end());
+    auto next = to.begin();
+    std::vector<Operand> first{operands[0]};
+    const std::uint32_t destination =
+        copy(module, first, [&](RegisterId) { return *next++; }); // in the order of elements
+    load.first_operand = copy(module, std::move(operands), other);
+    b_.all_operands[load.first_operand] = b_.all_operands[destination];
+    if (load.guard != no_register)
+      load.guard = other(load.guard);
+    load.opcode = opcode(module.opcode(load).text);
+    put(load);
   }
 
-  void begin_load(std::uint32_t load, std::uint32_t offset) {
-    to_ = destinations(a_, fa_, fa_.instructions[load]);
-    own_ = fresh(to_);
-    result_.loads.push_back({load, static_cast<std::uint32_t>(to_.size()), at(), 0, slot_});
-    std::string text;
-    for (std::size_t i = 0; i < to_.size(); ++i)
-      copy(text, "", to_[i].width, own_[i], to_[i].name);
-    changes_.emplace_back(Span{offset, offset}, text + load_into(a_, fa_.instructions[load], own_));
+  void begin_load(std::uint32_t index) {
+    const Instruction &load = fa_.instructions[index];
+    RestoredLoad &result = result_.loads.emplace_back();
+    result.load = index;
+    result.first = at();
+    result.slot = slot_;
+    own_.clear();
+    for (const Operand &element : elements_of(a_, load)) {
+      understand(is_whole_register(element));
+      result.registers.push_back(here(element.reg));
+      own_.push_back(fresh(result.registers.back()));
+      if (load.guard != no_register)
+        move(own_.back(), result.registers.back());
+    }
+    result.at = at();
+    load_into(a_, load, own_, [&](RegisterId reg) { return here(reg); });
   }
 
-  void end_load(std::uint32_t offset) {
-    result_.loads.back().place = at();
-    const std::vector<std::string> values = fresh(to_);
-    std::string text = "\n";
-    for (std::size_t i = 0; i < to_.size(); ++i)
-      copy(text, "", to_[i].width, values[i], to_[i].name);
-    for (std::size_t i = 0; i < to_.size(); ++i)
-      copy(text, "", to_[i].width, to_[i].name, own_[i]);
-    changes_.emplace_back(Span{offset, offset}, text);
+  void end_load() {
+    RestoredLoad &load = result_.loads.back();
+    load.place = at();
+    for (std::size_t i = 0; i < own_.size(); ++i)
+      move(load.registers[i], own_[i]);
   }
 
-  void add(const Instruction &instruction) {
-    const Opcode &opcode = b_.opcode(instruction);
+  void add(Instruction instruction) {
+    const Opcode &op = b_.opcode(instruction);
+    const auto operands = b_.operands(instruction);
     understand(instruction.well_formed && instruction.operand_count != 0);
-    if (opcode.op == Op::activemask) {
-      demand(instruction.guard == no_register, Obligation::full_warp, "activemask under a guard");
-      understand(opcode.type == ScalarType::b32);
-      result_.masks.push_back(at());
-      changes_.emplace_back(instruction.span, some_number(instruction));
-    } else if (opcode.op == Op::shfl) {
+    if (op.op == Op::ld)
+      return add_load(instruction);
+    if (op.op == Op::activemask || op.op == Op::shfl) {
+      const bool shuffles = op.op == Op::shfl;
       demand(instruction.guard == no_register, Obligation::full_warp,
-             "a shuffle is guarded by what lanes may not agree on");
-      changes_.emplace_back(instruction.span, shuffle(instruction));
-    } else if (opcode.op == Op::ld) {
-      changes_.emplace_back(instruction.span, load(instruction));
+             shuffles ? "a shuffle is guarded by what lanes may not agree on"
+                      : "activemask under a guard");
+      understand(shuffles ? is_understood(op, operands)
+                          : op.type == ScalarType::b32 && is_word(operands[0]));
+      (shuffles ? result_.shuffles : result_.masks).push_back({at(), slot_, region_});
+      instruction.opcode = opcode("activemask.b32");
     } else { // computes its result from its operands alone
-      understand(is_pure(opcode) && !opcode.has(Modifier::cc));
-      count();
+      understand(is_pure(op) && !op.has(Modifier::cc));
     }
+    put(instruction);
   }
 
-  std::string some_number(const Instruction &instruction) {
-    const Operand &to = b_.operands(instruction)[0];
-    understand(is_whole_register(to));
-    count();
-    return fmt::format("mov.u32 {}, %clock;", b_.text(to.span));
+  bool is_word(const Operand &operand) const {
+    return is_whole_register(operand) && bit_width(fb_.registers[operand.reg].type) == 32 &&
+           fb_.registers[operand.reg].vector == 1;
   }
 
   /// shfl.sync.up and .down by a constant over the whole warp (PTX ISA 9.7.9.6).
-  std::string shuffle(const Instruction &instruction) {
-    const Opcode &opcode = b_.opcode(instruction);
-    const auto operands = b_.operands(instruction);
+  bool is_understood(const Opcode &opcode, std::span<const Operand> operands) const {
     const bool up = opcode.has(Modifier::up);
-    understand(opcode.modifiers.size() == 3 && opcode.modifiers[0] == "sync" &&
-               opcode.modifiers[2] == "b32" && (up || opcode.has(Modifier::down)) &&
-               operands.size() == 5);
-    const Operand &distance = operands[2], &clamp = operands[3];
-    understand(distance.kind == Operand::Kind::integer && distance.value >= 1 &&
-               distance.value <= 31 && clamp.kind == Operand::Kind::integer &&
-               clamp.value == (up ? 0 : 31));
-    result_.shuffles.push_back({at(), static_cast<int>(up ? -distance.value : distance.value)});
-    std::string text;
-    for (const Operand *operand : {&operands[1], &operands[4]})
-      copy(text, "", 32, fresh_("b32"), b_.text(operand->span));
-    return text + some_number(instruction);
+    return opcode.modifiers.size() == 3 && opcode.modifiers[0] == "sync" &&
+           opcode.modifiers[2] == "b32" && (up || opcode.has(Modifier::down)) &&
+           operands.size() == 5 && is_word(operands[0]) && is_word(operands[1]) &&
+           operands[2].kind == Operand::Kind::integer && operands[2].value >= 1 &&
+           operands[2].value <= 31 && operands[3].kind == Operand::Kind::integer &&
+           operands[3].value == (up ? 0 : 31) && is_word(operands[4]);
   }
 
-  std::string load(const Instruction &instruction) {
-    understand(effect_of(b_.opcode(instruction)) == Effect::load);
-    const std::vector<Destination> to = destinations(b_, fb_, instruction);
-    const std::vector<std::string> read = fresh(to);
-    std::string text;
+  void add_load(const Instruction &load) {
+    understand(effect_of(b_.opcode(load)) == Effect::load);
+    std::vector<RegisterId> to, read;
+    for (const Operand &element : elements_of(b_, load)) {
+      understand(is_whole_register(element));
+      to.push_back(element.reg);
+      read.push_back(fresh(element.reg));
+    }
     for (std::size_t i = 0; i < to.size(); ++i)
-      copy(text, "", to[i].width, read[i], to[i].name);
-    result_.added_loads.push_back({at(), slot_});
-    text += load_into(b_, instruction, read);
+      move(read[i], to[i]);
+    result_.added_loads.push_back({at(), slot_, region_});
+    load_into(b_, load, read, [](RegisterId reg) { return reg; });
     for (std::size_t i = 0; i < to.size(); ++i)
-      copy(text, guard_text(fb_, instruction), to[i].width, to[i].name, read[i]);
-    return text;
+      move(to[i], read[i], &load);
   }
 
   const Module &a_;
   const Function &fa_;
-  const Module &b_;
-  const Function &fb_;
+  Module &b_;
+  Function &fb_;
   const FunctionMatch &match_;
-  std::vector<std::pair<Span, std::string>> changes_;
-  NewRegisters fresh_;
-  std::uint32_t slot_ = 0;
-  std::vector<Destination> to_; ///< of the replaced load whose values are being written
-  std::vector<std::string> own_;
+  const std::vector<bool> added_;
+  std::vector<RegisterId> forth_, back_; ///< rewritten registers and original ones
+  std::map<std::string_view, std::uint32_t> opcodes_;
+  std::uint32_t slot_ = 0, region_ = 0;
+  std::vector<RegisterId> own_; ///< what the load writes now for which others are written
   Restored result_;
 };
 
 } // namespace
 
-Restored restore(const Module &original, const Function &before, const Module &rewritten,
-                 const Function &after, const FunctionMatch &match, const std::string &prefix,
-                 Edits &edits) {
-  return Restorer(original, before, rewritten, after, match, prefix).run(edits);
+Restored restore(const Module &original, const Function &before, Module &rewritten, Function &after,
+                 const FunctionMatch &match) {
+  return Restorer(original, before, rewritten, after, match).run();
 }
 
 } // namespace ptxasw::synth
