@@ -144,7 +144,7 @@ private:
       given_.clear();
     }
     given_.insert(name);
-    return true;
+    return labels_before(fa_, result_.values.back().load) == labels_before(fb_, j);
   }
 
   bool is_replaced(std::uint32_t i) const {

@@ -87,7 +87,7 @@ private:
       there = own;
       first = here;
     }
-    first = first == no_register ? here : first;
+    demand(there == own && first == here, Obligation::lined_up, "a register has another meaning");
   }
 
   // Registers that stand at the same place of the same instruction are the same, as are those that
