@@ -14,43 +14,38 @@
 
 namespace ptxasw::synth {
 
-// Where what comes behind a source begins.
-Behind Laws::behind(std::uint32_t source) const {
-  const auto moved = original_.moved_to.find(source);
-  return {original_.cfg().block_of(source),
-          moved == original_.moved_to.end() ? source + 1 : moved->second};
-}
-
-void Laws::check_move_up(std::uint32_t load, std::uint32_t from) {
-  const MemoryAccess *const what = original_.load(load);
-  demand(what && original_.is_in_global_memory(*what), Obligation::lined_up,
+void Laws::check_move_up(std::uint32_t load, std::uint32_t place) {
+  const MemoryAccess *const what = text_.load(load);
+  demand(what && text_.is_in_global_memory(*what), Obligation::lined_up,
          "a load was moved that is not understood");
   if (reads_constants(load))
     return;
-  const Known nothing(original_.pool());
+  MemoryAccess before = *what;
+  before.instruction = place;
+  const Known nothing(text_.pool());
   const auto spares = [&](const MemoryAccess &store) {
     return apart(store, what->block, *what, nothing);
   };
-  const Passage passage = between_.passage({what->block, from}, *what, spares);
+  const Passage passage = between_.passage({what->block, load + 1}, before, spares);
   demand(!passage.obstacle && !passage.exchanges, Obligation::lined_up,
          "a load was moved past a store");
 }
 
-void Laws::serve(LoadedElement source, LoadedElement load, int delta, const Known &known) {
+void Laws::serve(LoadedElement source, LoadedElement load, std::uint32_t place, int delta,
+                 const Known &known) {
   const bool other_lane = delta != 0;
-  const MemoryAccess *const from = original_.load(source.load);
-  const MemoryAccess *const to = original_.access(load.load);
-  demand(from && to && to->address, Obligation::understood, "the source is not understood");
-  const Opcode &from_opcode = original_.opcode(source.load);
-  const Opcode &to_opcode = original_.opcode(load.load);
-  const unsigned bits = bit_width(to_opcode.type), width = original_.width(load);
-  demand(original_.is_in_global_memory(*from) && original_.is_in_global_memory(*to),
-         Obligation::same_kind, "the memory may not be global");
+  const MemoryAccess *const from = text_.load(source.load), *const to = text_.load(load.load);
+  demand(from && to, Obligation::understood, "the source is not understood");
+  const Opcode &from_opcode = text_.opcode(source.load);
+  const Opcode &to_opcode = text_.opcode(load.load);
+  const unsigned bits = bit_width(to_opcode.type), width = text_.width(load);
+  demand(text_.is_in_global_memory(*from) && text_.is_in_global_memory(*to), Obligation::same_kind,
+         "the memory may not be global");
   // Rule 6.
-  demand(bits != 0 && bit_width(from_opcode.type) == bits && original_.width(source) == width &&
+  demand(bits != 0 && bit_width(from_opcode.type) == bits && text_.width(source) == width &&
              (bits >= width || is_signed(from_opcode.type) == is_signed(to_opcode.type)),
          Obligation::same_kind, "the source loads another type");
-  demand(!leaves_bytes_undefined(original_.function, source.load), Obligation::same_kind,
+  demand(!leaves_bytes_undefined(text_.function, source.load), Obligation::same_kind,
          "the source loads only some of its bytes");
   // Rule 1.
   demand(!other_lane || in_step_.in_step(to->block), Obligation::runs_before,
@@ -60,7 +55,7 @@ void Laws::serve(LoadedElement source, LoadedElement load, int delta, const Know
     // have taken.
     const Expr guard = emulation_.expand(from->guard);
     demand(known.decide(guard) == true && (!other_lane || emulation_.uniform(guard, to->block) ||
-                                           original_.known_in(to->block).decide(guard) == true),
+                                           text_.known_in(to->block).decide(guard) == true),
            Obligation::runs_before, "the source may be switched off");
   }
   // Rule 8.
@@ -68,7 +63,7 @@ void Laws::serve(LoadedElement source, LoadedElement load, int delta, const Know
          "the source lane may lie outside the row");
   // Rules 2 to 4.
   const auto address = [&](const MemoryAccess &of, unsigned element) {
-    return within_access(original_.pool(), emulation_.expand(of.address),
+    return within_access(text_.pool(), emulation_.expand(of.address),
                          std::uint64_t{element} * (bits / 8));
   };
   const Expr from_address = address(*from, source.element);
@@ -77,16 +72,16 @@ void Laws::serve(LoadedElement source, LoadedElement load, int delta, const Know
   demand(same_address(from_address, address(*to, load.element), delta, known),
          Obligation::equal_address, "the addresses are not shown to be equal");
   // Rule 1 again.
-  const ControlFlowGraph &cfg = original_.cfg();
-  demand(!cfg.irreducible(to->block) && !cfg.irreducible(from->block) &&
-             (from->block == to->block ? behind(source.load).first <= load.load
-                                       : cfg.dominates(from->block, to->block)),
-         Obligation::runs_before, "the source does not dominate the load");
+  const ControlFlowGraph &cfg = text_.cfg();
+  demand(
+      !cfg.irreducible(to->block) && !cfg.irreducible(from->block) &&
+          (from->block == to->block ? source.load < place : cfg.dominates(from->block, to->block)),
+      Obligation::runs_before, "the source does not dominate the load");
   if (const LoopId loop = cfg.loop_of(from->block); loop != cfg.loop_of(to->block)) {
     demand(!other_lane && (loop == no_index || cfg.contains(loop, to->block)),
            Obligation::runs_before, "the source is in another iteration");
     if (!waits_)
-      waits_ = facts::waits_at({original_.module, original_.function, cfg}).has_value();
+      waits_ = facts::waits_at({text_.module, text_.function, cfg}).has_value();
     demand(!*waits_ || reads_constants(load.load), Obligation::runs_before,
            "the loop may wait for what the load reads");
   }
@@ -94,14 +89,17 @@ void Laws::serve(LoadedElement source, LoadedElement load, int delta, const Know
   const auto spares = [&](const MemoryAccess &store) {
     return apart(store, from->block, *to, known);
   };
-  demand(reads_constants(load.load) || !between_.passage(behind(source.load), *to, spares).obstacle,
+  MemoryAccess there = *to;
+  there.instruction = place;
+  demand(reads_constants(load.load) ||
+             !between_.passage({from->block, source.load + 1}, there, spares).obstacle,
          Obligation::nothing_between, "something in between may change the value");
 }
 
 bool Laws::in_row(int delta, const Known &known) {
-  ExprPool &pool = original_.pool();
+  ExprPool &pool = text_.pool();
   const Expr lane = emulation_.special("%laneid"), tid = emulation_.special("%tid.x");
-  const bool whole = original_.launch.whole_warps();
+  const bool whole = text_.launch.whole_warps();
   const auto distance = static_cast<std::uint64_t>(std::abs(delta));
   if (delta < 0)
     return known.at_least(lane, distance) && (whole || known.at_least(tid, distance));
@@ -113,7 +111,7 @@ bool Laws::in_row(int delta, const Known &known) {
 }
 
 bool Laws::same_address(Expr source, Expr load, int delta, const Known &known) {
-  ExprPool &pool = original_.pool();
+  ExprPool &pool = text_.pool();
   const Expr shifted = emulation_.shift_lane(source, delta);
   if (const auto conditions = equal_unless_wrapped(pool, shifted, load))
     return holds(*conditions, delta, known);
@@ -133,7 +131,7 @@ bool Laws::holds(const std::vector<WrapCondition> &conditions, int delta, const 
     // That tid.x plus the distance stays in the row is known here.
     const bool in_row = emulation_.is_lane_symbol(condition.value) && condition.offset == delta;
     return always_holds(condition) ||
-           (!condition.is_divisor && (in_row || original_.options.assume_no_wrap)) ||
+           (!condition.is_divisor && (in_row || text_.options.assume_no_wrap)) ||
            known.no_wrap(condition.value, condition.is_signed, condition.offset);
   });
 }
@@ -143,19 +141,19 @@ bool Laws::apart(const MemoryAccess &store, BlockId source, const MemoryAccess &
                  const Known &known) {
   if (const Overlap met = overlap(emulation_, store, source, load); met != Overlap::unknown)
     return met == Overlap::never;
-  if (original_.options.assume_no_alias)
+  if (text_.options.assume_no_alias)
     return store.bytes != 0;
   if (!store.address || !load.address || store.bytes == 0 || load.bytes == 0)
     return false;
   // In a loop around the store but not the source it may have run several times.
-  const ControlFlowGraph &cfg = original_.cfg();
+  const ControlFlowGraph &cfg = text_.cfg();
   const LoopId loop = cfg.loop_of(store.block);
   if (cfg.irreducible(store.block) || (loop != no_index && !cfg.contains(loop, source)))
     return false;
   const Expr written = emulation_.expand(store.address), loaded = emulation_.expand(load.address);
   // Accesses are aligned to their size (PTX ISA 6.4.1): of one size they are apart unless they are
   // the same, of two sizes unless they lie in the same piece of the larger size.
-  ExprPool &pool = original_.pool();
+  ExprPool &pool = text_.pool();
   const std::uint64_t size = std::max(store.bytes, load.bytes);
   const Expr piece = pool.constant(64, ~(size - 1));
   const Expr same = store.bytes == load.bytes

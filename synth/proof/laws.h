@@ -6,7 +6,7 @@
 #include "synth/between.h"
 #include "synth/proof/in_step.h"
 #include "synth/proof/obligation.h"
-#include "synth/proof/original.h"
+#include "synth/proof/one_text.h"
 
 #include <optional>
 
@@ -17,15 +17,15 @@ namespace ptxasw::synth {
 /// The laws, for one function. Where one fails NotProved is thrown.
 class Laws {
 public:
-  explicit Laws(Original &original)
-      : original_(original), emulation_(original.emulation),
-        in_step_(original.module, original.function, emulation_),
-        between_(original.module, original.function, emulation_) {}
+  explicit Laws(OneText &text)
+      : text_(text), emulation_(text.emulation), in_step_(text.module, text.function, emulation_),
+        between_(text.module, text.function, emulation_) {}
 
-  /// A load has what a source has read so many lanes up, where `known` holds.
-  void serve(LoadedElement source, LoadedElement load, int delta, const Known &known);
-  /// A load may run earlier in its block, as if just before the instruction `from`.
-  void check_move_up(std::uint32_t load, std::uint32_t from);
+  /// A load has what a source has read so many lanes up, where `known` holds. It stands at `place`.
+  void serve(LoadedElement source, LoadedElement load, std::uint32_t place, int delta,
+             const Known &known);
+  /// A load may run where it does now and not just before the instruction `place` of its block.
+  void check_move_up(std::uint32_t load, std::uint32_t place);
 
 private:
   bool in_row(int delta, const Known &known);
@@ -34,12 +34,11 @@ private:
   bool apart(const MemoryAccess &store, BlockId source, const MemoryAccess &load,
              const Known &known);
 
-  Behind behind(std::uint32_t source) const;
   bool reads_constants(std::uint32_t load) const {
-    return reads_constant_memory(original_.opcode(load));
+    return reads_constant_memory(text_.opcode(load));
   }
 
-  Original &original_;
+  OneText &text_;
   Emulation &emulation_;
   LoopsInStep in_step_;
   Between between_;

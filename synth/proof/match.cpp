@@ -3,12 +3,17 @@
 // missing; any other must mention a register that the original does not have. So nothing of the
 // original can be lost, doubled, reordered or altered without a failure; the proof shows what the
 // added instructions do.
+//
+// Where added code writes an original register, that must be the destination of the next replaced
+// load that has it: between the same two instructions that stayed, and behind the same labels. What
+// is written for one load stands together, in the order of the loads.
 
 #include "synth/proof/match.h"
 
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
 #include "grammar/scanner.h"
+#include "synth/between.h"
 #include "synth/proof/obligation.h"
 #include "synth/prove/header.h"
 
@@ -71,8 +76,6 @@ public:
     };
     show(line_up(), "an instruction is neither the original's nor added");
     show(same_text(), "text that is no instruction differs");
-    show(map_registers(), "a register has another meaning");
-    show(find_places(), "an added instruction stands where no block of the original is");
     show(same_pragmas(), "a pragma lost its statement");
     return std::move(result_);
   }
@@ -86,28 +89,26 @@ private:
   bool line_up() {
     result_.original.assign(count_b(), no_index);
     result_.moved.assign(count_b(), false);
-    std::uint32_t i = 0;
-    std::unordered_set<std::string_view> written; // by what was added since the last original
+    std::uint32_t i = 0; // the first original one that has not come
     for (std::uint32_t j = 0; j < count_b(); ++j) {
       bool added = false;
       for_each_register(b_, fb_.instructions[j],
                         [&](RegisterId reg, RegisterUse) { added |= added_register_[reg]; });
       if (added) {
-        for_each_register(b_, fb_.instructions[j], [&](RegisterId reg, RegisterUse use) {
-          if (use != RegisterUse::read)
-            written.insert(fb_.registers[reg].name);
-        });
+        for (const RegisterId reg : written_registers(b_, fb_.instructions[j]))
+          if (!added_register_[reg] && !give(j, reg, i))
+            return false;
         continue;
       }
-      // The replaced loads whose values are there already; a load that comes before them moved up.
-      for (; i < count_a() && gone_[i] && (!is_replaced(i) || is_written(i, written)); ++i)
+      open_ = false;
+      // A load that comes before the values of a replaced one moved up.
+      for (; i < count_a() && gone_[i] && !is_replaced(i); ++i)
         ;
       if (i < count_a() && !gone_[i] && text_a(i) == text_b(j)) {
         result_.original[j] = i++;
-        written.clear();
-      } else if (const std::uint32_t source = moved_from(i, j); source != no_index) {
-        result_.original[j] = source;
-        result_.moved[j] = gone_[source] = true;
+      } else if (const std::uint32_t load = moved_from(i, j); load != no_index) {
+        result_.original[j] = load;
+        result_.moved[j] = gone_[load] = true;
       } else {
         return false;
       }
@@ -117,24 +118,54 @@ private:
     return i == count_a();
   }
 
+  bool writes(std::uint32_t load, std::string_view name) const {
+    const auto written = written_registers(a_, fa_.instructions[load]);
+    return std::any_of(written.begin(), written.end(),
+                       [&](RegisterId reg) { return fa_.registers[reg].name == name; });
+  }
+
+  // Added code writes an original register: for the replaced load for which others are written
+  // here, or for the next. What is written in all lanes once more is the next one's.
+  bool give(std::uint32_t j, RegisterId reg, std::uint32_t &i) {
+    const std::string_view name = fb_.registers[reg].name;
+    std::uint32_t next = i;
+    for (; next < count_a() && gone_[next] && !(is_replaced(next) && writes(next, name)); ++next)
+      ;
+    const bool is_next = next < count_a() && gone_[next];
+    const bool again = fb_.instructions[j].guard == no_register && given_.contains(name);
+    if (open_ && writes(result_.values.back().load, name) && !(again && is_next)) {
+      result_.values.back().last = j;
+    } else {
+      if (!is_next || (open_ && result_.values.back().last == j))
+        return false;
+      result_.values.push_back({next, j, j});
+      i = next + 1;
+      open_ = true;
+      given_.clear();
+    }
+    given_.insert(name);
+    return labels_before(fa_, result_.values.back().load) == labels_before(fb_, j);
+  }
+
   bool is_replaced(std::uint32_t i) const {
     return std::binary_search(replaced_.begin(), replaced_.end(), i);
   }
 
-  bool is_written(std::uint32_t load, const std::unordered_set<std::string_view> &names) const {
-    bool result = false;
-    for_each_register(a_, fa_.instructions[load], [&](RegisterId reg, RegisterUse use) {
-      result |= use != RegisterUse::read && names.contains(fa_.registers[reg].name);
-    });
-    return result;
+  /// Labels in front of an instruction.
+  static std::ptrdiff_t labels_before(const Function &function, std::uint32_t instruction) {
+    return std::count_if(function.labels.begin(), function.labels.end(),
+                         [&](const Label &label) { return label.position <= instruction; });
   }
 
-  // The load further down in the block of `from` that stands here now.
+  // The load further down in the block of `from` that stands here now, before what it does not
+  // depend on.
   std::uint32_t moved_from(std::uint32_t from, std::uint32_t j) const {
-    for (std::uint32_t k = from; k < count_a(); ++k) {
+    for (std::uint32_t k = from; k < count_a() && labels_before(fa_, k) == labels_before(fb_, j);
+         ++k) {
       const Opcode &opcode = a_.opcode(fa_.instructions[k]);
       if (!gone_[k] && text_a(k) == text_b(j))
-        return effect_of(opcode) == Effect::load ? k : no_index;
+        return effect_of(opcode) == Effect::load && !touched_between(a_, fa_, from, k) ? k
+                                                                                       : no_index;
       if (ends_block(opcode))
         break;
     }
@@ -148,85 +179,6 @@ private:
       more[j] = result_.original[j] == no_index || result_.moved[j];
     const std::string_view own = a_.text(fa_.span);
     return words_of(a_, fa_, gone_, own) == words_of(b_, fb_, more, own);
-  }
-
-  bool pair(RegisterId a, RegisterId b) {
-    if (added_register_[b])
-      return false;
-    RegisterId &forth = result_.registers[b], &back = back_[a];
-    if (forth == no_register && back == no_register) {
-      forth = a;
-      back = b;
-    }
-    return forth == a && back == b;
-  }
-
-  // Registers that stand at the same place of the same instruction are the same; what only replaced
-  // loads mention goes by its name.
-  bool map_registers() {
-    result_.registers.assign(fb_.registers.size(), no_register);
-    back_.assign(fa_.registers.size(), no_register);
-    std::vector<RegisterId> left, right;
-    const auto collect = [](const Module &module, const Instruction &instruction, auto &list) {
-      list.clear();
-      for_each_register(module, instruction,
-                        [&](RegisterId reg, RegisterUse) { list.push_back(reg); });
-    };
-    for (std::uint32_t j = 0; j < count_b(); ++j) {
-      if (result_.original[j] == no_index)
-        continue;
-      collect(a_, fa_.instructions[result_.original[j]], left);
-      collect(b_, fb_.instructions[j], right);
-      if (left.size() != right.size())
-        return false;
-      for (std::size_t k = 0; k < left.size(); ++k)
-        if (!pair(left[k], right[k]))
-          return false;
-    }
-    for (RegisterId b = 0; b < fb_.registers.size(); ++b) {
-      if (added_register_[b] || result_.registers[b] != no_register)
-        continue;
-      RegisterId named = no_register;
-      for (RegisterId a = 0; a < fa_.registers.size(); ++a)
-        if (back_[a] == no_register && fa_.registers[a].name == fb_.registers[b].name) {
-          if (named != no_register)
-            return false;
-          named = a;
-        }
-      if (named == no_register || !pair(named, b))
-        return false;
-    }
-    return true;
-  }
-
-  bool find_places() {
-    if (fa_.labels.size() != fb_.labels.size())
-      return false;
-    result_.places.resize(count_b());
-    std::size_t labels = 0;  // at or before the rewritten instruction
-    std::uint32_t above = 0; // one past the last original instruction that stayed in place
-    for (std::uint32_t j = 0; j < count_b(); ++j) {
-      for (; labels < fb_.labels.size() && fb_.labels[labels].position <= j; ++labels)
-        ;
-      if (result_.original[j] != no_index && !result_.moved[j]) {
-        above = result_.original[j] + 1;
-        continue;
-      }
-      const std::uint32_t at = std::max(above, labels == 0 ? 0 : fa_.labels[labels - 1].position);
-      const bool label_follows = labels < fa_.labels.size() && fa_.labels[labels].position == at;
-      InsertedPlace &place = result_.places[j];
-      if (at == 0 && labels == 0) {
-        place.entry = true;
-      } else if (!label_follows && at < count_a()) {
-        place.instruction = at;
-      } else {
-        if (at == 0 || (labels > 0 && fa_.labels[labels - 1].position == at) ||
-            ends_block(a_.opcode(fa_.instructions[at - 1])))
-          return false;
-        place = {at - 1, true, false};
-      }
-    }
-    return true;
   }
 
   bool same_pragmas() const {
@@ -249,7 +201,8 @@ private:
   const std::span<const std::uint32_t> replaced_;
   std::vector<bool> gone_; ///< by original instruction: replaced or moved
   const std::vector<bool> added_register_;
-  std::vector<RegisterId> back_;
+  bool open_ = false;                          ///< the last of the values may not be complete
+  std::unordered_set<std::string_view> given_; ///< names of registers that it has been given
   FunctionMatch result_;
 };
 

@@ -11,11 +11,11 @@
 
 namespace ptxasw::synth {
 
-/// Where an added instruction stands among the original ones.
-struct InsertedPlace {
-  std::uint32_t instruction = 0; ///< of the original; an added instruction belongs to its block
-  bool after = false;            ///< just behind it, at the end of the block; else just before it
-  bool entry = false;            ///< before the whole body and any label
+/// Where the values of a replaced load are written: by added instructions of the rewritten
+/// function, with nothing but added ones in between.
+struct WrittenValues {
+  std::uint32_t load = 0; ///< in the original
+  std::uint32_t first = 0, last = 0;
 };
 
 /// How a rewritten function matches the original one.
@@ -23,14 +23,14 @@ struct FunctionMatch {
   /// By rewritten instruction: the index of the original one that it is; no_index: it was added.
   std::vector<std::uint32_t> original;
   std::vector<bool> moved;           ///< by rewritten instruction: an original one, moved up
-  std::vector<InsertedPlace> places; ///< by rewritten instruction: of those added or moved
-  std::vector<RegisterId> registers; ///< by rewritten register: the original's; no_register: added
+  std::vector<WrittenValues> values; ///< in the order of the text; of loads that have any
 };
 
 /// Matches the text of a function with its rewritten form. Every original instruction except the
 /// `replaced` ones (sorted indices) must be there, byte for byte and in order, except for loads
-/// that moved up; so must everything of the body that is not an instruction. Anything else must
-/// mention a register that was added under a name the original does not have. Throws NotProved.
+/// that moved up over what touches no register of theirs; so must everything of the body that is
+/// not an instruction. Anything else must mention a register that was added under a name the
+/// original does not have. Throws NotProved.
 FunctionMatch match(const Module &original, const Function &before, const Module &rewritten,
                     const Function &after, std::span<const std::uint32_t> replaced);
 

@@ -1,48 +1,54 @@
 #pragma once
 
-// What all parts of the proof know of the function as it was. Of what was added they know nothing
-// here but how early its loads run now.
+// What all parts of the proof know of the text that has the replaced loads again (restore.h).
 
 #include "emulator/symbolic/emulate.h"
 #include "emulator/symbolic/generic.h"
 #include "emulator/symbolic/known.h"
+#include "synth/proof/restore.h"
 #include "synth/rewrite.h"
 #include "synth/shuffle/reuse.h"
 
 #include <map>
-#include <span>
+#include <tuple>
 #include <vector>
 
 namespace ptxasw::synth {
 
-/// A function before it was rewritten, and one emulation of it.
-class Original {
+/// The text that has the replaced loads again, and one emulation of it.
+class OneText {
 public:
-  /// `probes` are answered by the emulation. All but these must outlive it.
-  Original(const Module &text, const Function &before, const RewriteOptions &asked,
-           const GenericAddresses &generic, std::span<const Probe> probes);
+  /// All must outlive it.
+  OneText(const Module &text, const Function &restored, const Restored &where,
+          const RewriteOptions &asked, const GenericAddresses &generic);
 
   const Module &module;
   const Function &function;
+  const Restored &parts;
   const RewriteOptions &options;
   const LaunchFacts launch;
+  const std::vector<Probe> probes;
   Emulation emulation;
-  /// Loads that run earlier now: as if just before the instruction of this index, in their block.
-  std::map<std::uint32_t, std::uint32_t> moved_to;
 
   ExprPool &pool() { return emulation.pool(); }
   const ControlFlowGraph &cfg() const { return emulation.cfg(); }
   const Opcode &opcode(std::uint32_t instruction) const {
     return module.opcode(function.instructions[instruction]);
   }
+  const Operand &operand(std::uint32_t instruction, std::size_t index) const {
+    return module.operands(function.instructions[instruction])[index];
+  }
+  /// What a register holds before an instruction or behind it; null: that is never reached, or is
+  /// none of `probes`.
+  Expr value_of(std::uint32_t instruction, RegisterId reg, bool behind = false);
   /// What an instruction does to memory; null: nothing, or it is never reached.
-  const MemoryAccess *access(std::uint32_t instruction) const;
+  const MemoryAccess *access(std::uint32_t instruction) const {
+    const std::size_t index = trace_index_[instruction];
+    return index == no_index ? nullptr : &emulation.trace()[index];
+  }
   /// The same for one that loads from an address that is understood; null for any other.
   const MemoryAccess *load(std::uint32_t instruction) const;
   bool is_in_global_memory(const MemoryAccess &access) const;
-  /// The registers that a load writes, by element; no_register for those it leaves out. Empty if it
-  /// has no plain destination.
-  std::vector<RegisterId> destinations(std::uint32_t load) const;
   /// Bits of the register that an element is loaded to.
   unsigned width(LoadedElement element) const;
   /// What the branches on every path to a block establish.
@@ -52,6 +58,7 @@ private:
   const GenericAddresses &generic_;
   std::vector<std::uint32_t> trace_index_; ///< by instruction
   std::map<BlockId, Known> known_in_;
+  std::map<std::tuple<std::uint32_t, RegisterId, bool>, std::size_t> probe_index_;
 };
 
 } // namespace ptxasw::synth
