@@ -31,7 +31,6 @@
 #include "synth/script.h"
 #include "synth/spread.h"
 
-#include <cstring>
 #include <fmt/core.h>
 #include <set>
 
@@ -60,24 +59,19 @@ public:
     show(behind + 1 == own && is_return(behind), "the sibling's body goes on");
     show(first_behind(arms[1].end) == f_.instructions.size(),
          "something comes after the kernel's body");
-    ScriptReader script(module_, f_, kernel_);
-    tell_in_kernel(kernel_, form, script);
-    show(script.position() == end, "more is done before the bodies");
-    std::set<RegisterId> places;
+    Script told("ptxasw_");
+    tell_in_kernel(kernel_, form, told);
+    told.places["$ptxasw_original"] = own;
+    show(told.instructions.size() == end, "more is done before the bodies");
+    check_told(told, module_, f_, kernel_);
+    std::set<std::string_view> places;
     for (const auto &[special, name] : in_kernel_places(form)) {
-      const RegisterId reg = script.bound("r_" + name.substr(std::strlen("%ptxasw_")));
-      show(reg != no_register && f_.registers[reg].name == name,
-           "not the place in the sibling's launch");
-      places.insert(reg);
+      show(told.registers.contains(name), "not the place in the sibling's launch");
+      places.insert(name);
     }
     for (auto i = end; i < f_.instructions.size(); ++i)
-      for_each_register(module_, f_.instructions[i], [&](RegisterId reg, RegisterUse use) {
-        show(use == RegisterUse::read || !places.contains(reg), "the place is written again");
-      });
-    while (script.position() < own)
-      script.next();
-    script.place("original");
-    script.check_places();
+      for (const RegisterId reg : written_registers(module_, f_.instructions[i]))
+        show(!places.contains(f_.registers[reg].name), "the place is written again");
   }
 
 private:

@@ -246,7 +246,7 @@ in_kernel_arm(const Module &written, const Function &sibling, const InKernelForm
 
 std::string write_in_kernel(const Module &module, const Function &kernel, const InKernelForm &form,
                             std::string_view arm) {
-  ScriptPrinter printer("ptxasw_");
+  Script printer("ptxasw_");
   tell_in_kernel(kernel, form, printer);
   std::string declarations;
   for (const auto &[type, name] :

@@ -48,10 +48,11 @@ void check_beginning(const Module &module, const Function &kernel, const Functio
   const std::string_view behind = module.text({inside.end, sibling.body.end});
   show(behind.find_first_not_of(" \t\r\n}") == std::string_view::npos,
        "something follows its body");
-  ScriptReader script(module, sibling, kernel);
+  Script told("ptxasw_");
   const auto appended = std::span(sibling.parameters).subspan(kernel.parameters.size());
-  begin_resized(script, appended[0].name, appended[1].name);
-  const std::uint32_t added = script.position();
+  begin_resized(told, appended[0].name, appended[1].name);
+  check_told(told, module, sibling, kernel);
+  const std::size_t added = told.instructions.size();
   show(sibling.instructions.size() == kernel.instructions.size() + added &&
            sibling.instructions[added - 1].span.end <= inside.begin &&
            sibling.labels.size() == kernel.labels.size() &&

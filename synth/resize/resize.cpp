@@ -96,7 +96,7 @@ std::string write_resize(const KernelContext &context, const Proposal &proposal)
       same_launch_header(module, kernel, name, {name + "_grid", name + "_block"});
   if (proposal.sibling.needs.extent_multiple[0] != 1)
     return header + fmt::format("{}\n", module.text(kernel.body));
-  ScriptPrinter printer("ptxasw_");
+  Script printer("ptxasw_");
   begin_resized(printer, name + "_grid", name + "_block");
   return header + fmt::format("{{\n"
                               "\t.reg .b32 %ptxasw_place<7>;\n"

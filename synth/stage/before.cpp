@@ -18,7 +18,7 @@
 // all leave. A thread that is at a certain block comes to the place, from outside of the loop that
 // it heads; once, as no other loop within this one has it. What the place dominates is behind it.
 
-#include "synth/stage/before.h"
+#include "synth/stage/sites.h"
 
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
@@ -44,30 +44,24 @@ bool is_known_before(const Module &module, const Instruction &instruction, emula
          first_operand(opcode) == FirstOperand::destination;
 }
 
-/// The blocks from which a loop is reached, itself apart, in the order of the text.
-std::vector<BlockId> ways_to(const ControlFlowGraph &cfg, LoopId loop) {
-  const auto found = leading_to(cfg, cfg.loops()[loop].header,
-                                [&](BlockId from, BlockId) { return !cfg.contains(loop, from); });
-  return {found.begin(), found.end()};
-}
-
-/// Adds to ways what of their instructions decides and computes.
-Before repeating(const KernelContext &context, Before ways, std::set<RegisterId> registers) {
+/// Which instructions on the ways decide, or compute what is asked for.
+std::vector<std::uint32_t> repeated_on(const KernelContext &context, const std::set<BlockId> &ways,
+                                       std::set<RegisterId> registers) {
   const Module &module = context.module;
   std::set<std::uint32_t> repeated;
   for (bool grows = true; grows;) {
     grows = false;
-    for (const BlockId block : ways.blocks) {
+    for (const BlockId block : ways) {
       const BasicBlock &one = context.cfg().blocks()[block];
       for (std::uint32_t i = one.first; i < one.end; ++i) {
         const Instruction &instruction = context.kernel.instructions[i];
-        bool needed = is_way(module.opcode(instruction));
-        for (const RegisterId reg : written_registers(module, instruction))
-          needed = needed || registers.contains(reg);
-        if (!needed || !repeated.insert(i).second)
+        const bool decides = is_way(module.opcode(instruction));
+        const auto written = written_registers(module, instruction);
+        if (!(decides || std::any_of(written.begin(), written.end(),
+                                     [&](RegisterId reg) { return registers.contains(reg); })) ||
+            !repeated.insert(i).second)
           continue;
-        if (!is_way(module.opcode(instruction)) &&
-            !is_known_before(module, instruction, emulator::Scope::thread))
+        if (!decides && !is_known_before(module, instruction, emulator::Scope::thread))
           throw unforeseen.at(instruction.line);
         for_each_register(module, instruction,
                           [&](RegisterId reg, RegisterUse) { registers.insert(reg); });
@@ -75,37 +69,28 @@ Before repeating(const KernelContext &context, Before ways, std::set<RegisterId>
       }
     }
   }
-  ways.instructions.assign(repeated.begin(), repeated.end());
-  return ways;
+  return {repeated.begin(), repeated.end()};
 }
 
 class Alike : OfKernel {
 public:
   Alike(const KernelContext &context, LoopId loop, BlockId place)
-      : OfKernel(context), loop_(loop), place_(place), written_(context.only_writers()) {}
+      : OfKernel(context), loop_(loop), place_(place) {}
 
   bool come(BlockId end) const {
-    const std::set<BlockId> before = leading_to_place();
-    for (const BlockId id : before) {
-      const BasicBlock &one = block(id);
-      const bool goes_apart =
-          one.successors.size() > 1 && !std::all_of(one.successors.begin(), one.successors.end(),
-                                                    [&](BlockId to) { return is_certain(to); });
-      if (goes_apart && id != end && !is_alike_branch(one))
-        return false;
-    }
-    return true;
-  }
-
-private:
-  /// The blocks of the loop from which the place is reached in the same round.
-  std::set<BlockId> leading_to_place() const {
-    return leading_to(cfg(), place_, [&](BlockId from, BlockId to) {
+    // The blocks of the loop from which the place is reached in the same round.
+    const auto before = leading_to(cfg(), place_, [&](BlockId from, BlockId to) {
       return to != cfg().loops()[loop_].header && cfg().contains(loop_, from) &&
              !cfg().dominates(place_, from);
     });
+    return std::all_of(before.begin(), before.end(), [&](BlockId id) {
+      const auto &next = block(id).successors;
+      return next.size() < 2 || id == end || is_alike_branch(block(id)) ||
+             std::all_of(next.begin(), next.end(), [&](BlockId to) { return is_certain(to); });
+    });
   }
 
+private:
   /// Returns true if all ways from a block that stay in the loop lead through the place before they
   /// go around.
   bool is_certain(BlockId from) const {
@@ -118,21 +103,20 @@ private:
   }
 
   bool is_alike_branch(const BasicBlock &one) const {
-    return one.branch != no_index && one.branch == one.end - 1 &&
-           opcode(one.branch).op == Op::bra && instruction(one.branch).guard != no_register &&
+    return one.branch == one.end - 1 && opcode(one.branch).op == Op::bra &&
            is_alike(instruction(one.branch).guard, one.branch, 0);
   }
 
   bool is_alike(RegisterId reg, std::uint32_t reader, unsigned depth) const {
-    const std::uint32_t writer = written_[reg];
+    constexpr unsigned deepest = 12;
+    const std::uint32_t writer = context_.only_writers()[reg];
     if (writer == no_index || depth > deepest || !precedes(writer, reader))
       return false;
     const Instruction &one = instruction(writer);
-    bool result = one.guard == no_register && is_known_before(module_, one, emulator::Scope::block);
-    for_each_register(module_, one, [&](RegisterId from, RegisterUse use) {
-      result = result && (use == RegisterUse::written || is_alike(from, writer, depth + 1));
-    });
-    return result;
+    const auto from = read_registers(module_, one);
+    return one.guard == no_register && is_known_before(module_, one, emulator::Scope::block) &&
+           std::all_of(from.begin(), from.end(),
+                       [&](RegisterId its) { return is_alike(its, writer, depth + 1); });
   }
 
   bool precedes(std::uint32_t earlier, std::uint32_t later) const {
@@ -140,26 +124,24 @@ private:
     return cfg().reachable(a) && (a == b ? earlier < later : cfg().dominates(a, b));
   }
 
-  static constexpr unsigned deepest = 12;
-
   const LoopId loop_;
   const BlockId place_;
-  const std::vector<std::uint32_t> &written_; ///< only_writers()
 };
 
 } // namespace
 
 Before before_loop(const KernelContext &context, LoopId loop, std::set<RegisterId> registers) {
   const ControlFlowGraph &cfg = context.cfg();
-  const Instruction &header =
-      context.kernel.instructions[cfg.blocks()[cfg.loops()[loop].header].first];
-  Before result{ways_to(cfg, loop), {}};
-  if (result.blocks.empty() || result.blocks[0] != 0)
-    throw first.at(header.line);
-  for (const BlockId block : result.blocks)
+  const BlockId header = cfg.loops()[loop].header;
+  const std::uint32_t line = context.kernel.instructions[cfg.blocks()[header].first].line;
+  const auto ways =
+      leading_to(cfg, header, [&](BlockId from, BlockId) { return !cfg.contains(loop, from); });
+  if (!ways.contains(0))
+    throw first.at(line);
+  for (const BlockId block : ways)
     if (cfg.loop_of(block) != no_index || cfg.irreducible(block))
-      throw around.at(header.line);
-  return repeating(context, std::move(result), std::move(registers));
+      throw around.at(line);
+  return {{ways.begin(), ways.end()}, repeated_on(context, ways, std::move(registers))};
 }
 
 bool come_alike(const KernelContext &context, LoopId loop, BlockId end, BlockId place) {

@@ -1,14 +1,14 @@
 // The proof of a kernel with a staged loop, from its text and the kernel's.
 //
 // What of the kernel can be staged, and what must be known for that, is asked for anew (sites.h).
-// The text is then read from its beginning to its end; registers that it adds may have any names,
-// but everything else must be what follows. There are three parts.
+// The text is then read from its beginning to its end: but for what computes that, which may be
+// anything, it must be what follows, to the letter. There are three parts.
 //
 // 1. What comes first has no effect on anything that the kernel knows of: it writes its own
 //    registers, its own shared memory, and registers of the kernel's that the kernel, which begins
 //    anew behind it, has not written yet. All threads of a block come to `met`: what is before it
 //    goes forward only. A thread has comes = 1 there if, and only if, the kernel would lead it to
-//    the loop (before.h) under the conditions of the law; it then knows what the law says of its
+//    the loop (before.cpp) under the conditions of the law; it then knows what the law says of its
 //    registers: the first address of each range, and that it runs exactly so many rounds. Between
 //    the two barriers each thread compares what it has with what the first one has. So `all` holds
 //    if all threads of the block come, with the same addresses and rounds, and are two at least;
@@ -68,18 +68,30 @@ public:
   StageProof(const KernelContext &kernel, const Module &after, const Function &staged,
              const Staging &staging, Atoms &atoms)
       : OfKernel(kernel), after_(after), staged_(staged), staging_(staging), atoms_(atoms),
-        reader_(after, staged, kernel_) {}
+        told_(prefix_of(staged)) {}
 
   void run() {
     check_frame();
-    tell_staged(context_, staging_, std::string(tile()), reader_,
-                [&](std::string_view, const auto &...what) { check(what...); });
-    if (reader_.position() != staged_.instructions.size() - kernel_.instructions.size())
-      reader_.fail("the kernel does not follow");
-    reader_.check_places();
+    check_registers();
+    check_tile();
+    tell_staged(context_, staging_, told_,
+                [&](std::string_view, std::size_t ranges, const Counted &rounds) {
+                  check(ranges, rounds);
+                });
+    show(told_.instructions.size() == staged_.instructions.size() - kernel_.instructions.size(),
+         "the kernel does not follow");
+    check_told(told_, after_, staged_, kernel_);
   }
 
 private:
+  /// The version is named after its tile.
+  static std::string prefix_of(const Function &staged) {
+    constexpr std::string_view tile = "tile";
+    const std::string_view name =
+        staged.variables.empty() ? std::string_view() : staged.variables.back().name;
+    return std::string(name.substr(0, name.size() - std::min(name.size(), tile.size())));
+  }
+
   /// Around what was added the body is the kernel's, and what was added has names of its own.
   void check_frame() {
     show(staged_.instructions.size() > 2 * kernel_.instructions.size() &&
@@ -98,7 +110,6 @@ private:
              staged_.instructions[behind - 1].span.end <= own_code,
          "the kernel does not follow");
     check_same_header(module_, kernel_, after_, staged_, {.instructions = behind});
-    check_registers();
   }
 
   /// The kernel's are there, and each name stands for one thing.
@@ -117,76 +128,85 @@ private:
       show(labels.insert(label.name).second, "two labels have one name");
   }
 
-  /// The name of the one variable that the version has besides the kernel's own: shared memory for
-  /// what is staged, of which the kernel does not know.
-  std::string_view tile() const {
+  /// There is one variable besides the kernel's own: shared memory for what is staged, of which the
+  /// kernel does not know.
+  void check_tile() const {
     const std::size_t own = kernel_.variables.size();
     show(staged_.variables.size() == own + 1 &&
              proof::same_declarations(module_, kernel_.variables, after_,
                                       std::span(staged_.variables).first(own)),
          "it has other variables");
     const Variable &tile = staged_.variables.back();
-    show(tile.space == StateSpace::shared && tile.type == ScalarType::b8 && tile.vector == 1 &&
-             tile.alignment >= 16 && tile.size() >= staging_.size && tile.values.empty() &&
-             tile.initializer.size() == 0 && tile.linkage == Linkage::internal,
+    show(tile.name == told_.prefix + "tile" && tile.space == StateSpace::shared &&
+             tile.type == ScalarType::b8 && tile.vector == 1 && tile.alignment >= 16 &&
+             tile.size() >= staging_.size && tile.values.empty() && tile.initializer.size() == 0 &&
+             tile.linkage == Linkage::internal,
          "its tile is not what it must be");
     show(module_.text(kernel_.body).find(tile.name) == std::string_view::npos,
          "the kernel knows the tile's name");
-    return tile.name;
   }
 
-  /// What is known where a loop is entered: where so many ranges begin, and a number of rounds.
-  void check(std::size_t ranges, const std::vector<Condition> &conditions,
-             const Polynomial &count) {
+  /// What is known where a loop is entered: where so many ranges begin, and a number of rounds. Up
+  /// to what says if it is, code may be anything that computes.
+  void check(std::size_t ranges, const Counted &rounds) {
     proof::Terms terms;
     const proof::Side side(after_, staged_, 0, terms, kernel_);
     proof::Knowledge known;
     for (RegisterId reg = 0; reg < staged_.registers.size(); ++reg)
       known.values.push_back(terms.fresh());
     const std::vector<proof::Term> at_first = known.values;
-    const auto ends = [&] {
-      if (reader_.position() >= staged_.instructions.size())
-        reader_.fail("the kernel does not follow");
-      const auto to = written_registers(after_, staged_.instructions[reader_.position()]);
-      return to.size() == 1 && to[0] == reader_.bound("r_comes");
-    };
-    while (!ends()) {
-      const std::uint32_t at = reader_.position();
-      for (const RegisterId to : written_registers(after_, reader_.next()))
-        if (const ScalarType type = staged_.registers[to].type; // the script's own have 32 bits
-            type != ScalarType::pred && bit_width(type) != 64)
-          reader_.fail("what is tested is not understood");
-      if (!side.step(at, known))
-        reader_.fail("what is tested is not understood");
+    const RegisterId comes = named(told_.filled("<r_comes>"));
+    for (auto at = static_cast<std::uint32_t>(told_.instructions.size());; ++at) {
+      show(at < staged_.instructions.size(), "the kernel does not follow");
+      const Instruction &one = staged_.instructions[at];
+      const auto written = written_registers(after_, one);
+      if (written == std::vector{comes})
+        break;
+      const bool is_own = std::all_of(written.begin(), written.end(), [&](RegisterId reg) {
+        const ScalarType type = staged_.registers[reg].type; // the script's own have 32 bits
+        return type == ScalarType::pred || bit_width(type) == 64;
+      });
+      proof::show_at(one.line, one.well_formed && is_own && side.step(at, known),
+                     "what is tested is not understood");
+      told_.same(after_.text(one.span));
     }
-    const auto held = [&](const std::string &name) { return known.values[reader_.bound(name)]; };
+    const auto held = [&](const std::string &hole) {
+      return known.values[named(told_.filled(hole))];
+    };
     const TermReader::Held own = [&](RegisterId reg) {
-      return at_first[by_name_.at(kernel_.registers[reg].name)];
+      return at_first[named(kernel_.registers[reg].name)];
     };
     TermReader read(terms);
     Tested tested(read);
-    if (conditions.empty()) {
-      reader_.line("mov.u32 <r_comes>, 1");
+    if (rounds.conditions.empty()) {
+      told_.line("mov.u32 <r_comes>, 1");
     } else {
-      reader_.line("selp.u32 <r_comes>, 1, 0, <p_counted>");
-      tested.add(held("p_counted"));
+      told_.line("selp.u32 <r_comes>, 1, 0, <p_counted>");
+      tested.add(held("<p_counted>"));
     }
-    for (const Condition &condition : conditions)
-      if (!tested.holds(read.in_terms(condition, atoms_, own)))
-        reader_.fail("not all is tested under which the loop is understood");
+    for (const Condition &condition : rounds.conditions)
+      show(tested.holds(read.in_terms(condition, atoms_, own)),
+           "not all is tested under which the loop is understood");
     for (std::size_t i = 0; i < ranges; ++i)
-      if (read.wide(held(fmt::format("w_first{}", i))) !=
-          read.in_terms(staging_.ranges[i].first, atoms_, own))
-        reader_.fail("a range does not begin there");
-    if (read.wide(held("w_rounds")) != read.in_terms(count, atoms_, own))
-      reader_.fail("not so many rounds");
+      show(read.wide(held(fmt::format("<w_first{}>", i))) ==
+               read.in_terms(staging_.ranges[i].first, atoms_, own),
+           "a range does not begin there");
+    show(read.wide(held("<w_rounds>")) == read.in_terms(rounds.count, atoms_, own),
+         "not so many rounds");
+  }
+
+  /// The version's register of a name.
+  RegisterId named(std::string_view name) const {
+    const auto found = by_name_.find(name);
+    show(found != by_name_.end(), "a register is not there");
+    return found->second;
   }
 
   const Module &after_;
   const Function &staged_;
   const Staging &staging_;
   Atoms &atoms_;
-  ScriptReader reader_;
+  Script told_;
   std::map<std::string_view, RegisterId> by_name_; ///< the version's registers
 };
 

@@ -8,10 +8,11 @@
 // the text with that (prove.cpp).
 
 #include "emulator/facts/loop_values.h"
-#include "synth/stage/before.h"
+#include "synth/family.h"
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -34,39 +35,66 @@ struct StagedRange {
   std::uint32_t place = 0; ///< in the tile: where its first byte is kept
 };
 
-/// The loop around one that is staged: all threads of a block come to that one in the same rounds.
-struct Around {
-  facts::Polynomial last;                   ///< number of its last round; the first one is 0
-  std::vector<facts::Condition> conditions; ///< under which that is so
+/// How often a thread comes to a place, and the conditions under which that, and all else that is
+/// said of the loop, is so.
+struct Counted {
+  facts::Polynomial count;
+  std::vector<facts::Condition> conditions;
+};
+
+/// The ways to a loop, without another one among them: what of a kernel decides whether a thread
+/// comes to it, and with what in some registers. A version does that a first time, to find it out
+/// before the kernel itself begins.
+struct Before {
+  std::vector<BlockId> blocks; ///< from which it can be reached, in the order of the text
+  /// Those of their instructions that decide which way is taken, and that compute from parameters
+  /// and special registers what these and the registers asked for hold; in the order of the text.
+  /// Whoever runs them, and follows the ways, comes to the loop where the kernel does, and has in
+  /// these registers what it has.
+  std::vector<std::uint32_t> instructions;
 };
 
 /// A loop with loads that are staged.
 struct Staging {
   LoopId loop = 0;
-  std::optional<Around> around; ///< if there is one: then the loop is entered again and again
-  std::uint32_t header = 0;     ///< the first instruction of the outermost loop's header
-  std::uint32_t entry = 0;      ///< that of its own header, where it is entered
+  std::uint32_t header = 0; ///< the first instruction of the outermost loop's header
+  std::uint32_t entry = 0;  ///< that of its own header, where it is entered
   /// Where a round begins that reads: the header's first instruction if the loop is left at its
   /// foot, else the first one behind the branch that leaves it.
   std::uint32_t round = 0;
   std::uint32_t rounds = 0; ///< that the tile has room for
   std::vector<StagedRange> ranges;
-  facts::Polynomial count; ///< how often a thread that enters comes to `round`, then
-  std::vector<facts::Condition> conditions; ///< under which all of this is so
+  Counted own; ///< how often a thread that enters comes to `round`, then
+  /// Of the loop around it, if there is one, the number of its last round; the first one is 0. All
+  /// threads of a block come to the inner loop in the same rounds, again and again.
+  std::optional<Counted> around;
   Before before;
   /// Bytes of shared memory. At its beginning are the first address of each range and the number of
   /// rounds, 8 bytes each.
   std::uint32_t size = 0;
+
+  /// What is known before the kernel begins.
+  const Counted &at_first() const { return around ? *around : own; }
+  std::size_t ranges_at_first() const { return around ? 0 : ranges.size(); }
+  /// Where the number of rounds stands.
+  std::uint32_t place_of_rounds() const { return static_cast<std::uint32_t>(8 * ranges.size()); }
 };
 
 /// Returns true if no load of a range before this one reads the same.
 bool is_first(const StagedRange &range, const StagedLoad &load);
 
-/// Where the number of rounds stands.
-std::uint32_t place_of_rounds(const Staging &staging);
-
 /// The bytes of a variant's tile; 0 if there is no such variant.
 std::uint32_t tile_of(std::string_view variant);
+
+/// What tells whether a thread comes to a loop before the kernel runs, and what it has in registers
+/// then. Throws a Refusal where nothing does.
+Before before_loop(const KernelContext &context, LoopId loop, std::set<RegisterId> registers);
+
+/// Returns true if all threads of a block that go around a loop as often as the others come to one
+/// of its blocks equally often, and in the same rounds, without a look at what they have in
+/// registers. `end` is the block that the loop is left from; `place` is the header of a
+/// loop that is in this one and in none within.
+bool come_alike(const KernelContext &context, LoopId loop, BlockId end, BlockId place);
 
 /// What of a kernel is staged in a tile of so many bytes: at most one loop, the first that can be.
 Sites<Staging> staging_of(const KernelContext &context, std::uint32_t bytes, facts::Atoms &atoms);

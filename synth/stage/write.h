@@ -22,25 +22,16 @@ std::optional<std::string> write_staged(const KernelContext &context, const Stag
 /// Where the first instruction of a body begins with all that stands before it for its sake.
 std::uint32_t begin_of_code(const Function &kernel);
 
-/// The opcodes that bring a load's elements to the tile, and from there: the kernel's own load of
-/// untyped elements, the store, and the load that takes the kernel's place.
-struct StagingOpcodes {
-  std::string load, store, use;
-  unsigned elements = 1, bits = 32; ///< of a register for one
-};
-StagingOpcodes staging_opcodes(const Opcode &load);
+/// What is known where a loop is entered, which a version may compute in any way: where so many of
+/// the ranges begin, in `<w_first0>` and on, and a number of rounds in `<w_rounds>`; `<r_comes>` is
+/// 1 if the conditions hold, else 0. Registers for it are named as `name` says.
+using KnowLoop =
+    std::function<void(std::string_view name, std::size_t ranges, const Counted &rounds)>;
 
-/// What is known where a loop is entered, which a version may compute in any way: so many of the
-/// ranges, in `<w_first0>` and on, and a number of rounds in `<w_rounds>`; `<r_comes>` is 1 if the
-/// conditions hold, else 0. Registers for it are named as `name` says.
-using KnowLoop = std::function<void(std::string_view name, std::size_t ranges,
-                                    const std::vector<facts::Condition> &conditions,
-                                    const facts::Polynomial &count)>;
-
-/// Tells what a version with a staged loop has before the kernel's own code, line by line; `tile`
-/// is the variable in shared memory. Throws proof::NotProved if something of the kernel is not
-/// understood.
-void tell_staged(const KernelContext &context, const Staging &staging, const std::string &tile,
-                 Script &to, const KnowLoop &know);
+/// Tells what a version with a staged loop has before the kernel's own code, line by line; the
+/// variable in shared memory is named after the script. Throws proof::NotProved if something of the
+/// kernel is not understood.
+void tell_staged(const KernelContext &context, const Staging &staging, Script &to,
+                 const KnowLoop &know);
 
 } // namespace ptxasw::synth::stage
