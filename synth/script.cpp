@@ -67,19 +67,26 @@ std::string Script::filled(std::string_view pattern) {
   return result;
 }
 
+RegisterId register_named(const Function &version, std::string_view name) {
+  RegisterId found = no_register;
+  for (RegisterId reg = 0; reg < version.registers.size(); ++reg)
+    if (version.registers[reg].name == name) {
+      show(found == no_register, "two registers have one name");
+      found = reg;
+    }
+  show(found != no_register, "a register is not there");
+  return found;
+}
+
 void check_told(const Script &told, const Module &module, const Function &version,
                 const Function &kernel) {
   proof::check_names(module, kernel, version);
   const std::vector<bool> added = proof::added_registers(kernel, version);
   for (const auto &[name, type] : told.registers) {
-    unsigned found = 0;
-    for (RegisterId reg = 0; reg < version.registers.size(); ++reg)
-      if (const Register &one = version.registers[reg]; one.name == name) {
-        show(added[reg] && one.vector == 1 && bit_width(one.type) == bit_width(type),
-             "not a register for that");
-        ++found;
-      }
-    show(found == 1, "two registers have one name");
+    const RegisterId reg = register_named(version, name);
+    const Register &one = version.registers[reg];
+    show(added[reg] && one.vector == 1 && bit_width(one.type) == bit_width(type),
+         "not a register for that");
   }
   for (std::size_t i = 0; i < told.instructions.size(); ++i) {
     show(i < version.instructions.size(), "it ends before its code");

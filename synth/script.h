@@ -45,6 +45,9 @@ public:
   std::map<std::string, std::uint32_t> places;
 };
 
+/// The only register of a name. Throws proof::NotProved.
+RegisterId register_named(const Function &version, std::string_view name);
+
 /// Throws proof::NotProved unless a version of a kernel begins with the instructions of a script
 /// and has its registers and places, and every name means in it what it means in the kernel.
 void check_told(const Script &told, const Module &module, const Function &version,

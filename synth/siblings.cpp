@@ -17,8 +17,8 @@
 #include "synth/rewrite.h"
 
 #include <algorithm>
+#include <fmt/core.h>
 #include <iterator>
-#include <numeric>
 
 namespace ptxasw::synth {
 namespace {
@@ -52,12 +52,16 @@ std::size_t work_allowed(std::size_t own, unsigned budget) {
 
 /// One sibling on its way.
 struct Written {
-  std::size_t kernel = 0;  ///< index in Module::functions
-  std::size_t outcome = 0; ///< index in SiblingResult::kernels
-  std::size_t place = 0;   ///< among those of its kernel, the best first
   Proposal proposal;
   std::string text;
   proof::Proved proof = {};
+};
+
+/// A kernel and its siblings, the best first.
+struct Batch {
+  std::size_t kernel = 0; ///< index in Module::functions
+  KernelSiblings outcome = {};
+  std::vector<Written> versions = {};
 };
 
 bool contains(std::span<const std::string> list, std::string_view word) {
@@ -67,33 +71,13 @@ bool contains(std::span<const std::string> list, std::string_view word) {
 /// The order of what is offered, where not all is: each variant is the one that adds most to those
 /// before it, over streams and the suite in three shapes of blocks on an H100 and an H200
 /// (docs/internals/siblings.md). What is not named follows in the order of its family.
-constexpr std::string_view preferred[] = {"x8",
-                                          "wide-x4",
-                                          "y4-rows-r128",
-                                          "wide",
-                                          "wide-x2",
-                                          "wide-x4y4-rows-r128",
-                                          "wide-x4y4-neighbours-r128",
-                                          "x4",
-                                          "y4-neighbours-r128",
-                                          "y2",
-                                          "wide-x8",
-                                          "y8-rows",
-                                          "x2",
-                                          "wide-x2y4-rows",
-                                          "y4-neighbours",
-                                          "wide-x4y4-rows-skewed-once",
-                                          "wide-x4y8-rows-skewed-once",
-                                          "wide-x4y4-rows-skewed-once-r72",
-                                          "wide-x4-once",
-                                          "wide-x4z2-rows-once-r64",
-                                          "wide-x2z2-rows-once-r64",
-                                          "wide-x2-once",
-                                          "wide-x2z4-rows-once-r64",
-                                          "wide-x4y4-rows-once-r80",
-                                          "wide-x4y2-rows-once",
-                                          "wide-x2y4-rows-once-r64",
-                                          "wide-x2y4-rows-skewed-once-r64"};
+constexpr std::string_view preferred =
+    " x8 wide-x4 y4-rows-r128 wide wide-x2 wide-x4y4-rows-r128 wide-x4y4-neighbours-r128 x4"
+    " y4-neighbours-r128 y2 wide-x8 y8-rows x2 wide-x2y4-rows y4-neighbours"
+    " wide-x4y4-rows-skewed-once wide-x4y8-rows-skewed-once wide-x4y4-rows-skewed-once-r72"
+    " wide-x4-once wide-x4z2-rows-once-r64 wide-x2z2-rows-once-r64 wide-x2-once"
+    " wide-x2z4-rows-once-r64 wide-x4y4-rows-once-r80 wide-x4y2-rows-once"
+    " wide-x2y4-rows-once-r64 wide-x2y4-rows-skewed-once-r64 ";
 
 const Family &family_of(const Proposal &proposal) { return *find_family(proposal.family); }
 
@@ -107,7 +91,8 @@ std::vector<Proposal> decide(std::vector<Proposal> offers, const SiblingOptions 
            (options.names && !contains(*options.names, proposal.sibling.name));
   });
   const auto rank = [](const Proposal &one) {
-    return std::find(std::begin(preferred), std::end(preferred), one.variant) - preferred;
+    return preferred.find(
+        fmt::format(" {} ", one.variant)); // the largest number if it is not there
   };
   std::stable_sort(offers.begin(), offers.end(),
                    [&](const Proposal &a, const Proposal &b) { return rank(a) < rank(b); });
@@ -142,16 +127,18 @@ bool depends_on_order(const KernelContext &context) {
   return blocks_independent(context, true) && !blocks_independent(context);
 }
 
-std::string print(const Module &module, const std::vector<Written> &all) {
+std::string print(const Module &module, const std::vector<Batch> &all) {
   std::string text(module.text());
-  if (!all.empty() && !text.ends_with('\n'))
+  if (!text.ends_with('\n'))
     text += '\n';
-  for (std::size_t i = 0; i < all.size();) {
-    const Function &kernel = module.functions[all[i].kernel];
+  for (const Batch &batch : all) {
+    const Function &kernel = module.functions[batch.kernel];
+    if (batch.versions.empty())
+      continue;
     SiblingTable table = empty_table(module, kernel);
-    for (const std::size_t first = all[i].kernel; i < all.size() && all[i].kernel == first; ++i) {
-      text += "\n" + all[i].text;
-      table.siblings.push_back(all[i].proposal.sibling);
+    for (const Written &one : batch.versions) {
+      text += "\n" + one.text;
+      table.siblings.push_back(one.proposal.sibling);
     }
     text += "\n" + declaration(table, kernel.linkage == Linkage::weak);
   }
@@ -159,11 +146,16 @@ std::string print(const Module &module, const std::vector<Written> &all) {
 }
 
 /// The functions behind those of the module, but for declarations of `vprintf`, which versions with
-/// assertions need. Throws NotProved if there are others than so many siblings, or something else
-/// is wrong with the whole.
+/// assertions need. Throws NotProved if there are others than the siblings, or something else is
+/// wrong with the whole.
 std::vector<const Function *> check_whole(const Module &module, const Module &written,
-                                          std::size_t siblings, std::size_t tables) {
+                                          const std::vector<Batch> &all) {
   proof::show(written.text().starts_with(module.text()), "the module's own text changed");
+  std::size_t siblings = 0, tables = 0;
+  for (const Batch &batch : all) {
+    siblings += batch.versions.size();
+    tables += batch.versions.empty() ? 0 : 1;
+  }
   std::vector<const Function *> added;
   for (std::size_t f = module.functions.size(); f < written.functions.size(); ++f)
     if (written.functions[f].has_body || written.functions[f].name != "vprintf")
@@ -175,81 +167,73 @@ std::vector<const Function *> check_whole(const Module &module, const Module &wr
 }
 
 /// Proves all, as they are in a text.
-void prove_all(const Module &module, const std::string &text, std::vector<Written> &all) {
+void prove_all(const Module &module, const std::string &text, std::vector<Batch> &all) {
   const auto parsed = parse(text, "siblings");
-  std::size_t tables = 0;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    tables += i == 0 || all[i].kernel != all[i - 1].kernel;
   std::vector<const Function *> added;
   const proof::Proved whole = proof::proved([&] {
     proof::show(parsed.has_value(), parsed ? "" : parsed.error().message);
-    added = check_whole(module, **parsed, all.size(), tables);
+    added = check_whole(module, **parsed, all);
   });
-  for (Written &one : all)
-    one.proof = whole;
-  if (!whole)
-    return;
-  const Module &written = **parsed;
-  std::optional<KernelContext> context;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const Function &sibling = *added[i];
-    if (i == 0 || all[i].kernel != all[i - 1].kernel)
-      context.emplace(written, written.functions[all[i].kernel]);
-    all[i].proof = sibling.name != all[i].proposal.sibling.name
-                       ? proof::not_proved("it has another name")
-                       : family_of(all[i].proposal).prove(*context, sibling, all[i].proposal);
+  for (auto [batch, next] = std::pair(all.begin(), added.begin()); batch != all.end(); ++batch) {
+    std::optional<KernelContext> context;
+    if (whole)
+      context.emplace(**parsed, (*parsed)->functions[batch->kernel]);
+    for (Written &one : batch->versions)
+      if (!whole)
+        one.proof = whole;
+      else if (const Function &sibling = **next++; sibling.name != one.proposal.sibling.name)
+        one.proof = proof::not_proved("it has another name");
+      else
+        one.proof = family_of(one.proposal).prove(*context, sibling, one.proposal);
   }
 }
 
 /// Leaves out what is beyond the budget.
-void leave_out(std::vector<Written> &all, std::size_t allowed, SiblingResult &result) {
-  std::vector<std::size_t> order(all.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return all[a].place < all[b].place; });
-  for (const std::size_t i : order) {
-    const std::size_t work = work_of(all[i].text);
-    if (work > allowed) {
-      result.kernels[all[i].outcome].left_out.push_back(all[i].proposal.sibling.name);
-      all[i].text.clear();
-    } else {
-      allowed -= work;
+void leave_out(std::vector<Batch> &all, std::size_t allowed) {
+  for (std::size_t place = 0, most = 1; place < most; ++place)
+    for (Batch &batch : all) {
+      most = std::max(most, batch.versions.size());
+      if (place >= batch.versions.size())
+        continue;
+      Written &one = batch.versions[place];
+      if (const std::size_t work = work_of(one.text); work <= allowed) {
+        allowed -= work;
+      } else {
+        batch.outcome.left_out.push_back(one.proposal.sibling.name);
+        one.text.clear();
+      }
     }
-  }
-  std::erase_if(all, [](const Written &one) { return one.text.empty(); });
+  for (Batch &batch : all)
+    std::erase_if(batch.versions, [](const Written &one) { return one.text.empty(); });
 }
 
-std::vector<Written> write_all(const Module &module, const SiblingOptions &options,
-                               SiblingResult &result) {
-  std::vector<Written> all;
+std::vector<Batch> write_all(const Module &module, const SiblingOptions &options) {
+  std::vector<Batch> all;
   for (std::size_t f = 0; f < module.functions.size(); ++f) {
     const Function &kernel = module.functions[f];
     if (!kernel.is_entry || !kernel.has_body || !is_selected(kernel, options.kernels))
       continue;
-    KernelSiblings outcome;
-    outcome.kernel = kernel.name;
-    const auto obstacle = siblings_obstacle(module, kernel);
-    if (obstacle)
-      outcome.refusals.push_back(*obstacle);
+    Batch &batch = all.emplace_back(Batch{f});
+    batch.outcome.kernel = kernel.name;
+    if (const auto obstacle = siblings_obstacle(module, kernel)) {
+      batch.outcome.refusals.push_back(*obstacle);
+      continue;
+    }
     const KernelContext context(module, kernel);
     std::vector<Proposal> offers;
     for (const Family &family : families()) {
-      if (obstacle || !is_wanted(family, options))
+      if (!is_wanted(family, options))
         continue;
       FamilyAnswer answer = propose(family, context);
       for (const Refusal &refusal : answer.refusals)
-        add_refusal(outcome.refusals, refusal.by(family.name));
+        add_refusal(batch.outcome.refusals, refusal.by(family.name));
       std::move(answer.proposals.begin(), answer.proposals.end(), std::back_inserter(offers));
     }
-    std::size_t place = 0;
     for (Proposal &proposal : decide(std::move(offers), options)) {
       std::string text = family_of(proposal).write(context, proposal);
-      all.push_back({f, result.kernels.size(), place++, std::move(proposal), std::move(text)});
+      batch.versions.push_back({std::move(proposal), std::move(text)});
     }
-    result.kernels.push_back(std::move(outcome));
   }
-  if (options.budget != 0)
-    leave_out(all, work_allowed(result.own_work, options.budget), result);
   return all;
 }
 
@@ -290,15 +274,15 @@ std::vector<SiblingTable> sibling_tables(const Module &module) {
 }
 
 StandIn stand_in(const Sibling &sibling) {
-  const Extents extent{sibling.extent[0], sibling.extent[1], sibling.extent[2]};
+  const auto extents = [](const auto &three) { return Extents{three[0], three[1], three[2]}; };
   StandIn result;
   result.name = sibling.own_code ? "" : sibling.code_of.empty() ? sibling.name : sibling.code_of;
   if (only_reshapes(sibling))
-    result.cut = extent;
+    result.cut = extents(sibling.extent);
   else
-    result.block_x = extent.x;
-  result.divisor = {sibling.grid[0], sibling.grid[1], sibling.grid[2]};
-  result.block_divisor = {sibling.block[0], sibling.block[1], sibling.block[2]};
+    result.block_x = sibling.extent[0];
+  result.divisor = extents(sibling.grid);
+  result.block_divisor = extents(sibling.block);
   result.whole_x = result.block_x != 0;
   result.multiple_x = sibling.needs.extent_multiple[0];
   result.rows = sibling.rows;
@@ -310,8 +294,8 @@ StandIn stand_in(const Sibling &sibling) {
         sibling.kind.find("rows") != std::string::npos)
       result.thin_axis = axis; // and all else of the shape is the same to it
   if (!result.thin_axis)
-    for (const std::array<std::uint32_t, 3> &shape : sibling.needs.blocks)
-      result.blocks.push_back({shape[0], shape[1], shape[2]});
+    std::transform(sibling.needs.blocks.begin(), sibling.needs.blocks.end(),
+                   std::back_inserter(result.blocks), extents);
   for (const ArgumentAlignment &need : sibling.needs.aligned)
     result.multiples.push_back({need.parameter, need.offset, 8, need.alignment});
   for (const ArgumentDivisor &need : sibling.needs.divisible)
@@ -339,23 +323,30 @@ StandIn stand_in(const Sibling &sibling) {
 SiblingResult add_siblings(const Module &module, const SiblingOptions &options) {
   SiblingResult result;
   result.own_work = own_work(module);
-  std::vector<Written> all = write_all(module, options, result);
-  while (!all.empty()) {
-    result.text = print(module, all);
-    prove_all(module, result.text, all);
-    for (const Written &one : all)
-      if (!one.proof)
-        result.kernels[one.outcome].unproved.push_back(
-            {one.proposal.sibling.name, one.proof.error().why});
-    if (std::erase_if(all, [](const Written &one) { return !one.proof; }) == 0)
+  std::vector<Batch> all = write_all(module, options);
+  if (options.budget != 0)
+    leave_out(all, work_allowed(result.own_work, options.budget));
+  for (bool again = true; again;) {
+    again = false;
+    result.changed = std::any_of(all.begin(), all.end(),
+                                 [](const Batch &batch) { return !batch.versions.empty(); });
+    result.text = result.changed ? print(module, all) : std::string(module.text());
+    if (!result.changed)
       break;
+    prove_all(module, result.text, all);
+    for (Batch &batch : all) {
+      for (const Written &one : batch.versions)
+        if (!one.proof)
+          batch.outcome.unproved.push_back({one.proposal.sibling.name, one.proof.error().why});
+      again |= std::erase_if(batch.versions, [](const Written &one) { return !one.proof; }) != 0;
+    }
   }
-  result.changed = !all.empty();
-  if (all.empty())
-    result.text = module.text();
-  for (Written &one : all) {
-    result.added_work += work_of(one.text);
-    result.kernels[one.outcome].written.push_back(std::move(one.proposal));
+  for (Batch &batch : all) {
+    for (Written &one : batch.versions) {
+      result.added_work += work_of(one.text);
+      batch.outcome.written.push_back(std::move(one.proposal));
+    }
+    result.kernels.push_back(std::move(batch.outcome));
   }
   return result;
 }

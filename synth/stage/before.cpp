@@ -18,7 +18,7 @@
 // all leave. A thread that is at a certain block comes to the place, from outside of the loop that
 // it heads; once, as no other loop within this one has it. What the place dominates is behind it.
 
-#include "synth/stage/sites.h"
+#include "synth/stage/stage.h"
 
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"

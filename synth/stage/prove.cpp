@@ -1,6 +1,6 @@
 // The proof of a kernel with a staged loop, from its text and the kernel's.
 //
-// What of the kernel can be staged, and what must be known for that, is asked for anew (sites.h).
+// What of the kernel can be staged, and what must be known for that, is asked for anew (sites.cpp).
 // The text is then read from its beginning to its end: but for what computes that, which may be
 // anything, it must be what follows, to the letter. There are three parts.
 //
@@ -47,7 +47,7 @@
 #include "synth/prove/header.h"
 #include "synth/prove/side.h"
 #include "synth/same_launch.h"
-#include "synth/stage/write.h"
+#include "synth/stage/stage.h"
 #include "synth/test_reader.h"
 
 #include <fmt/core.h>
@@ -58,16 +58,13 @@
 namespace ptxasw::synth::stage {
 namespace {
 
-using facts::Atoms;
-using facts::Condition;
-using facts::Polynomial;
 using proof::show;
 
 class StageProof : OfKernel {
 public:
   StageProof(const KernelContext &kernel, const Module &after, const Function &staged,
-             const Staging &staging, Atoms &atoms)
-      : OfKernel(kernel), after_(after), staged_(staged), staging_(staging), atoms_(atoms),
+             const Staging &staging)
+      : OfKernel(kernel), after_(after), staged_(staged), staging_(staging),
         told_(prefix_of(staged)) {}
 
   void run() {
@@ -78,8 +75,9 @@ public:
                 [&](std::string_view, std::size_t ranges, const Counted &rounds) {
                   check(ranges, rounds);
                 });
-    show(told_.instructions.size() == staged_.instructions.size() - kernel_.instructions.size(),
-         "the kernel does not follow");
+    for (const Instruction &own : kernel_.instructions)
+      told_.same(module_.text(own.span));
+    show(told_.instructions.size() == staged_.instructions.size(), "the kernel does not follow");
     check_told(told_, after_, staged_, kernel_);
   }
 
@@ -102,25 +100,20 @@ private:
     show(theirs.starts_with(mine.substr(0, head)) && theirs.ends_with(mine.substr(head)) &&
              theirs.size() > mine.size(),
          "around what was added it is not the kernel");
-    const auto behind =
-        static_cast<std::uint32_t>(staged_.instructions.size() - kernel_.instructions.size());
-    const std::uint32_t own_code =
-        staged_.body.end - static_cast<std::uint32_t>(mine.size() - head);
-    show(staged_.instructions[behind].span.begin >= own_code &&
-             staged_.instructions[behind - 1].span.end <= own_code,
-         "the kernel does not follow");
-    check_same_header(module_, kernel_, after_, staged_, {.instructions = behind});
+    const std::size_t behind = staged_.instructions.size() - kernel_.instructions.size();
+    check_same_header(module_, kernel_, after_, staged_,
+                      {.instructions = static_cast<std::uint32_t>(behind)});
   }
 
   /// The kernel's are there, and each name stands for one thing.
-  void check_registers() {
-    for (RegisterId reg = 0; reg < staged_.registers.size(); ++reg)
-      show(by_name_.emplace(staged_.registers[reg].name, reg).second,
-           "two registers have one name");
-    for (const Register &reg : kernel_.registers) {
-      const auto found = by_name_.find(reg.name);
-      show(found != by_name_.end() && staged_.registers[found->second].type == reg.type &&
-               staged_.registers[found->second].vector == reg.vector,
+  void check_registers() const {
+    std::map<std::string_view, const Register *> registers;
+    for (const Register &reg : staged_.registers)
+      show(registers.emplace(reg.name, &reg).second, "two registers have one name");
+    for (const Register &own : kernel_.registers) {
+      const auto here = registers.find(own.name);
+      show(here != registers.end() && here->second->type == own.type &&
+               here->second->vector == own.vector,
            "its registers are others");
     }
     std::set<std::string_view> labels;
@@ -155,7 +148,7 @@ private:
     for (RegisterId reg = 0; reg < staged_.registers.size(); ++reg)
       known.values.push_back(terms.fresh());
     const std::vector<proof::Term> at_first = known.values;
-    const RegisterId comes = named(told_.filled("<r_comes>"));
+    const RegisterId comes = register_named(staged_, told_.filled("<r_comes>"));
     for (auto at = static_cast<std::uint32_t>(told_.instructions.size());; ++at) {
       show(at < staged_.instructions.size(), "the kernel does not follow");
       const Instruction &one = staged_.instructions[at];
@@ -171,10 +164,10 @@ private:
       told_.same(after_.text(one.span));
     }
     const auto held = [&](const std::string &hole) {
-      return known.values[named(told_.filled(hole))];
+      return known.values[register_named(staged_, told_.filled(hole))];
     };
     const TermReader::Held own = [&](RegisterId reg) {
-      return at_first[named(kernel_.registers[reg].name)];
+      return at_first[register_named(staged_, kernel_.registers[reg].name)];
     };
     TermReader read(terms);
     Tested tested(read);
@@ -184,30 +177,21 @@ private:
       told_.line("selp.u32 <r_comes>, 1, 0, <p_counted>");
       tested.add(held("<p_counted>"));
     }
-    for (const Condition &condition : rounds.conditions)
-      show(tested.holds(read.in_terms(condition, atoms_, own)),
+    for (const facts::Condition &condition : rounds.conditions)
+      show(tested.holds(read.in_terms(condition, staging_.atoms, own)),
            "not all is tested under which the loop is understood");
     for (std::size_t i = 0; i < ranges; ++i)
       show(read.wide(held(fmt::format("<w_first{}>", i))) ==
-               read.in_terms(staging_.ranges[i].first, atoms_, own),
+               read.in_terms(staging_.ranges[i].first, staging_.atoms, own),
            "a range does not begin there");
-    show(read.wide(held("<w_rounds>")) == read.in_terms(rounds.count, atoms_, own),
+    show(read.wide(held("<w_rounds>")) == read.in_terms(rounds.count, staging_.atoms, own),
          "not so many rounds");
-  }
-
-  /// The version's register of a name.
-  RegisterId named(std::string_view name) const {
-    const auto found = by_name_.find(name);
-    show(found != by_name_.end(), "a register is not there");
-    return found->second;
   }
 
   const Module &after_;
   const Function &staged_;
   const Staging &staging_;
-  Atoms &atoms_;
   Script told_;
-  std::map<std::string_view, RegisterId> by_name_; ///< the version's registers
 };
 
 } // namespace
@@ -215,16 +199,13 @@ private:
 
 namespace ptxasw::synth {
 
-proof::Proved prove_staged(const Module &before, const Function &kernel, const Module &after,
+proof::Proved prove_staged(const KernelContext &context, const Module &after,
                            const Function &staged, std::string_view variant) {
-  facts::Atoms atoms;
-  const KernelContext context(before, kernel);
-  const Sites<stage::Staging> answer = stage::staging_of(context, stage::tile_of(variant), atoms);
+  const Sites<stage::Staging> answer = stage::staging_of(context, variant);
   if (answer.sites.empty())
     return proof::not_proved(answer.refusals.empty() ? "there is no such variant"
                                                      : answer.refusals[0].meaning);
-  return proof::proved(
-      [&] { stage::StageProof(context, after, staged, answer.sites[0], atoms).run(); });
+  return proof::proved([&] { stage::StageProof(context, after, staged, answer.sites[0]).run(); });
 }
 
 } // namespace ptxasw::synth

@@ -34,7 +34,7 @@
 //		@%all ld.shared.f32 %f1, [%r+36];
 //		@!%all ld.global.f32 %f1, [%rd1+4];
 
-#include "synth/stage/write.h"
+#include "synth/stage/stage.h"
 
 #include "grammar/code_writer.h"
 #include "grammar/next.h"
@@ -63,12 +63,9 @@ public:
   }
 
 private:
-  /// Where a branch of the kernel leads.
+  /// Where a branch of the kernel leads, whose control flow is understood.
   std::uint32_t target_of(const Instruction &branch) const {
-    const auto target = branch_target(module_, kernel_, branch);
-    if (!target)
-      throw proof::NotProved{"a branch of the kernel is not understood"};
-    return *target;
+    return branch_target(module_, kernel_, branch).value();
   }
 
   void find_out() const {
@@ -271,10 +268,8 @@ private:
   /// A load of the tile_.
   void use(const Instruction &load, std::size_t range) const {
     const auto operands = module_.operands(load);
-    const Operand &base = module_.children(operands[1])[0];
-    if (!is_whole_register(base))
-      throw proof::NotProved{"the kernel's address is not understood"};
-    to_.line(fmt::format("cvt.u32.u64 <r_low>, {}", kernel_.registers[base.reg].name));
+    const RegisterId base = module_.children(operands[1])[0].reg;
+    to_.line(fmt::format("cvt.u32.u64 <r_low>, {}", kernel_.registers[base].name));
     to_.line(fmt::format("add.u32 <r_low>, <r_low>, <r_shift{}>", range));
     const Opcode &own = module_.opcode(load);
     to_.line(fmt::format("{}ld.shared{}.{} {}, [<r_low>+{}]", staging_.around ? "@<p_all> " : "",

@@ -25,7 +25,7 @@
 // said that nothing writes there. A generic load is one of global memory where all generic
 // addresses of the module are (emulator/symbolic/generic.h).
 
-#include "synth/stage/sites.h"
+#include "synth/stage/stage.h"
 
 #include "analysis/occupancy.h"
 #include "emulator/facts/kernel_facts.h"
@@ -63,6 +63,7 @@ constexpr Refusal uncounted{"rounds-unknown", "how many rounds it has is not kno
 constexpr Refusal none{"nothing-shared", "no load in it that all lanes have in common goes on"};
 constexpr Refusal sparse{"too-sparse", "a round reads too little of what it passes"};
 constexpr Refusal room{"shared-memory", "there is not enough shared memory for a tile"};
+constexpr Refusal text{"control-flow", "its text declares something between instructions"};
 constexpr Refusal occupied{"occupancy", "fewer blocks would run at a time"};
 } // namespace refusal
 
@@ -107,6 +108,15 @@ std::optional<Refusal> obstacle_of(const Module &module, const Function &kernel)
   if (kernel.scopes.size() != 1 || !kernel.target_lists.empty() || kernel.instructions.empty())
     return refusal::unknown;
   return std::nullopt;
+}
+
+/// Returns true if something is declared behind the beginning of the code.
+bool declares_between(const KernelContext &context) {
+  const Function &kernel = context.kernel;
+  const std::uint32_t begin = begin_of_code(kernel);
+  return context.module.text({begin, kernel.body.end}).find(".reg") != std::string_view::npos ||
+         std::any_of(kernel.variables.begin(), kernel.variables.end(),
+                     [&](const Variable &one) { return one.span.begin >= begin; });
 }
 
 /// Shared memory that the kernel has already, as far as variables say; at most.
@@ -380,21 +390,30 @@ bool is_first(const StagedRange &range, const StagedLoad &load) {
   });
 }
 
-Sites<Staging> staging_of(const KernelContext &context, std::uint32_t bytes, facts::Atoms &atoms) {
-  Sites<Staging> answer;
+Sites<Staging> staging_of(const KernelContext &context, std::string_view variant) {
+  if (std::find(std::begin(stage_variants), std::end(stage_variants), variant) ==
+      std::end(stage_variants))
+    return {};
   if (const auto obstacle = obstacle_of(context.module, context.kernel))
     return {{}, {*obstacle}};
   const facts::KernelFacts &facts = context.facts();
   if (!facts.complete() || !facts.cfg().well_formed())
     return {{}, {refusal::unknown}};
+  Sites<Staging> answer;
+  facts::Atoms atoms;
   for (LoopId loop = 0; loop < facts.cfg().loops().size() && answer.sites.empty(); ++loop)
     try {
-      answer.sites.push_back(Loop(context, loop, atoms).run(bytes));
+      answer.sites.push_back(Loop(context, loop, atoms).run(number_in(variant) * 1024));
+      answer.sites[0].atoms = atoms;
     } catch (const Refusal &stop) {
       add_refusal(answer.refusals, stop);
     }
   if (facts.cfg().loops().empty())
     answer.refusals.push_back(refusals::no_loop);
+  if (!answer.sites.empty() && declares_between(context)) {
+    answer.sites.clear();
+    answer.refusals.push_back(refusal::text);
+  }
   return answer;
 }
 

@@ -1,7 +1,7 @@
 // What is told of a version (script.cpp) is printed before the kernel's first instruction, its
 // registers and its tile before that.
 
-#include "synth/stage/write.h"
+#include "synth/stage/stage.h"
 
 #include "grammar/edits.h"
 #include "grammar/pragmas.h"
@@ -20,22 +20,13 @@ std::uint32_t begin_of_code(const Function &kernel) {
   return begin;
 }
 
-std::optional<std::string> write_staged(const KernelContext &context, const Staging &staging,
-                                        const facts::Atoms &atoms) {
+std::optional<std::string> write_staged(const KernelContext &context, const Staging &staging) {
   const Module &module = context.module;
-  const Function &kernel = context.kernel;
-  const std::uint32_t begin = begin_of_code(kernel);
-  const std::string_view code = module.text({begin, kernel.body.end});
-  const bool declares = code.find(".reg") != std::string_view::npos ||
-                        std::any_of(kernel.variables.begin(), kernel.variables.end(),
-                                    [&](const Variable &one) { return one.span.begin >= begin; });
-  if (declares)
-    return std::nullopt;
   Script script(unused_prefix(module.text(), prefix));
   std::string declarations;
   const auto know = [&](std::string_view own, std::size_t ranges, const Counted &rounds) {
     NewRegisters fresh(fmt::format("{}{}", script.prefix, own));
-    TestWriter writer(kernel, atoms, fresh);
+    TestWriter writer(context.kernel, staging.atoms, fresh);
     if (!rounds.conditions.empty())
       writer.all(rounds.conditions, script.filled("<p_counted>"));
     const auto keep = [&](const std::string &hole, const facts::Polynomial &polynomial) {
@@ -51,16 +42,12 @@ std::optional<std::string> write_staged(const KernelContext &context, const Stag
     script.line(rounds.conditions.empty() ? "mov.u32 <r_comes>, 1"
                                           : "selp.u32 <r_comes>, 1, 0, <p_counted>");
   };
-  try {
-    tell_staged(context, staging, script, know);
-  } catch (const proof::NotProved &) { // the kernel is not understood
-    return std::nullopt;
-  }
+  tell_staged(context, staging, script, know);
   for (const auto &[reg, type] : script.registers)
     declarations += fmt::format(".reg .{} {};\n\t", to_string(type), reg);
   declarations += fmt::format(".shared .align 16 .b8 {}tile[{}];\n", script.prefix, staging.size);
   Edits edits;
-  edits.insert(begin, declarations + script.text);
+  edits.insert(begin_of_code(context.kernel), declarations + script.text);
   return edits.apply(module.text());
 }
 

@@ -4,15 +4,18 @@
 // all of them together, a tile at a time, and read from there.
 //
 // Which loop that is, and how it is staged, is the law that the family stands on: it writes what is
-// found here (write.h), and its proof asks for it again, of the kernel that it reads, and compares
-// the text with that (prove.cpp).
+// found here (write.cpp), and its proof asks for it again, of the kernel that it reads, and
+// compares the text with that (prove.cpp). Both have told what that is, line by line (script.cpp).
 
 #include "emulator/facts/loop_values.h"
 #include "synth/family.h"
+#include "synth/script.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -68,6 +71,7 @@ struct Staging {
   /// Of the loop around it, if there is one, the number of its last round; the first one is 0. All
   /// threads of a block come to the inner loop in the same rounds, again and again.
   std::optional<Counted> around;
+  facts::Atoms atoms; ///< of all polynomials
   Before before;
   /// Bytes of shared memory. At its beginning are the first address of each range and the number of
   /// rounds, 8 bytes each.
@@ -83,9 +87,6 @@ struct Staging {
 /// Returns true if no load of a range before this one reads the same.
 bool is_first(const StagedRange &range, const StagedLoad &load);
 
-/// The bytes of a variant's tile; 0 if there is no such variant.
-std::uint32_t tile_of(std::string_view variant);
-
 /// What tells whether a thread comes to a loop before the kernel runs, and what it has in registers
 /// then. Throws a Refusal where nothing does.
 Before before_loop(const KernelContext &context, LoopId loop, std::set<RegisterId> registers);
@@ -96,8 +97,31 @@ Before before_loop(const KernelContext &context, LoopId loop, std::set<RegisterI
 /// loop that is in this one and in none within.
 bool come_alike(const KernelContext &context, LoopId loop, BlockId end, BlockId place);
 
-/// What of a kernel is staged in a tile of so many bytes: at most one loop, the first that can be.
-Sites<Staging> staging_of(const KernelContext &context, std::uint32_t bytes, facts::Atoms &atoms);
+/// Bytes of a tile.
+inline constexpr std::string_view stage_variants[] = {"4k", "16k"};
+
+/// What of a kernel is staged in a variant: at most one loop, the first that can be.
+Sites<Staging> staging_of(const KernelContext &context, std::string_view variant);
+
+/// Begins the names of what is written, behind `%` or `$`.
+inline constexpr std::string_view prefix = "stage";
+
+/// The module's text with a loop of a kernel staged.
+std::optional<std::string> write_staged(const KernelContext &context, const Staging &staging);
+
+/// Where the first instruction of a body begins with all that stands before it for its sake.
+std::uint32_t begin_of_code(const Function &kernel);
+
+/// What is known where a loop is entered, which a version may compute in any way: where so many of
+/// the ranges begin, in `<w_first0>` and on, and a number of rounds in `<w_rounds>`; `<r_comes>` is
+/// 1 if the conditions hold, else 0. Registers for it are named as `name` says.
+using KnowLoop =
+    std::function<void(std::string_view name, std::size_t ranges, const Counted &rounds)>;
+
+/// Tells what a version with a staged loop has before the kernel's own code, line by line; the
+/// variable in shared memory is named after the script.
+void tell_staged(const KernelContext &context, const Staging &staging, Script &to,
+                 const KnowLoop &know);
 
 } // namespace ptxasw::synth::stage
 
@@ -105,7 +129,7 @@ namespace ptxasw::synth {
 
 /// Proves that in a kernel with a staged loop each thread does what it did but for loads of what
 /// another one of its block has read, for the same launch. Both may be of one module.
-proof::Proved prove_staged(const Module &before, const Function &kernel, const Module &after,
+proof::Proved prove_staged(const KernelContext &context, const Module &after,
                            const Function &staged, std::string_view variant);
 
 } // namespace ptxasw::synth
