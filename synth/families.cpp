@@ -95,19 +95,15 @@ const Family *find_family(std::string_view name) {
 std::span<const FamilyOption> family_options() {
   static const std::vector<FamilyOption> all = [] {
     std::vector<FamilyOption> options;
-    for (const Family &family : families()) {
-      auto option = std::find_if(options.begin(), options.end(), [&](const FamilyOption &one) {
-        return one.name == family.option;
-      });
-      if (option == options.end())
-        option =
-            options.insert(options.end(), {family.option,
-                                           family.setting.empty() ? family.option : family.setting,
-                                           std::string(family.values),
-                                           family.help,
-                                           {}});
-      option->variants.insert(option->variants.end(), family.variants().begin(),
-                              family.variants().end());
+    for (const Family &family : families()) { // those that share one stand side by side
+      if (options.empty() || options.back().name != family.option)
+        options.push_back({family.option,
+                           family.setting.empty() ? family.option : family.setting,
+                           std::string(family.values),
+                           family.help,
+                           {}});
+      auto &variants = options.back().variants;
+      variants.insert(variants.end(), family.variants().begin(), family.variants().end());
     }
     for (FamilyOption &option : options)
       if (option.values.empty())

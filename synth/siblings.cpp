@@ -15,6 +15,7 @@
 #include "emulator/semantics/effects.h"
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/rewrite.h"
+#include "synth/same_launch.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -145,46 +146,40 @@ std::string print(const Module &module, const std::vector<Batch> &all) {
   return text;
 }
 
-/// The functions behind those of the module, but for declarations of `vprintf`, which versions with
-/// assertions need. Throws NotProved if there are others than the siblings, or something else is
-/// wrong with the whole.
-std::vector<const Function *> check_whole(const Module &module, const Module &written,
-                                          const std::vector<Batch> &all) {
+/// Throws NotProved if there is anything beside the module's own text, the siblings, their tables,
+/// and declarations of `vprintf`, which versions with assertions need.
+void check_whole(const Module &module, const Module &written, const std::vector<Batch> &all) {
   proof::show(written.text().starts_with(module.text()), "the module's own text changed");
-  std::size_t siblings = 0, tables = 0;
+  std::size_t functions = module.functions.size(), variables = module.variables.size();
   for (const Batch &batch : all) {
-    siblings += batch.versions.size();
-    tables += batch.versions.empty() ? 0 : 1;
+    functions += batch.versions.size();
+    variables += batch.versions.empty() ? 0 : 1;
   }
-  std::vector<const Function *> added;
   for (std::size_t f = module.functions.size(); f < written.functions.size(); ++f)
-    if (written.functions[f].has_body || written.functions[f].name != "vprintf")
-      added.push_back(&written.functions[f]);
-  proof::show(added.size() == siblings &&
-                  written.variables.size() == module.variables.size() + tables,
+    if (!written.functions[f].has_body && written.functions[f].name == "vprintf")
+      ++functions;
+  proof::show(written.functions.size() == functions && written.variables.size() == variables,
               "something else was added");
-  return added;
 }
 
 /// Proves all, as they are in a text.
 void prove_all(const Module &module, const std::string &text, std::vector<Batch> &all) {
   const auto parsed = parse(text, "siblings");
-  std::vector<const Function *> added;
   const proof::Proved whole = proof::proved([&] {
     proof::show(parsed.has_value(), parsed ? "" : parsed.error().message);
-    added = check_whole(module, **parsed, all);
+    check_whole(module, **parsed, all);
   });
-  for (auto [batch, next] = std::pair(all.begin(), added.begin()); batch != all.end(); ++batch) {
+  for (Batch &batch : all) {
     std::optional<KernelContext> context;
     if (whole)
-      context.emplace(**parsed, (*parsed)->functions[batch->kernel]);
-    for (Written &one : batch->versions)
-      if (!whole)
-        one.proof = whole;
-      else if (const Function &sibling = **next++; sibling.name != one.proposal.sibling.name)
-        one.proof = proof::not_proved("it has another name");
-      else
-        one.proof = family_of(one.proposal).prove(*context, sibling, one.proposal);
+      context.emplace(**parsed, (*parsed)->functions[batch.kernel]);
+    for (auto &[proposal, version, shown] : batch.versions) {
+      const Function *const sibling =
+          whole ? kernel_named(**parsed, proposal.sibling.name) : nullptr;
+      shown = !whole    ? whole
+              : sibling ? family_of(proposal).prove(*context, *sibling, proposal)
+                        : proof::not_proved("it has another name");
+    }
   }
 }
 

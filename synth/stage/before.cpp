@@ -25,6 +25,8 @@
 #include "grammar/next.h"
 #include "grammar/roles.h"
 
+#include <tuple>
+
 namespace ptxasw::synth::stage {
 namespace {
 
@@ -44,108 +46,86 @@ bool is_known_before(const Module &module, const Instruction &instruction, emula
          first_operand(opcode) == FirstOperand::destination;
 }
 
-/// Which instructions on the ways decide, or compute what is asked for.
-std::vector<std::uint32_t> repeated_on(const KernelContext &context, const std::set<BlockId> &ways,
-                                       std::set<RegisterId> registers) {
-  const Module &module = context.module;
-  std::set<std::uint32_t> repeated;
-  for (bool grows = true; grows;) {
-    grows = false;
-    for (const BlockId block : ways) {
-      const BasicBlock &one = context.cfg().blocks()[block];
-      for (std::uint32_t i = one.first; i < one.end; ++i) {
-        const Instruction &instruction = context.kernel.instructions[i];
-        const bool decides = is_way(module.opcode(instruction));
-        const auto written = written_registers(module, instruction);
-        if (!(decides || std::any_of(written.begin(), written.end(),
-                                     [&](RegisterId reg) { return registers.contains(reg); })) ||
-            !repeated.insert(i).second)
-          continue;
-        if (!decides && !is_known_before(module, instruction, emulator::Scope::thread))
-          throw unforeseen.at(instruction.line);
-        for_each_register(module, instruction,
-                          [&](RegisterId reg, RegisterUse) { registers.insert(reg); });
-        grows = true;
-      }
-    }
-  }
-  return {repeated.begin(), repeated.end()};
+/// Returns true if all threads of a block have the same in a register where an instruction reads
+/// it.
+bool is_alike(const KernelContext &context, RegisterId reg, std::uint32_t reader,
+              unsigned depth = 0) {
+  constexpr unsigned deepest = 12;
+  const ControlFlowGraph &cfg = context.cfg();
+  const std::uint32_t writer = context.only_writers()[reg];
+  if (writer == no_index || depth > deepest)
+    return false;
+  const BlockId there = cfg.block_of(writer), here = cfg.block_of(reader);
+  const Instruction &one = context.kernel.instructions[writer];
+  const auto from = read_registers(context.module, one);
+  return cfg.reachable(there) && (there == here ? writer < reader : cfg.dominates(there, here)) &&
+         one.guard == no_register && is_known_before(context.module, one, emulator::Scope::block) &&
+         std::all_of(from.begin(), from.end(),
+                     [&](RegisterId its) { return is_alike(context, its, writer, depth + 1); });
 }
-
-class Alike : OfKernel {
-public:
-  Alike(const KernelContext &context, LoopId loop, BlockId place)
-      : OfKernel(context), loop_(loop), place_(place) {}
-
-  bool come(BlockId end) const {
-    // The blocks of the loop from which the place is reached in the same round.
-    const auto before = leading_to(cfg(), place_, [&](BlockId from, BlockId to) {
-      return to != cfg().loops()[loop_].header && cfg().contains(loop_, from) &&
-             !cfg().dominates(place_, from);
-    });
-    return std::all_of(before.begin(), before.end(), [&](BlockId id) {
-      const auto &next = block(id).successors;
-      return next.size() < 2 || id == end || is_alike_branch(block(id)) ||
-             std::all_of(next.begin(), next.end(), [&](BlockId to) { return is_certain(to); });
-    });
-  }
-
-private:
-  /// Returns true if all ways from a block that stay in the loop lead through the place before they
-  /// go around.
-  bool is_certain(BlockId from) const {
-    const auto ends_round = [&](BlockId one) {
-      return !cfg().contains(loop_, one) || one == cfg().loops()[loop_].header;
-    };
-    const auto passed = reached_from(
-        cfg(), from, [&](BlockId one, BlockId) { return one != place_ && !ends_round(one); });
-    return !ends_round(from) && std::none_of(passed.begin(), passed.end(), ends_round);
-  }
-
-  bool is_alike_branch(const BasicBlock &one) const {
-    return one.branch == one.end - 1 && opcode(one.branch).op == Op::bra &&
-           is_alike(instruction(one.branch).guard, one.branch, 0);
-  }
-
-  bool is_alike(RegisterId reg, std::uint32_t reader, unsigned depth) const {
-    constexpr unsigned deepest = 12;
-    const std::uint32_t writer = context_.only_writers()[reg];
-    if (writer == no_index || depth > deepest || !precedes(writer, reader))
-      return false;
-    const Instruction &one = instruction(writer);
-    const auto from = read_registers(module_, one);
-    return one.guard == no_register && is_known_before(module_, one, emulator::Scope::block) &&
-           std::all_of(from.begin(), from.end(),
-                       [&](RegisterId its) { return is_alike(its, writer, depth + 1); });
-  }
-
-  bool precedes(std::uint32_t earlier, std::uint32_t later) const {
-    const BlockId a = cfg().block_of(earlier), b = cfg().block_of(later);
-    return cfg().reachable(a) && (a == b ? earlier < later : cfg().dominates(a, b));
-  }
-
-  const LoopId loop_;
-  const BlockId place_;
-};
 
 } // namespace
 
 Before before_loop(const KernelContext &context, LoopId loop, std::set<RegisterId> registers) {
+  const auto &[module, kernel] = std::tie(context.module, context.kernel);
   const ControlFlowGraph &cfg = context.cfg();
   const BlockId header = cfg.loops()[loop].header;
-  const std::uint32_t line = context.kernel.instructions[cfg.blocks()[header].first].line;
+  const std::uint32_t line = kernel.instructions[cfg.blocks()[header].first].line;
   const auto ways =
       leading_to(cfg, header, [&](BlockId from, BlockId) { return !cfg.contains(loop, from); });
   if (!ways.contains(0))
     throw first.at(line);
-  for (const BlockId block : ways)
+  Before result;
+  for (const BlockId block : ways) {
     if (cfg.loop_of(block) != no_index || cfg.irreducible(block))
       throw around.at(line);
-  return {{ways.begin(), ways.end()}, repeated_on(context, ways, std::move(registers))};
+    result[block];
+  }
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (auto &[block, repeated] : result)
+      for (std::uint32_t i = cfg.blocks()[block].first; i < cfg.blocks()[block].end; ++i) {
+        const Instruction &one = kernel.instructions[i];
+        const bool decides = is_way(module.opcode(one));
+        const auto written = written_registers(module, one);
+        if (!(decides || std::any_of(written.begin(), written.end(),
+                                     [&](RegisterId reg) { return registers.contains(reg); })) ||
+            !repeated.insert(i).second)
+          continue;
+        if (!decides && !is_known_before(module, one, emulator::Scope::thread))
+          throw unforeseen.at(one.line);
+        for_each_register(module, one, [&](RegisterId reg, RegisterUse) { registers.insert(reg); });
+        grows = true;
+      }
+  }
+  return result;
 }
 
 bool come_alike(const KernelContext &context, LoopId loop, BlockId end, BlockId place) {
-  return Alike(context, loop, place).come(end);
+  const ControlFlowGraph &cfg = context.cfg();
+  const auto ends_round = [&](BlockId one) {
+    return !cfg.contains(loop, one) || one == cfg.loops()[loop].header;
+  };
+  const auto is_certain = [&](BlockId from) {
+    const auto passed = reached_from(
+        cfg, from, [&](BlockId one, BlockId) { return one != place && !ends_round(one); });
+    return !ends_round(from) && std::none_of(passed.begin(), passed.end(), ends_round);
+  };
+  const auto goes_alike = [&](BlockId one) {
+    const BasicBlock &block = cfg.blocks()[one];
+    if (block.successors.size() < 2 || one == end ||
+        std::all_of(block.successors.begin(), block.successors.end(), is_certain))
+      return true;
+    const Instruction &branch = context.kernel.instructions[block.end - 1];
+    return block.branch == block.end - 1 && context.module.opcode(branch).op == Op::bra &&
+           is_alike(context, branch.guard, block.branch);
+  };
+  // The blocks from which the place is reached in the same round.
+  const auto before = leading_to(cfg, place, [&](BlockId from, BlockId to) {
+    return to != cfg.loops()[loop].header && cfg.contains(loop, from) &&
+           !cfg.dominates(place, from);
+  });
+  return std::all_of(before.begin(), before.end(), goes_alike);
 }
 
 } // namespace ptxasw::synth::stage

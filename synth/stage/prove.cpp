@@ -84,10 +84,8 @@ public:
 private:
   /// The version is named after its tile.
   static std::string prefix_of(const Function &staged) {
-    constexpr std::string_view tile = "tile";
-    const std::string_view name =
-        staged.variables.empty() ? std::string_view() : staged.variables.back().name;
-    return std::string(name.substr(0, name.size() - std::min(name.size(), tile.size())));
+    const std::string name(staged.variables.empty() ? "" : staged.variables.back().name);
+    return name.substr(0, name.rfind("tile"));
   }
 
   /// Around what was added the body is the kernel's, and what was added has names of its own.

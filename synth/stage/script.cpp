@@ -73,15 +73,12 @@ private:
     for (std::size_t i = 0; i < staging_.ranges.size(); ++i)
       to_.line(fmt::format("mov.b64 {}, 0", first_of(i)));
     to_.line("mov.b64 <w_rounds>, 0");
-    const auto &repeated = staging_.before.instructions;
-    for (const BlockId id : staging_.before.blocks) {
+    for (const auto &[id, repeated] : staging_.before) {
       to_.place(fmt::format("b{}", id));
-      const BasicBlock &one = block(id);
-      for (std::uint32_t i = one.first; i < one.end; ++i)
-        if (std::binary_search(repeated.begin(), repeated.end(), i))
-          repeat(instruction(i));
-      if (falls_through(module_, instruction(one.end - 1)))
-        to_.line(fmt::format("bra <${}>", way_to(one.end)));
+      for (const std::uint32_t i : repeated)
+        repeat(instruction(i));
+      if (const std::uint32_t end = block(id).end; falls_through(module_, instruction(end - 1)))
+        to_.line(fmt::format("bra <${}>", way_to(end)));
     }
     to_.place("at");
     know_("", staging_.ranges_at_first(), staging_.at_first());
@@ -92,10 +89,9 @@ private:
   std::string way_to(std::uint32_t i) const {
     if (i == staging_.header)
       return "at";
-    const auto &blocks = staging_.before.blocks;
-    const bool goes_on =
-        i < count() && std::binary_search(blocks.begin(), blocks.end(), cfg().block_of(i));
-    return goes_on ? fmt::format("b{}", cfg().block_of(i)) : "met";
+    return i < count() && staging_.before.contains(cfg().block_of(i))
+               ? fmt::format("b{}", cfg().block_of(i))
+               : "met";
   }
 
   void repeat(const Instruction &one) const {

@@ -247,19 +247,18 @@ private:
       load = generic_load(opcode(i));
     if (!load || one.guard != no_register || !is_common(i))
       return std::nullopt;
-    Candidate found;
+    Candidate found{i, {}, 0, opcode(i).bytes(), {}};
     const auto address = values_.address(i, found.conditions);
     const auto step = address ? address->step.number() : std::nullopt;
     if (!step || *step <= 0)
       return std::nullopt;
+    // There is nothing that writers do not know: it would synchronise.
     if (const auto conflict = load->nc ? std::nullopt : writers_.conflict(i))
       return refusals::may_be_written.at(instruction(conflict->store).line);
     if (candidates_.size() == most_loads)
       return refusal::large.at(one.line);
-    found.bytes = opcode(i).bytes();
     if (!std::has_single_bit(found.bytes) || *step % found.bytes != 0 || *step > std::int64_t{4096})
       return refusal::sparse.at(one.line);
-    found.instruction = i;
     found.address = *address;
     found.step = *step;
     candidates_.push_back(std::move(found));
@@ -285,9 +284,11 @@ private:
   bool is_common(std::uint32_t i) const {
     const auto &all = context_.facts().accesses();
     return std::any_of(all.begin(), all.end(), [&](const facts::Access &access) {
+      if (access.site.instruction != i)
+        return false;
       facts::AddressForm form = access.form;
       form.varying.clear();
-      return access.site.instruction == i && form.is_uniform();
+      return form.is_uniform();
     });
   }
 

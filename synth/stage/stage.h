@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -45,17 +46,12 @@ struct Counted {
   std::vector<facts::Condition> conditions;
 };
 
-/// The ways to a loop, without another one among them: what of a kernel decides whether a thread
-/// comes to it, and with what in some registers. A version does that a first time, to find it out
-/// before the kernel itself begins.
-struct Before {
-  std::vector<BlockId> blocks; ///< from which it can be reached, in the order of the text
-  /// Those of their instructions that decide which way is taken, and that compute from parameters
-  /// and special registers what these and the registers asked for hold; in the order of the text.
-  /// Whoever runs them, and follows the ways, comes to the loop where the kernel does, and has in
-  /// these registers what it has.
-  std::vector<std::uint32_t> instructions;
-};
+/// The ways to a loop, without another one among them: the blocks from which it can be reached, and
+/// those of their instructions that decide which way is taken, and that compute from parameters and
+/// special registers what these and the registers asked for hold. Whoever runs them, and follows
+/// the ways, comes to the loop where the kernel does, and has in these registers what it has. A
+/// version does that a first time before the kernel itself begins.
+using Before = std::map<BlockId, std::set<std::uint32_t>>;
 
 /// A loop with loads that are staged.
 struct Staging {

@@ -134,7 +134,7 @@ TEST_CASE("a loop in another one is asked about where it is entered") {
   changed = inner.staging;
   changed.entry = changed.header;
   CHECK_FALSE(inner.fault(changed).empty());
-  CHECK_FALSE(Found("nested").staging.before.blocks.empty());
+  CHECK_FALSE(Found("nested").staging.before.empty());
 }
 
 TEST_CASE("what a generic load reads is brought by a generic load") {
