@@ -20,24 +20,16 @@ namespace ptxasw::synth {
   return all;
 }
 
-namespace {
-
-std::optional<Refusal> obstacle_at(const Family &family, const KernelContext &context,
-                                   Place place) {
-  if (place == Place::inside)
-    return spread_obstacle(context); // siblings may keep blocks whole
-  return place == Place::beside && family.same_launch
-             ? same_launch_obstacle(context)
-             : module_obstacle(context.module, context.kernel);
-}
-
-} // namespace
-
 FamilyAnswer propose(const Family &family, const KernelContext &context, Place place) {
   if ((place == Place::inside && !family.threads_apart) ||
       (place == Place::in_place && !family.in_place))
     return {};
-  if (const auto obstacle = obstacle_at(family, context, place))
+  const std::optional<Refusal> obstacle =
+      place == Place::inside ? spread_obstacle(context) // siblings may keep blocks whole
+      : place == Place::beside && family.same_launch
+          ? same_launch_obstacle(context)
+          : module_obstacle(context.module, context.kernel);
+  if (obstacle)
     return {{}, {*obstacle}};
   if (place != Place::in_place)
     return family.propose(context);

@@ -2,7 +2,7 @@
 
 // Code that a version has beyond its kernel's own, told once, line by line, with holes for
 // registers and places of its own. Who writes the version prints what is told; who proves it has it
-// told again and compares. So why a version is right is an argument about one script.
+// told again and compares the texts. So why a version is right is an argument about one script.
 //
 //   void ends_beyond(Script &to, unsigned most) {
 //     to.line("mov.u32 <r_thread>, %tid.x");
@@ -15,7 +15,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace ptxasw::synth {
 
@@ -31,26 +30,16 @@ public:
   /// place $PREFIXx, wherever that turns out to be.
   void line(std::string_view pattern) { same(filled(pattern) + ";"); }
   /// Here is the place that `<$name>` leads to.
-  void place(const std::string &name);
+  void place(const std::string &name) { text += filled("<$" + name + ">:\n"); }
   /// An instruction, byte for byte.
   void same(std::string_view instruction);
   /// What a pattern is printed as.
   std::string filled(std::string_view pattern);
 
   const std::string prefix;
-  std::string text; ///< so far
-  std::vector<std::string> instructions;
+  std::string text;                            ///< so far
+  std::uint32_t instructions = 0;              ///< in it
   std::map<std::string, ScalarType> registers; ///< that are in it
-  /// By label, the instruction that it stands before; no_index: it does not stand there yet.
-  std::map<std::string, std::uint32_t> places;
 };
-
-/// The only register of a name. Throws proof::NotProved.
-RegisterId register_named(const Function &version, std::string_view name);
-
-/// Throws proof::NotProved unless a version of a kernel begins with the instructions of a script
-/// and has its registers and places, and every name means in it what it means in the kernel.
-void check_told(const Script &told, const Module &module, const Function &version,
-                const Function &kernel);
 
 } // namespace ptxasw::synth

@@ -17,80 +17,25 @@
 //   - what then runs is the sibling's body, except that special registers which differ in the
 //     sibling's launch are the registers with the place, and the appended parameters the extents
 //     of this grid, as the table says. The sibling's registers and labels are in its own braces,
-//     and nothing behind the first code writes the place.
+//     and neither body has the name of a register with the place, which it could write.
 //
 // That threads are in other blocks and warps than the sibling's would be is of no matter to a
 // kernel whose threads do not see each other's (spread_obstacle(): no barriers, no collectives, no
 // shared memory, nothing that asks where it runs), and neither is that some end early.
 //
-// The first code is what tell_in_kernel() tells; anything else is not understood.
+// All of it is, byte for byte, what write_in_kernel() makes of the kernel and its sibling, with
+// names that neither has and that hide nothing; anything else is not understood.
 
-#include "grammar/roles.h"
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/prove/header.h"
-#include "synth/script.h"
 #include "synth/spread.h"
 
 #include <fmt/core.h>
-#include <set>
 
 namespace ptxasw::synth {
 namespace {
 
 using proof::show;
-
-class InKernelProof {
-public:
-  InKernelProof(const KernelContext &kernel, const KernelContext &replaced)
-      : module_(replaced.module), kernel_(kernel.kernel), f_(replaced.kernel),
-        original_(kernel.module.text(kernel_.body)) {}
-
-  void run(const InKernelForm &form, std::string_view arm) {
-    // Braces: the body's, the sibling's, the kernel's, and what that has within.
-    std::vector<Span> arms;
-    for (std::uint32_t i = 1; i < f_.scopes.size(); ++i)
-      if (f_.scopes[i].parent == 0)
-        arms.push_back(f_.scopes[i].span);
-    show(arms.size() == 2, "it does not have two bodies");
-    show(module_.text(arms[0]) == arm, "not the sibling's body");
-    show(module_.text(arms[1]) == original_, "not the kernel's body");
-    const auto end = first_behind(arms[0].begin), behind = first_behind(arms[0].end);
-    const auto own = first_behind(arms[1].begin);
-    show(behind + 1 == own && is_return(behind), "the sibling's body goes on");
-    show(first_behind(arms[1].end) == f_.instructions.size(),
-         "something comes after the kernel's body");
-    Script told("ptxasw_");
-    tell_in_kernel(kernel_, form, told);
-    told.places["$ptxasw_original"] = own;
-    show(told.instructions.size() == end, "more is done before the bodies");
-    check_told(told, module_, f_, kernel_);
-    std::set<std::string_view> places;
-    for (const auto &[special, name] : in_kernel_places(form)) {
-      show(told.registers.contains(name), "not the place in the sibling's launch");
-      places.insert(name);
-    }
-    for (auto i = end; i < f_.instructions.size(); ++i)
-      for (const RegisterId reg : written_registers(module_, f_.instructions[i]))
-        show(!places.contains(f_.registers[reg].name), "the place is written again");
-  }
-
-private:
-  std::uint32_t first_behind(std::uint32_t offset) const {
-    std::uint32_t i = 0;
-    while (i < f_.instructions.size() && f_.instructions[i].span.begin < offset)
-      ++i;
-    return i;
-  }
-
-  bool is_return(std::uint32_t i) const {
-    return i < f_.instructions.size() && f_.instructions[i].guard == no_register &&
-           f_.instructions[i].scope == 0 && module_.opcode(f_.instructions[i]).text == "ret";
-  }
-
-  const Module &module_;
-  const Function &kernel_, &f_;
-  const std::string_view original_;
-};
 
 /// What stands before the body: as it was, except for a limit of the registers, or that blocks have
 /// no more threads than they can have.
@@ -131,7 +76,10 @@ proof::Proved prove_in_kernel(const KernelContext &kernel, const KernelContext &
          "the sibling has names of this code");
     const auto arm = in_kernel_arm(sibling.module, sibling.kernel, form);
     show(arm.has_value(), arm ? "" : arm.error().why);
-    InKernelProof(kernel, replaced).run(form, *arm);
+    show(replaced.module.text(replaced.kernel.body) ==
+             write_in_kernel(kernel.module, kernel.kernel, form, *arm),
+         "something else than what must be there");
+    proof::check_names(replaced.module, kernel.kernel, replaced.kernel);
   });
 }
 

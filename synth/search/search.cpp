@@ -80,22 +80,21 @@ void hold_against(const SearchCost &kernel, SearchCost &version) {
 
 class Search {
 public:
-  Search(std::shared_ptr<const Module> module, std::string kernel, const SearchOptions &options)
-      : kernel_(std::move(kernel)), options_(options), begin_(Clock::now()),
-        original_(*module, *kernel_named(*module, kernel_)) {
+  Search(std::shared_ptr<const Module> module, std::string_view kernel,
+         const SearchOptions &options)
+      : options_(options), begin_(Clock::now()),
+        original_(*module, *kernel_named(*module, kernel)) {
     SearchCandidate original;
     original.module = std::move(module);
     seen_.emplace(original.module->text());
-    evaluate(original, original.module, kernel_, nullptr);
+    evaluate(original, original.module);
     result_.candidates.push_back(std::move(original));
   }
 
   SearchResult run() {
     std::vector<std::size_t> beam{0};
-    if (module_obstacle(original_.module, original_.kernel) || waiting_obstacle(original_)) {
-      result_.candidates[0].chosen = true;
+    if (module_obstacle(original_.module, original_.kernel) || waiting_obstacle(original_))
       return std::move(result_);
-    }
     for (unsigned round = 0; round < options_.rounds && !beam.empty() && !spent(); ++round) {
       const std::size_t known = result_.candidates.size();
       for (const std::size_t one : beam)
@@ -109,12 +108,16 @@ public:
       for (const std::size_t one : better)
         try_versions(one, Place::beside, false);
     }
-    result_.candidates[result_.best].chosen = true;
     return std::move(result_);
   }
 
 private:
   const SearchCost &cost_of(std::size_t i) const { return result_.candidates[i].cost; }
+
+  /// A version beside the kernel; the kernel itself.
+  const Function &version_in(const Module &module, const Sibling *sibling = nullptr) const {
+    return *kernel_named(module, sibling ? sibling->name : original_.kernel.name);
+  }
 
   bool spent() {
     const std::chrono::duration<double> so_far = Clock::now() - begin_;
@@ -142,12 +145,12 @@ private:
   /// tests is that of launches in which these come out well: the other arm is the version without
   /// them, and what it costs is known.
   void evaluate(SearchCandidate &candidate, std::shared_ptr<const Module> module,
-                const std::string &name, const Sibling *sibling) const {
+                const Sibling *sibling = nullptr) const {
     for (const Family &family : families())
       if (candidate.apart && family.without_tests)
         if (auto parsed = parse(family.without_tests(*module), "optimize"))
           module = std::shared_ptr<const Module>(std::move(*parsed));
-    const Function &function = *kernel_named(*module, name);
+    const Function &function = version_in(*module, sibling);
     if (!sibling)
       add_bounds(*module, function, options_.bound, candidate.cost);
     if (options_.at)
@@ -159,8 +162,7 @@ private:
   void try_versions(std::size_t from, Place place, bool last) {
     const Module &module = *result_.candidates[from].module;
     std::optional<KernelContext> own;
-    const KernelContext &context =
-        from == 0 ? original_ : own.emplace(module, *kernel_named(module, kernel_));
+    const KernelContext &context = from == 0 ? original_ : own.emplace(module, version_in(module));
     for (const Family &family : families()) {
       if (place == Place::beside ? family.in_place || (family.changes_no_bound && !options_.by_time)
                                  : family.changes_no_bound != last || is_done(family, from))
@@ -200,10 +202,10 @@ private:
     } else if (place == Place::in_place) {
       candidate.apart |= family.without_tests != nullptr;
       candidate.module = std::move(made->module);
-      evaluate(candidate, candidate.module, kernel_, nullptr);
+      evaluate(candidate, candidate.module);
     } else {
       candidate.sibling = proposal.sibling.name;
-      evaluate(candidate, std::move(made->module), candidate.sibling, &proposal.sibling);
+      evaluate(candidate, std::move(made->module), &proposal.sibling);
       hold_against(cost_of(from), candidate.cost);
     }
     candidate.milliseconds =
@@ -213,7 +215,6 @@ private:
     result_.candidates.push_back(std::move(candidate));
   }
 
-  const std::string kernel_;
   const SearchOptions &options_;
   const Clock::time_point begin_;
   const KernelContext original_;

@@ -42,6 +42,9 @@
 //    load is the kernel's.
 //
 //    No register that is added is the kernel's, so the kernel's instructions do what they did.
+//
+// What the text says of parameters, of a thread's place and of registers it says by name, and so
+// does the kernel's code. So each name stands for one thing, and for the same in both.
 
 #include "grammar/roles.h"
 #include "synth/prove/header.h"
@@ -68,17 +71,19 @@ public:
         told_(prefix_of(staged)) {}
 
   void run() {
-    check_frame();
+    check_header();
     check_registers();
     check_tile();
     tell_staged(context_, staging_, told_,
                 [&](std::string_view, std::size_t ranges, const Counted &rounds) {
                   check(ranges, rounds);
                 });
-    for (const Instruction &own : kernel_.instructions)
-      told_.same(module_.text(own.span));
-    show(told_.instructions.size() == staged_.instructions.size(), "the kernel does not follow");
-    check_told(told_, after_, staged_, kernel_);
+    for (const auto &[name, type] : told_.registers) {
+      const Register &added = staged_.registers[named(name)];
+      show(added.vector == 1 && bit_width(added.type) == bit_width(type),
+           "not a register for that");
+    }
+    check_text();
   }
 
 private:
@@ -88,39 +93,52 @@ private:
     return name.substr(0, name.rfind("tile"));
   }
 
-  /// Around what was added the body is the kernel's, and what was added has names of its own.
-  void check_frame() {
-    show(staged_.instructions.size() > 2 * kernel_.instructions.size() &&
-             staged_.scopes.size() == 1 && staged_.target_lists.empty(),
-         "it has another shape");
-    const std::string_view mine = module_.text(kernel_.body), theirs = after_.text(staged_.body);
-    const std::size_t head = begin_of_code(kernel_) - kernel_.body.begin;
-    show(theirs.starts_with(mine.substr(0, head)) && theirs.ends_with(mine.substr(head)) &&
-             theirs.size() > mine.size(),
-         "around what was added it is not the kernel");
+  void check_header() const {
     const std::size_t behind = staged_.instructions.size() - kernel_.instructions.size();
     check_same_header(module_, kernel_, after_, staged_,
                       {.instructions = static_cast<std::uint32_t>(behind)});
+    show(staged_.scopes.size() == 1 && staged_.target_lists.empty() &&
+             std::all_of(staged_.instructions.begin(), staged_.instructions.end(),
+                         [](const Instruction &one) { return one.well_formed; }),
+         "it has another shape");
+    show(module_.text(kernel_.body).find(told_.prefix) == std::string_view::npos,
+         "the kernel knows names of what was added");
+    proof::check_names(after_, kernel_, staged_);
   }
 
   /// The kernel's are there, and each name stands for one thing.
-  void check_registers() const {
-    std::map<std::string_view, const Register *> registers;
-    for (const Register &reg : staged_.registers)
-      show(registers.emplace(reg.name, &reg).second, "two registers have one name");
+  void check_registers() {
+    for (RegisterId reg = 0; reg < staged_.registers.size(); ++reg)
+      show(by_name_.emplace(staged_.registers[reg].name, reg).second,
+           "two registers have one name");
     for (const Register &own : kernel_.registers) {
-      const auto here = registers.find(own.name);
-      show(here != registers.end() && here->second->type == own.type &&
-               here->second->vector == own.vector,
-           "its registers are others");
+      const Register &here = staged_.registers[named(own.name)];
+      show(here.type == own.type && here.vector == own.vector, "its registers are others");
     }
     std::set<std::string_view> labels;
     for (const Label &label : staged_.labels)
       show(labels.insert(label.name).second, "two labels have one name");
   }
 
-  /// There is one variable besides the kernel's own: shared memory for what is staged, of which the
-  /// kernel does not know.
+  RegisterId named(std::string_view name) const {
+    const auto found = by_name_.find(name);
+    show(found != by_name_.end(), "a register is not there");
+    return found->second;
+  }
+
+  /// From its first instruction on the version is what was told, and then the kernel; before it
+  /// there are only declarations behind the kernel's.
+  void check_text() const {
+    const std::string_view own = module_.text(kernel_.body);
+    const std::size_t head = begin_of_code(kernel_) - kernel_.body.begin;
+    const std::uint32_t code = staged_.instructions[0].span.begin - 1; // with what it is set in by
+    show(after_.text({staged_.body.begin, code}).starts_with(own.substr(0, head)),
+         "before what was added it is not the kernel");
+    show(after_.text({code, staged_.body.end}) == told_.text + std::string(own.substr(head)),
+         "something else than what must be there");
+  }
+
+  /// There is one variable besides the kernel's own: shared memory for what is staged.
   void check_tile() const {
     const std::size_t own = kernel_.variables.size();
     show(staged_.variables.size() == own + 1 &&
@@ -133,8 +151,6 @@ private:
              tile.size() >= staging_.size && tile.values.empty() && tile.initializer.size() == 0 &&
              tile.linkage == Linkage::internal,
          "its tile is not what it must be");
-    show(module_.text(kernel_.body).find(tile.name) == std::string_view::npos,
-         "the kernel knows the tile's name");
   }
 
   /// What is known where a loop is entered: where so many ranges begin, and a number of rounds. Up
@@ -146,8 +162,8 @@ private:
     for (RegisterId reg = 0; reg < staged_.registers.size(); ++reg)
       known.values.push_back(terms.fresh());
     const std::vector<proof::Term> at_first = known.values;
-    const RegisterId comes = register_named(staged_, told_.filled("<r_comes>"));
-    for (auto at = static_cast<std::uint32_t>(told_.instructions.size());; ++at) {
+    const RegisterId comes = named(told_.filled("<r_comes>"));
+    for (std::uint32_t at = told_.instructions;; ++at) {
       show(at < staged_.instructions.size(), "the kernel does not follow");
       const Instruction &one = staged_.instructions[at];
       const auto written = written_registers(after_, one);
@@ -162,10 +178,10 @@ private:
       told_.same(after_.text(one.span));
     }
     const auto held = [&](const std::string &hole) {
-      return known.values[register_named(staged_, told_.filled(hole))];
+      return known.values[named(told_.filled(hole))];
     };
     const TermReader::Held own = [&](RegisterId reg) {
-      return at_first[register_named(staged_, kernel_.registers[reg].name)];
+      return at_first[named(kernel_.registers[reg].name)];
     };
     TermReader read(terms);
     Tested tested(read);
@@ -190,20 +206,18 @@ private:
   const Function &staged_;
   const Staging &staging_;
   Script told_;
+  std::map<std::string_view, RegisterId> by_name_; ///< the version's
 };
 
 } // namespace
-} // namespace ptxasw::synth::stage
-
-namespace ptxasw::synth {
 
 proof::Proved prove_staged(const KernelContext &context, const Module &after,
                            const Function &staged, std::string_view variant) {
-  const Sites<stage::Staging> answer = stage::staging_of(context, variant);
+  const Sites<Staging> answer = staging_of(context, variant);
   if (answer.sites.empty())
     return proof::not_proved(answer.refusals.empty() ? "there is no such variant"
                                                      : answer.refusals[0].meaning);
-  return proof::proved([&] { stage::StageProof(context, after, staged, answer.sites[0]).run(); });
+  return proof::proved([&] { StageProof(context, after, staged, answer.sites[0]).run(); });
 }
 
-} // namespace ptxasw::synth
+} // namespace ptxasw::synth::stage

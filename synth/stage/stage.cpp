@@ -39,7 +39,7 @@ proof::Proved prove_stage(const KernelContext &context, const Function &sibling,
     check_same_launch(context, proposal);
   };
   return proof::proved(launch).and_then(
-      [&] { return prove_staged(context, context.module, sibling, proposal.variant); });
+      [&] { return stage::prove_staged(context, context.module, sibling, proposal.variant); });
 }
 
 } // namespace

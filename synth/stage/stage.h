@@ -119,13 +119,9 @@ using KnowLoop =
 void tell_staged(const KernelContext &context, const Staging &staging, Script &to,
                  const KnowLoop &know);
 
-} // namespace ptxasw::synth::stage
-
-namespace ptxasw::synth {
-
 /// Proves that in a kernel with a staged loop each thread does what it did but for loads of what
 /// another one of its block has read, for the same launch. Both may be of one module.
 proof::Proved prove_staged(const KernelContext &context, const Module &after,
                            const Function &staged, std::string_view variant);
 
-} // namespace ptxasw::synth
+} // namespace ptxasw::synth::stage

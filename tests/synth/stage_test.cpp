@@ -25,7 +25,7 @@ std::string staged(const Module &module) {
 
 std::string proof(const Module &module, const std::string &text) {
   const auto after = parsed(text);
-  return fault_of(prove_staged({module, only(module)}, *after, only(*after), "4k"));
+  return fault_of(stage::prove_staged({module, only(module)}, *after, only(*after), "4k"));
 }
 
 std::unique_ptr<Module> hazard_named(const std::string &name) {
@@ -164,8 +164,10 @@ TEST_CASE("the kernel follows as it was") {
   CHECK_FALSE(fault("\t.shared", "\t.shared .b32 own;\n\t.shared").empty());
   // Another variant than the one that was asked for.
   const auto after = parsed(text);
-  CHECK_FALSE(prove_staged({*module, only(*module)}, *after, only(*after), "16k").has_value());
-  CHECK_FALSE(prove_staged({*module, only(*module)}, *module, only(*module), "4k").has_value());
+  CHECK_FALSE(
+      stage::prove_staged({*module, only(*module)}, *after, only(*after), "16k").has_value());
+  CHECK_FALSE(
+      stage::prove_staged({*module, only(*module)}, *module, only(*module), "4k").has_value());
 }
 
 TEST_CASE("what is computed for a test is written to none of the other registers") {
@@ -266,7 +268,7 @@ const LineChanges line_changes{"stage0_",
                                6,
                                [](const Module &module, const Module &after) {
                                  const KernelContext kernel(module, only(module));
-                                 return prove_staged(kernel, after, only(after), "4k");
+                                 return stage::prove_staged(kernel, after, only(after), "4k");
                                }};
 
 } // namespace
