@@ -20,24 +20,16 @@ namespace ptxasw::synth {
   return all;
 }
 
-namespace {
-
-std::optional<Refusal> obstacle_at(const Family &family, const KernelContext &context,
-                                   Place place) {
-  if (place == Place::inside)
-    return spread_obstacle(context); // siblings may keep blocks whole
-  return place == Place::beside && family.same_launch
-             ? same_launch_obstacle(context)
-             : module_obstacle(context.module, context.kernel);
-}
-
-} // namespace
-
 FamilyAnswer propose(const Family &family, const KernelContext &context, Place place) {
   if ((place == Place::inside && !family.threads_apart) ||
       (place == Place::in_place && !family.in_place))
     return {};
-  if (const auto obstacle = obstacle_at(family, context, place))
+  const std::optional<Refusal> obstacle =
+      place == Place::inside ? spread_obstacle(context) // siblings may keep blocks whole
+      : place == Place::beside && family.same_launch
+          ? same_launch_obstacle(context)
+          : module_obstacle(context.module, context.kernel);
+  if (obstacle)
     return {{}, {*obstacle}};
   if (place != Place::in_place)
     return family.propose(context);
@@ -95,19 +87,15 @@ const Family *find_family(std::string_view name) {
 std::span<const FamilyOption> family_options() {
   static const std::vector<FamilyOption> all = [] {
     std::vector<FamilyOption> options;
-    for (const Family &family : families()) {
-      auto option = std::find_if(options.begin(), options.end(), [&](const FamilyOption &one) {
-        return one.name == family.option;
-      });
-      if (option == options.end())
-        option =
-            options.insert(options.end(), {family.option,
-                                           family.setting.empty() ? family.option : family.setting,
-                                           std::string(family.values),
-                                           family.help,
-                                           {}});
-      option->variants.insert(option->variants.end(), family.variants().begin(),
-                              family.variants().end());
+    for (const Family &family : families()) { // those that share one stand side by side
+      if (options.empty() || options.back().name != family.option)
+        options.push_back({family.option,
+                           family.setting.empty() ? family.option : family.setting,
+                           std::string(family.values),
+                           family.help,
+                           {}});
+      auto &variants = options.back().variants;
+      variants.insert(variants.end(), family.variants().begin(), family.variants().end());
     }
     for (FamilyOption &option : options)
       if (option.values.empty())

@@ -102,10 +102,11 @@ Proposal same_launch_proposal(const Function &kernel, std::string_view family,
 std::string same_launch_version(const KernelContext &context, const Proposal &proposal,
                                 const std::optional<std::string> &changed) {
   const auto &[module, kernel] = std::tie(context.module, context.kernel);
-  const auto other = changed ? parse(*changed, "version") : nullptr;
-  const Function *function = other && *other ? kernel_named(**other, kernel.name) : nullptr;
+  const std::string_view text = changed ? *changed : module.text();
+  const std::size_t behind = module.text().size() - kernel.body.end;
   return same_launch_header(module, kernel, proposal.sibling.name, {}, proposal.registers) +
-         fmt::format("{}\n", function ? (*other)->text(function->body) : module.text(kernel.body));
+         fmt::format("{}\n",
+                     text.substr(kernel.body.begin, text.size() - behind - kernel.body.begin));
 }
 
 void check_same_launch(const KernelContext &context, const Proposal &proposal) {

@@ -41,8 +41,8 @@ void check_same_header(const Module &before, const Function &kernel, const Modul
 Proposal same_launch_proposal(const Function &kernel, std::string_view family,
                               std::string_view variant);
 
-/// The version as a whole function, with the body that the kernel has in the text of a module; with
-/// its own body where there is none.
+/// The version as a whole function, with the body that the kernel has in what became of the
+/// module's text, in which all else is as it was; with its own body where there is none.
 std::string same_launch_version(const KernelContext &context, const Proposal &proposal,
                                 const std::optional<std::string> &changed);
 

@@ -15,10 +15,11 @@
 #include "emulator/semantics/parameter_layout.h"
 #include "synth/in_kernel/in_kernel.h"
 #include "synth/rewrite.h"
+#include "synth/same_launch.h"
 
 #include <algorithm>
+#include <fmt/core.h>
 #include <iterator>
-#include <numeric>
 
 namespace ptxasw::synth {
 namespace {
@@ -52,12 +53,16 @@ std::size_t work_allowed(std::size_t own, unsigned budget) {
 
 /// One sibling on its way.
 struct Written {
-  std::size_t kernel = 0;  ///< index in Module::functions
-  std::size_t outcome = 0; ///< index in SiblingResult::kernels
-  std::size_t place = 0;   ///< among those of its kernel, the best first
   Proposal proposal;
   std::string text;
   proof::Proved proof = {};
+};
+
+/// A kernel and its siblings, the best first.
+struct Batch {
+  std::size_t kernel = 0; ///< index in Module::functions
+  KernelSiblings outcome = {};
+  std::vector<Written> versions = {};
 };
 
 bool contains(std::span<const std::string> list, std::string_view word) {
@@ -67,33 +72,13 @@ bool contains(std::span<const std::string> list, std::string_view word) {
 /// The order of what is offered, where not all is: each variant is the one that adds most to those
 /// before it, over streams and the suite in three shapes of blocks on an H100 and an H200
 /// (docs/internals/siblings.md). What is not named follows in the order of its family.
-constexpr std::string_view preferred[] = {"x8",
-                                          "wide-x4",
-                                          "y4-rows-r128",
-                                          "wide",
-                                          "wide-x2",
-                                          "wide-x4y4-rows-r128",
-                                          "wide-x4y4-neighbours-r128",
-                                          "x4",
-                                          "y4-neighbours-r128",
-                                          "y2",
-                                          "wide-x8",
-                                          "y8-rows",
-                                          "x2",
-                                          "wide-x2y4-rows",
-                                          "y4-neighbours",
-                                          "wide-x4y4-rows-skewed-once",
-                                          "wide-x4y8-rows-skewed-once",
-                                          "wide-x4y4-rows-skewed-once-r72",
-                                          "wide-x4-once",
-                                          "wide-x4z2-rows-once-r64",
-                                          "wide-x2z2-rows-once-r64",
-                                          "wide-x2-once",
-                                          "wide-x2z4-rows-once-r64",
-                                          "wide-x4y4-rows-once-r80",
-                                          "wide-x4y2-rows-once",
-                                          "wide-x2y4-rows-once-r64",
-                                          "wide-x2y4-rows-skewed-once-r64"};
+constexpr std::string_view preferred =
+    " x8 wide-x4 y4-rows-r128 wide wide-x2 wide-x4y4-rows-r128 wide-x4y4-neighbours-r128 x4"
+    " y4-neighbours-r128 y2 wide-x8 y8-rows x2 wide-x2y4-rows y4-neighbours"
+    " wide-x4y4-rows-skewed-once wide-x4y8-rows-skewed-once wide-x4y4-rows-skewed-once-r72"
+    " wide-x4-once wide-x4z2-rows-once-r64 wide-x2z2-rows-once-r64 wide-x2-once"
+    " wide-x2z4-rows-once-r64 wide-x4y4-rows-once-r80 wide-x4y2-rows-once"
+    " wide-x2y4-rows-once-r64 wide-x2y4-rows-skewed-once-r64 ";
 
 const Family &family_of(const Proposal &proposal) { return *find_family(proposal.family); }
 
@@ -107,7 +92,8 @@ std::vector<Proposal> decide(std::vector<Proposal> offers, const SiblingOptions 
            (options.names && !contains(*options.names, proposal.sibling.name));
   });
   const auto rank = [](const Proposal &one) {
-    return std::find(std::begin(preferred), std::end(preferred), one.variant) - preferred;
+    return preferred.find(
+        fmt::format(" {} ", one.variant)); // the largest number if it is not there
   };
   std::stable_sort(offers.begin(), offers.end(),
                    [&](const Proposal &a, const Proposal &b) { return rank(a) < rank(b); });
@@ -142,114 +128,107 @@ bool depends_on_order(const KernelContext &context) {
   return blocks_independent(context, true) && !blocks_independent(context);
 }
 
-std::string print(const Module &module, const std::vector<Written> &all) {
+std::string print(const Module &module, const std::vector<Batch> &all) {
   std::string text(module.text());
-  if (!all.empty() && !text.ends_with('\n'))
+  if (!text.ends_with('\n'))
     text += '\n';
-  for (std::size_t i = 0; i < all.size();) {
-    const Function &kernel = module.functions[all[i].kernel];
+  for (const Batch &batch : all) {
+    const Function &kernel = module.functions[batch.kernel];
+    if (batch.versions.empty())
+      continue;
     SiblingTable table = empty_table(module, kernel);
-    for (const std::size_t first = all[i].kernel; i < all.size() && all[i].kernel == first; ++i) {
-      text += "\n" + all[i].text;
-      table.siblings.push_back(all[i].proposal.sibling);
+    for (const Written &one : batch.versions) {
+      text += "\n" + one.text;
+      table.siblings.push_back(one.proposal.sibling);
     }
     text += "\n" + declaration(table, kernel.linkage == Linkage::weak);
   }
   return text;
 }
 
-/// The functions behind those of the module, but for declarations of `vprintf`, which versions with
-/// assertions need. Throws NotProved if there are others than so many siblings, or something else
-/// is wrong with the whole.
-std::vector<const Function *> check_whole(const Module &module, const Module &written,
-                                          std::size_t siblings, std::size_t tables) {
+/// Throws NotProved if there is anything beside the module's own text, the siblings, their tables,
+/// and declarations of `vprintf`, which versions with assertions need.
+void check_whole(const Module &module, const Module &written, const std::vector<Batch> &all) {
   proof::show(written.text().starts_with(module.text()), "the module's own text changed");
-  std::vector<const Function *> added;
+  std::size_t functions = module.functions.size(), variables = module.variables.size();
+  for (const Batch &batch : all) {
+    functions += batch.versions.size();
+    variables += batch.versions.empty() ? 0 : 1;
+  }
   for (std::size_t f = module.functions.size(); f < written.functions.size(); ++f)
-    if (written.functions[f].has_body || written.functions[f].name != "vprintf")
-      added.push_back(&written.functions[f]);
-  proof::show(added.size() == siblings &&
-                  written.variables.size() == module.variables.size() + tables,
+    if (!written.functions[f].has_body && written.functions[f].name == "vprintf")
+      ++functions;
+  proof::show(written.functions.size() == functions && written.variables.size() == variables,
               "something else was added");
-  return added;
 }
 
 /// Proves all, as they are in a text.
-void prove_all(const Module &module, const std::string &text, std::vector<Written> &all) {
+void prove_all(const Module &module, const std::string &text, std::vector<Batch> &all) {
   const auto parsed = parse(text, "siblings");
-  std::size_t tables = 0;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    tables += i == 0 || all[i].kernel != all[i - 1].kernel;
-  std::vector<const Function *> added;
   const proof::Proved whole = proof::proved([&] {
     proof::show(parsed.has_value(), parsed ? "" : parsed.error().message);
-    added = check_whole(module, **parsed, all.size(), tables);
+    check_whole(module, **parsed, all);
   });
-  for (Written &one : all)
-    one.proof = whole;
-  if (!whole)
-    return;
-  const Module &written = **parsed;
-  std::optional<KernelContext> context;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const Function &sibling = *added[i];
-    if (i == 0 || all[i].kernel != all[i - 1].kernel)
-      context.emplace(written, written.functions[all[i].kernel]);
-    all[i].proof = sibling.name != all[i].proposal.sibling.name
-                       ? proof::not_proved("it has another name")
-                       : family_of(all[i].proposal).prove(*context, sibling, all[i].proposal);
+  for (Batch &batch : all) {
+    std::optional<KernelContext> context;
+    if (whole)
+      context.emplace(**parsed, (*parsed)->functions[batch.kernel]);
+    for (auto &[proposal, version, shown] : batch.versions) {
+      const Function *const sibling =
+          whole ? kernel_named(**parsed, proposal.sibling.name) : nullptr;
+      shown = !whole    ? whole
+              : sibling ? family_of(proposal).prove(*context, *sibling, proposal)
+                        : proof::not_proved("it has another name");
+    }
   }
 }
 
 /// Leaves out what is beyond the budget.
-void leave_out(std::vector<Written> &all, std::size_t allowed, SiblingResult &result) {
-  std::vector<std::size_t> order(all.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return all[a].place < all[b].place; });
-  for (const std::size_t i : order) {
-    const std::size_t work = work_of(all[i].text);
-    if (work > allowed) {
-      result.kernels[all[i].outcome].left_out.push_back(all[i].proposal.sibling.name);
-      all[i].text.clear();
-    } else {
-      allowed -= work;
+void leave_out(std::vector<Batch> &all, std::size_t allowed) {
+  for (std::size_t place = 0, most = 1; place < most; ++place)
+    for (Batch &batch : all) {
+      most = std::max(most, batch.versions.size());
+      if (place >= batch.versions.size())
+        continue;
+      Written &one = batch.versions[place];
+      if (const std::size_t work = work_of(one.text); work <= allowed) {
+        allowed -= work;
+      } else {
+        batch.outcome.left_out.push_back(one.proposal.sibling.name);
+        one.text.clear();
+      }
     }
-  }
-  std::erase_if(all, [](const Written &one) { return one.text.empty(); });
+  for (Batch &batch : all)
+    std::erase_if(batch.versions, [](const Written &one) { return one.text.empty(); });
 }
 
-std::vector<Written> write_all(const Module &module, const SiblingOptions &options,
-                               SiblingResult &result) {
-  std::vector<Written> all;
+std::vector<Batch> write_all(const Module &module, const SiblingOptions &options) {
+  std::vector<Batch> all;
   for (std::size_t f = 0; f < module.functions.size(); ++f) {
     const Function &kernel = module.functions[f];
     if (!kernel.is_entry || !kernel.has_body || !is_selected(kernel, options.kernels))
       continue;
-    KernelSiblings outcome;
-    outcome.kernel = kernel.name;
-    const auto obstacle = siblings_obstacle(module, kernel);
-    if (obstacle)
-      outcome.refusals.push_back(*obstacle);
+    Batch &batch = all.emplace_back(Batch{f});
+    batch.outcome.kernel = kernel.name;
+    if (const auto obstacle = siblings_obstacle(module, kernel)) {
+      batch.outcome.refusals.push_back(*obstacle);
+      continue;
+    }
     const KernelContext context(module, kernel);
     std::vector<Proposal> offers;
     for (const Family &family : families()) {
-      if (obstacle || !is_wanted(family, options))
+      if (!is_wanted(family, options))
         continue;
       FamilyAnswer answer = propose(family, context);
       for (const Refusal &refusal : answer.refusals)
-        add_refusal(outcome.refusals, refusal.by(family.name));
+        add_refusal(batch.outcome.refusals, refusal.by(family.name));
       std::move(answer.proposals.begin(), answer.proposals.end(), std::back_inserter(offers));
     }
-    std::size_t place = 0;
     for (Proposal &proposal : decide(std::move(offers), options)) {
       std::string text = family_of(proposal).write(context, proposal);
-      all.push_back({f, result.kernels.size(), place++, std::move(proposal), std::move(text)});
+      batch.versions.push_back({std::move(proposal), std::move(text)});
     }
-    result.kernels.push_back(std::move(outcome));
   }
-  if (options.budget != 0)
-    leave_out(all, work_allowed(result.own_work, options.budget), result);
   return all;
 }
 
@@ -292,23 +271,30 @@ std::vector<SiblingTable> sibling_tables(const Module &module) {
 SiblingResult add_siblings(const Module &module, const SiblingOptions &options) {
   SiblingResult result;
   result.own_work = own_work(module);
-  std::vector<Written> all = write_all(module, options, result);
-  while (!all.empty()) {
-    result.text = print(module, all);
-    prove_all(module, result.text, all);
-    for (const Written &one : all)
-      if (!one.proof)
-        result.kernels[one.outcome].unproved.push_back(
-            {one.proposal.sibling.name, one.proof.error().why});
-    if (std::erase_if(all, [](const Written &one) { return !one.proof; }) == 0)
+  std::vector<Batch> all = write_all(module, options);
+  if (options.budget != 0)
+    leave_out(all, work_allowed(result.own_work, options.budget));
+  for (bool again = true; again;) {
+    again = false;
+    result.changed = std::any_of(all.begin(), all.end(),
+                                 [](const Batch &batch) { return !batch.versions.empty(); });
+    result.text = result.changed ? print(module, all) : std::string(module.text());
+    if (!result.changed)
       break;
+    prove_all(module, result.text, all);
+    for (Batch &batch : all) {
+      for (const Written &one : batch.versions)
+        if (!one.proof)
+          batch.outcome.unproved.push_back({one.proposal.sibling.name, one.proof.error().why});
+      again |= std::erase_if(batch.versions, [](const Written &one) { return !one.proof; }) != 0;
+    }
   }
-  result.changed = !all.empty();
-  if (all.empty())
-    result.text = module.text();
-  for (Written &one : all) {
-    result.added_work += work_of(one.text);
-    result.kernels[one.outcome].written.push_back(std::move(one.proposal));
+  for (Batch &batch : all) {
+    for (Written &one : batch.versions) {
+      result.added_work += work_of(one.text);
+      batch.outcome.written.push_back(std::move(one.proposal));
+    }
+    result.kernels.push_back(std::move(batch.outcome));
   }
   return result;
 }

@@ -28,7 +28,6 @@
 
 #include "synth/prove/header.h"
 #include "synth/same_launch.h"
-#include "synth/script.h"
 
 #include <span>
 
@@ -38,28 +37,6 @@ namespace {
 using proof::show;
 
 constexpr std::uint32_t most_threads = 1024; ///< of a block
-
-/// That what is told stands before the kernel's own body, which is there as it is, and nothing else
-/// does around it.
-void check_beginning(const Module &module, const Function &kernel, const Function &sibling) {
-  show(sibling.scopes.size() == kernel.scopes.size() + 1 && sibling.scopes[1].parent == 0 &&
-           module.text(sibling.scopes[1].span) == module.text(kernel.body),
-       "its body is another");
-  const Span inside = sibling.scopes[1].span;
-  const std::string_view behind = module.text({inside.end, sibling.body.end});
-  show(behind.find_first_not_of(" \t\r\n}") == std::string_view::npos,
-       "something follows its body");
-  ScriptReader script(module, sibling, kernel);
-  const auto appended = std::span(sibling.parameters).subspan(kernel.parameters.size());
-  begin_resized(script, appended[0].name, appended[1].name);
-  const std::uint32_t added = script.position();
-  show(sibling.instructions.size() == kernel.instructions.size() + added &&
-           sibling.instructions[added - 1].span.end <= inside.begin &&
-           sibling.labels.size() == kernel.labels.size() &&
-           sibling.variables.size() == kernel.variables.size() &&
-           sibling.target_lists.size() == kernel.target_lists.size(),
-       "more is done before its body");
-}
 
 } // namespace
 
@@ -80,9 +57,11 @@ proof::Proved prove_resize(const KernelContext &context, const Function &sibling
     check_same_header(written, kernel, written, sibling,
                       {.parameters = 2, .instructions = exact ? 0 : resized_instructions});
     proof::check_names(written, kernel, sibling);
-    if (!exact)
-      return check_beginning(written, kernel, sibling);
-    show(written.text(kernel.body) == written.text(sibling.body), "its body is another");
+    const auto appended = std::span(sibling.parameters).subspan(kernel.parameters.size());
+    show(written.text(sibling.body) ==
+             (exact ? written.text(kernel.body)
+                    : resized_body(written, kernel, appended[0].name, appended[1].name)),
+         "its body is another");
   });
 }
 

@@ -7,7 +7,6 @@
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
 #include "synth/same_launch.h"
-#include "synth/script.h"
 #include "synth/spread.h"
 
 #include <fmt/core.h>
@@ -27,16 +26,24 @@ constexpr std::string_view resize_variants[] = {"b32", "b64", "b128", "b256", "b
 
 } // namespace
 
-void begin_resized(Script &to, std::string_view grid, std::string_view block) {
-  to.line("mov.u32 <r_place0>, %ctaid.x");
-  to.line("mov.u32 <r_place1>, %ntid.x");
-  to.line("mov.u32 <r_place2>, %tid.x");
-  to.line("mad.lo.u32 <r_place3>, <r_place0>, <r_place1>, <r_place2>"); // g
-  to.line(fmt::format("ld.param.u32 <r_place4>, [{}]", grid));
-  to.line(fmt::format("ld.param.u32 <r_place5>, [{}]", block));
-  to.line("mul.lo.u32 <r_place6>, <r_place4>, <r_place5>"); // N
-  to.line("setp.ge.u32 <p_beyond>, <r_place3>, <r_place6>");
-  to.line("@<p_beyond> ret");
+std::string resized_body(const Module &module, const Function &kernel, std::string_view grid,
+                         std::string_view block) {
+  return fmt::format(
+      "{{\n"
+      "\t.reg .b32 %ptxasw_place<7>;\n"
+      "\t.reg .pred %ptxasw_beyond;\n"
+      "\tmov.u32 %ptxasw_place0, %ctaid.x;\n"
+      "\tmov.u32 %ptxasw_place1, %ntid.x;\n"
+      "\tmov.u32 %ptxasw_place2, %tid.x;\n"
+      "\tmad.lo.u32 %ptxasw_place3, %ptxasw_place0, %ptxasw_place1, %ptxasw_place2;\n" // g
+      "\tld.param.u32 %ptxasw_place4, [{}];\n"
+      "\tld.param.u32 %ptxasw_place5, [{}];\n"
+      "\tmul.lo.u32 %ptxasw_place6, %ptxasw_place4, %ptxasw_place5;\n" // N
+      "\tsetp.ge.u32 %ptxasw_beyond, %ptxasw_place3, %ptxasw_place6;\n"
+      "\t@%ptxasw_beyond ret;\n"
+      "{}\n"
+      "}}",
+      grid, block, module.text(kernel.body));
 }
 
 bool counts_threads(const Module &module, const Function &kernel) {
@@ -92,18 +99,12 @@ std::string write_resize(const KernelContext &context, const Proposal &proposal)
   const Module &module = context.module;
   const Function &kernel = context.kernel;
   const std::string &name = proposal.sibling.name;
-  const std::string header =
-      same_launch_header(module, kernel, name, {name + "_grid", name + "_block"});
-  if (proposal.sibling.needs.extent_multiple[0] != 1)
-    return header + fmt::format("{}\n", module.text(kernel.body));
-  ScriptPrinter printer("ptxasw_");
-  begin_resized(printer, name + "_grid", name + "_block");
-  return header + fmt::format("{{\n"
-                              "\t.reg .b32 %ptxasw_place<7>;\n"
-                              "\t.reg .pred %ptxasw_beyond;\n"
-                              "{}{}\n"
-                              "}}\n",
-                              printer.text, module.text(kernel.body));
+  const std::string grid = name + "_grid", block = name + "_block";
+  return same_launch_header(module, kernel, name, {grid, block}) +
+         (proposal.sibling.needs.extent_multiple[0] != 1
+              ? std::string(module.text(kernel.body))
+              : resized_body(module, kernel, grid, block)) +
+         "\n";
 }
 
 } // namespace

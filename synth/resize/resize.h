@@ -17,8 +17,6 @@
 
 namespace ptxasw::synth {
 
-class Script;
-
 /// Why a kernel gets no version with other code for blocks of another extent along x; nothing if it
 /// may.
 std::optional<Refusal> resize_obstacle(const KernelContext &context);
@@ -29,10 +27,11 @@ bool counts_threads(const Module &module, const Function &kernel);
 /// What the table says of the version with blocks of an extent, except its name.
 Sibling resized(std::uint32_t extent, bool counts);
 
-/// What stands before the body of a kernel that does not count its threads: those that the last
-/// block has to spare end. The names are of the appended parameters.
-void begin_resized(Script &to, std::string_view grid, std::string_view block);
-inline constexpr std::uint32_t resized_instructions = 9; ///< of that
+/// The body of a version of a kernel that does not count its threads: before the kernel's own,
+/// those that the last block has to spare end. The names are of the appended parameters.
+std::string resized_body(const Module &module, const Function &kernel, std::string_view grid,
+                         std::string_view block);
+inline constexpr std::uint32_t resized_instructions = 9; ///< before the kernel's own
 
 /// Family::prove.
 proof::Proved prove_resize(const KernelContext &context, const Function &sibling,

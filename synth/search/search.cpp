@@ -16,25 +16,13 @@
 #include <chrono>
 #include <fmt/core.h>
 #include <set>
+#include <tuple>
 
 namespace ptxasw::synth {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using facts::Amount;
-using facts::AmountPool;
 using facts::Rational;
-
-/// Returns true if there is something to compare.
-bool is_known(const SearchCost &cost, const SearchOptions &options) {
-  return options.by_time ? cost.microseconds.has_value()
-         : options.at    ? cost.wsteps_there && cost.not_compared.empty()
-                         : cost.wsteps.most.has_value();
-}
-
-/// COpPER's weighted steps (section 4.1): a sector of device memory counts five, a way of shared
-/// memory beyond the first, a divergence and an instruction one each.
-BoundMetric weighted_steps() { return {"wsteps", {1, 5, 1, 1}}; }
 
 /// Returns true of what counts the rounds of a loop (facts::IntegerReader::trip()).
 bool is_counter(const std::string &name) {
@@ -42,35 +30,34 @@ bool is_counter(const std::string &name) {
          name.find_first_not_of("0123456789", 4) == std::string::npos;
 }
 
-/// Compares two bounds as published (section 4.2): the lower degree first; of equal degree the sums
-/// of the coefficients of each degree, from the highest. That is the order of their values where
-/// all variables are the same large number. -1: the first is lower; 0: neither is known to be.
-int published_order(const AmountPool &amounts, const Amount &a, const AmountPool &others,
-                    const Amount &b) {
-  const unsigned p = degree(amounts, a), q = degree(others, b);
-  if (p != q)
-    return p < q ? -1 : 1;
-  // Divisible by whatever bounds divide by.
-  static const Rational large = Rational::power_of_two(60) * 3 * 3 * 5 * 7;
-  const auto value = [](const std::string &) { return std::optional(large); };
-  const auto x = amounts.evaluate(a, value), y = others.evaluate(b, value);
-  if (!x || !y)
-    return 0;
-  return *x < *y ? -1 : *x > *y ? 1 : 0;
+/// What versions are compared by, the lowest first: a time, or a bound and its degree.
+using Rank = std::tuple<double, unsigned, Rational>;
+
+/// Nothing: there is nothing to compare. Bounds without a launch are compared as published (section
+/// 4.2): the lower degree first; of equal degree the sums of the coefficients of each degree, from
+/// the highest. That is the order of their values where all variables are the same large number.
+std::optional<Rank> rank_of(const SearchCost &cost, const SearchOptions &options) {
+  if (options.by_time)
+    return cost.microseconds ? std::optional(Rank{*cost.microseconds, 0, 0}) : std::nullopt;
+  if (options.at && !cost.not_compared.empty())
+    return std::nullopt;
+  std::optional<Rational> number = options.beside ? cost.of_launch() : cost.wsteps_there;
+  unsigned its_degree = 0;
+  if (!options.at && cost.wsteps.most) {
+    // Divisible by whatever bounds divide by.
+    static const Rational large = Rational::power_of_two(60) * 3 * 3 * 5 * 7;
+    its_degree = degree(*cost.amounts, *cost.wsteps.most);
+    number = cost.amounts->evaluate(*cost.wsteps.most,
+                                    [](const std::string &) { return std::optional(large); });
+  }
+  return number ? std::optional(Rank{0, its_degree, *number}) : std::nullopt;
 }
 
 /// Returns true if the first is known to be better than the second: ties keep the second, and so
 /// does a bound or a prediction that is not there.
 bool is_better(const SearchCost &a, const SearchCost &b, const SearchOptions &options) {
-  if (!is_known(a, options) || !is_known(b, options))
-    return false;
-  if (options.by_time)
-    return *a.microseconds < *b.microseconds;
-  if (options.beside)
-    return *a.of_launch() < *b.of_launch();
-  if (options.at)
-    return *a.wsteps_there < *b.wsteps_there;
-  return published_order(*a.amounts, *a.wsteps.most, *b.amounts, *b.wsteps.most) < 0;
+  const auto x = rank_of(a, options), y = rank_of(b, options);
+  return x && y && *x < *y;
 }
 
 /// Takes from a version beside a kernel what cannot be compared with the kernel's cost: a bound
@@ -93,39 +80,44 @@ void hold_against(const SearchCost &kernel, SearchCost &version) {
 
 class Search {
 public:
-  Search(std::shared_ptr<const Module> module, std::string kernel, const SearchOptions &options)
-      : kernel_(std::move(kernel)), options_(options), begin_(Clock::now()),
-        original_(*module, *kernel_named(*module, kernel_)) {
+  Search(std::shared_ptr<const Module> module, std::string_view kernel,
+         const SearchOptions &options)
+      : options_(options), begin_(Clock::now()),
+        original_(*module, *kernel_named(*module, kernel)) {
     SearchCandidate original;
     original.module = std::move(module);
     seen_.emplace(original.module->text());
-    evaluate(original, original.module, kernel_, nullptr);
+    evaluate(original, original.module);
     result_.candidates.push_back(std::move(original));
   }
 
   SearchResult run() {
     std::vector<std::size_t> beam{0};
-    if (module_obstacle(original_.module, original_.kernel) || waiting_obstacle(original_)) {
-      result_.candidates[0].chosen = true;
+    if (module_obstacle(original_.module, original_.kernel) || waiting_obstacle(original_))
       return std::move(result_);
-    }
     for (unsigned round = 0; round < options_.rounds && !beam.empty() && !spent(); ++round) {
-      std::vector<std::size_t> next;
+      const std::size_t known = result_.candidates.size();
       for (const std::size_t one : beam)
-        try_versions(one, Place::in_place, false, &next);
-      keep_best(next);
-      beam = std::move(next);
+        try_versions(one, Place::in_place, false);
+      beam = best_from(known, false);
     }
-    try_versions(result_.best, Place::in_place, true, nullptr);
-    if (options_.beside && !siblings_obstacle(original_.module, original_.kernel))
-      for (const std::size_t one : best_in_place())
-        try_versions(one, Place::beside, false, nullptr);
-    result_.candidates[result_.best].chosen = true;
+    try_versions(result_.best, Place::in_place, true);
+    if (options_.beside && !siblings_obstacle(original_.module, original_.kernel)) {
+      std::vector<std::size_t> better = best_from(1, true);
+      better.insert(better.begin(), 0);
+      for (const std::size_t one : better)
+        try_versions(one, Place::beside, false);
+    }
     return std::move(result_);
   }
 
 private:
   const SearchCost &cost_of(std::size_t i) const { return result_.candidates[i].cost; }
+
+  /// A version beside the kernel; the kernel itself.
+  const Function &version_in(const Module &module, const Sibling *sibling = nullptr) const {
+    return *kernel_named(module, sibling ? sibling->name : original_.kernel.name);
+  }
 
   bool spent() {
     const std::chrono::duration<double> so_far = Clock::now() - begin_;
@@ -133,51 +125,44 @@ private:
     return result_.budget_spent;
   }
 
-  /// The best of some candidates, the best first, those without a known cost last.
-  void keep_best(std::vector<std::size_t> &some) const {
+  /// The best of the proved candidates from one on, only those that are better than the kernel if
+  /// that is asked for: the best first, those without a known cost last.
+  std::vector<std::size_t> best_from(std::size_t first, bool than_kernel) const {
+    std::vector<std::size_t> some;
+    for (std::size_t i = first; i < result_.candidates.size(); ++i)
+      if (!result_.candidates[i].withdrawn &&
+          (!than_kernel || is_better(cost_of(i), cost_of(0), options_)))
+        some.push_back(i);
     std::stable_sort(some.begin(), some.end(), [&](std::size_t a, std::size_t b) {
-      const bool known = is_known(cost_of(a), options_);
-      return known != is_known(cost_of(b), options_) ? known
-                                                     : is_better(cost_of(a), cost_of(b), options_);
+      const auto x = rank_of(cost_of(a), options_), y = rank_of(cost_of(b), options_);
+      return x && (!y || *x < *y);
     });
-    if (some.size() > options_.beam)
-      some.resize(options_.beam);
-  }
-
-  /// The kernel, and the best of what is better than it.
-  std::vector<std::size_t> best_in_place() const {
-    std::vector<std::size_t> better;
-    for (std::size_t i = 1; i < result_.candidates.size(); ++i)
-      if (is_better(cost_of(i), cost_of(0), options_))
-        better.push_back(i);
-    keep_best(better);
-    better.insert(better.begin(), 0);
-    return better;
+    some.resize(std::min<std::size_t>(some.size(), options_.beam));
+    return some;
   }
 
   /// What a version costs, which is a function of this module. The bound of one whose steps rest on
   /// tests is that of launches in which these come out well: the other arm is the version without
   /// them, and what it costs is known.
   void evaluate(SearchCandidate &candidate, std::shared_ptr<const Module> module,
-                const std::string &name, const Sibling *sibling) const {
+                const Sibling *sibling = nullptr) const {
     for (const Family &family : families())
       if (candidate.apart && family.without_tests)
         if (auto parsed = parse(family.without_tests(*module), "optimize"))
           module = std::shared_ptr<const Module>(std::move(*parsed));
-    const Function &function = *kernel_named(*module, name);
+    const Function &function = version_in(*module, sibling);
     if (!sibling)
       add_bounds(*module, function, options_.bound, candidate.cost);
     if (options_.at)
       options_.at(*module, function, sibling, candidate.cost);
   }
 
-  /// Tries all versions of candidate `from` for a place; those that are proved join `next`. In
-  /// place `last` are those that change no bound; beside are those that cannot be in place.
-  void try_versions(std::size_t from, Place place, bool last, std::vector<std::size_t> *next) {
+  /// Tries all versions of candidate `from` for a place. In place `last` are those that change no
+  /// bound; beside are those that cannot be in place.
+  void try_versions(std::size_t from, Place place, bool last) {
     const Module &module = *result_.candidates[from].module;
     std::optional<KernelContext> own;
-    const KernelContext &context =
-        from == 0 ? original_ : own.emplace(module, *kernel_named(module, kernel_));
+    const KernelContext &context = from == 0 ? original_ : own.emplace(module, version_in(module));
     for (const Family &family : families()) {
       if (place == Place::beside ? family.in_place || (family.changes_no_bound && !options_.by_time)
                                  : family.changes_no_bound != last || is_done(family, from))
@@ -185,11 +170,8 @@ private:
       for (const Proposal &proposal : propose(family, context, place).proposals) {
         if (spent())
           return;
-        if (!proposal.promise.empty())
-          continue;
-        const auto one = consider(from, context, family, proposal, place);
-        if (one && next)
-          next->push_back(*one);
+        if (proposal.promise.empty())
+          consider(from, context, family, proposal, place);
       }
     }
   }
@@ -202,13 +184,13 @@ private:
     });
   }
 
-  /// Candidate `from` and one version more; nothing if it is not proved, or not new.
-  std::optional<std::size_t> consider(std::size_t from, const KernelContext &context,
-                                      const Family &family, const Proposal &proposal, Place place) {
+  /// Candidate `from` with one version more is another one, if that is new.
+  void consider(std::size_t from, const KernelContext &context, const Family &family,
+                const Proposal &proposal, Place place) {
     const auto begin = Clock::now();
     std::optional<std::string> text = with_version(context, family, proposal, place);
     if (!text || !seen_.insert(*text).second)
-      return std::nullopt;
+      return;
     SearchCandidate candidate;
     candidate.steps = result_.candidates[from].steps;
     candidate.steps.push_back(fmt::format("{}:{}", family.name, proposal.variant));
@@ -220,30 +202,19 @@ private:
     } else if (place == Place::in_place) {
       candidate.apart |= family.without_tests != nullptr;
       candidate.module = std::move(made->module);
-      evaluate(candidate, candidate.module, kernel_, nullptr);
+      evaluate(candidate, candidate.module);
     } else {
       candidate.sibling = proposal.sibling.name;
-      evaluate(candidate, std::move(made->module), candidate.sibling, &proposal.sibling);
+      evaluate(candidate, std::move(made->module), &proposal.sibling);
       hold_against(cost_of(from), candidate.cost);
     }
-    return add(std::move(candidate), begin);
-  }
-
-  /// Where a candidate is then; nothing if it is withdrawn.
-  std::optional<std::size_t> add(SearchCandidate candidate, Clock::time_point begin) {
-    const std::chrono::duration<double, std::milli> took = Clock::now() - begin;
-    candidate.milliseconds = took.count();
-    const std::size_t index = result_.candidates.size();
-    const bool proved = !candidate.withdrawn;
+    candidate.milliseconds =
+        std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+    if (is_better(candidate.cost, cost_of(result_.best), options_))
+      result_.best = result_.candidates.size();
     result_.candidates.push_back(std::move(candidate));
-    if (!proved)
-      return std::nullopt;
-    if (is_better(cost_of(index), cost_of(result_.best), options_))
-      result_.best = index;
-    return index;
   }
 
-  const std::string kernel_;
   const SearchOptions &options_;
   const Clock::time_point begin_;
   const KernelContext original_;
@@ -255,7 +226,9 @@ private:
 
 void add_bounds(const Module &module, const Function &function, BoundOptions options,
                 SearchCost &cost) {
-  options.metrics = {weighted_steps(), {"divwarps", {0, 0, 0, 1}}};
+  // COpPER's weighted steps (section 4.1): a sector of device memory counts five, a way of shared
+  // memory beyond the first, a divergence and an instruction one each.
+  options.metrics = {{"wsteps", {1, 5, 1, 1}}, {"divwarps", {0, 0, 0, 1}}};
   KernelBounds bounds = bound_kernel(module, function, options);
   cost.amounts = bounds.amounts;
   cost.wsteps = std::move(bounds.metrics[0].warp);

@@ -51,7 +51,6 @@ struct SearchCandidate {
   std::optional<proof::NotProved> withdrawn; ///< what is not proved; nothing: all is
   SearchCost cost;                           ///< if it is not withdrawn
   double milliseconds = 0;                   ///< to write, prove and bound it
-  bool chosen = false;
   /// Loads were promoted: the cost is that of launches in which stores stay away from them.
   bool apart = false;
   /// With the version in place of the kernel; of one beside it, the module that it is added to.
@@ -77,7 +76,7 @@ void add_bounds(const Module &module, const Function &function, BoundOptions opt
 
 struct SearchResult {
   std::vector<SearchCandidate> candidates; ///< the kernel itself first, in the order of the search
-  std::size_t best = 0;                    ///< 0: nothing is better
+  std::size_t best = 0;                    ///< what is chosen; 0: nothing is better
   bool budget_spent = false;
 };
 

@@ -18,12 +18,14 @@
 // all leave. A thread that is at a certain block comes to the place, from outside of the loop that
 // it heads; once, as no other loop within this one has it. What the place dominates is behind it.
 
-#include "synth/stage/before.h"
+#include "synth/stage/stage.h"
 
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
 #include "grammar/next.h"
 #include "grammar/roles.h"
+
+#include <tuple>
 
 namespace ptxasw::synth::stage {
 namespace {
@@ -44,126 +46,86 @@ bool is_known_before(const Module &module, const Instruction &instruction, emula
          first_operand(opcode) == FirstOperand::destination;
 }
 
-/// The blocks from which a loop is reached, itself apart, in the order of the text.
-std::vector<BlockId> ways_to(const ControlFlowGraph &cfg, LoopId loop) {
-  const auto found = leading_to(cfg, cfg.loops()[loop].header,
-                                [&](BlockId from, BlockId) { return !cfg.contains(loop, from); });
-  return {found.begin(), found.end()};
+/// Returns true if all threads of a block have the same in a register where an instruction reads
+/// it.
+bool is_alike(const KernelContext &context, RegisterId reg, std::uint32_t reader,
+              unsigned depth = 0) {
+  constexpr unsigned deepest = 12;
+  const ControlFlowGraph &cfg = context.cfg();
+  const std::uint32_t writer = context.only_writers()[reg];
+  if (writer == no_index || depth > deepest)
+    return false;
+  const BlockId there = cfg.block_of(writer), here = cfg.block_of(reader);
+  const Instruction &one = context.kernel.instructions[writer];
+  const auto from = read_registers(context.module, one);
+  return cfg.reachable(there) && (there == here ? writer < reader : cfg.dominates(there, here)) &&
+         one.guard == no_register && is_known_before(context.module, one, emulator::Scope::block) &&
+         std::all_of(from.begin(), from.end(),
+                     [&](RegisterId its) { return is_alike(context, its, writer, depth + 1); });
 }
-
-/// Adds to ways what of their instructions decides and computes.
-Before repeating(const KernelContext &context, Before ways, std::set<RegisterId> registers) {
-  const Module &module = context.module;
-  std::set<std::uint32_t> repeated;
-  for (bool grows = true; grows;) {
-    grows = false;
-    for (const BlockId block : ways.blocks) {
-      const BasicBlock &one = context.cfg().blocks()[block];
-      for (std::uint32_t i = one.first; i < one.end; ++i) {
-        const Instruction &instruction = context.kernel.instructions[i];
-        bool needed = is_way(module.opcode(instruction));
-        for (const RegisterId reg : written_registers(module, instruction))
-          needed = needed || registers.contains(reg);
-        if (!needed || !repeated.insert(i).second)
-          continue;
-        if (!is_way(module.opcode(instruction)) &&
-            !is_known_before(module, instruction, emulator::Scope::thread))
-          throw unforeseen.at(instruction.line);
-        for_each_register(module, instruction,
-                          [&](RegisterId reg, RegisterUse) { registers.insert(reg); });
-        grows = true;
-      }
-    }
-  }
-  ways.instructions.assign(repeated.begin(), repeated.end());
-  return ways;
-}
-
-class Alike : OfKernel {
-public:
-  Alike(const KernelContext &context, LoopId loop, BlockId place)
-      : OfKernel(context), loop_(loop), place_(place), written_(context.only_writers()) {}
-
-  bool come(BlockId end) const {
-    const std::set<BlockId> before = leading_to_place();
-    for (const BlockId id : before) {
-      const BasicBlock &one = block(id);
-      const bool goes_apart =
-          one.successors.size() > 1 && !std::all_of(one.successors.begin(), one.successors.end(),
-                                                    [&](BlockId to) { return is_certain(to); });
-      if (goes_apart && id != end && !is_alike_branch(one))
-        return false;
-    }
-    return true;
-  }
-
-private:
-  /// The blocks of the loop from which the place is reached in the same round.
-  std::set<BlockId> leading_to_place() const {
-    return leading_to(cfg(), place_, [&](BlockId from, BlockId to) {
-      return to != cfg().loops()[loop_].header && cfg().contains(loop_, from) &&
-             !cfg().dominates(place_, from);
-    });
-  }
-
-  /// Returns true if all ways from a block that stay in the loop lead through the place before they
-  /// go around.
-  bool is_certain(BlockId from) const {
-    const auto ends_round = [&](BlockId one) {
-      return !cfg().contains(loop_, one) || one == cfg().loops()[loop_].header;
-    };
-    const auto passed = reached_from(
-        cfg(), from, [&](BlockId one, BlockId) { return one != place_ && !ends_round(one); });
-    return !ends_round(from) && std::none_of(passed.begin(), passed.end(), ends_round);
-  }
-
-  bool is_alike_branch(const BasicBlock &one) const {
-    return one.branch != no_index && one.branch == one.end - 1 &&
-           opcode(one.branch).op == Op::bra && instruction(one.branch).guard != no_register &&
-           is_alike(instruction(one.branch).guard, one.branch, 0);
-  }
-
-  bool is_alike(RegisterId reg, std::uint32_t reader, unsigned depth) const {
-    const std::uint32_t writer = written_[reg];
-    if (writer == no_index || depth > deepest || !precedes(writer, reader))
-      return false;
-    const Instruction &one = instruction(writer);
-    bool result = one.guard == no_register && is_known_before(module_, one, emulator::Scope::block);
-    for_each_register(module_, one, [&](RegisterId from, RegisterUse use) {
-      result = result && (use == RegisterUse::written || is_alike(from, writer, depth + 1));
-    });
-    return result;
-  }
-
-  bool precedes(std::uint32_t earlier, std::uint32_t later) const {
-    const BlockId a = cfg().block_of(earlier), b = cfg().block_of(later);
-    return cfg().reachable(a) && (a == b ? earlier < later : cfg().dominates(a, b));
-  }
-
-  static constexpr unsigned deepest = 12;
-
-  const LoopId loop_;
-  const BlockId place_;
-  const std::vector<std::uint32_t> &written_; ///< only_writers()
-};
 
 } // namespace
 
 Before before_loop(const KernelContext &context, LoopId loop, std::set<RegisterId> registers) {
+  const auto &[module, kernel] = std::tie(context.module, context.kernel);
   const ControlFlowGraph &cfg = context.cfg();
-  const Instruction &header =
-      context.kernel.instructions[cfg.blocks()[cfg.loops()[loop].header].first];
-  Before result{ways_to(cfg, loop), {}};
-  if (result.blocks.empty() || result.blocks[0] != 0)
-    throw first.at(header.line);
-  for (const BlockId block : result.blocks)
+  const BlockId header = cfg.loops()[loop].header;
+  const std::uint32_t line = kernel.instructions[cfg.blocks()[header].first].line;
+  const auto ways =
+      leading_to(cfg, header, [&](BlockId from, BlockId) { return !cfg.contains(loop, from); });
+  if (!ways.contains(0))
+    throw first.at(line);
+  Before result;
+  for (const BlockId block : ways) {
     if (cfg.loop_of(block) != no_index || cfg.irreducible(block))
-      throw around.at(header.line);
-  return repeating(context, std::move(result), std::move(registers));
+      throw around.at(line);
+    result[block];
+  }
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (auto &[block, repeated] : result)
+      for (std::uint32_t i = cfg.blocks()[block].first; i < cfg.blocks()[block].end; ++i) {
+        const Instruction &one = kernel.instructions[i];
+        const bool decides = is_way(module.opcode(one));
+        const auto written = written_registers(module, one);
+        if (!(decides || std::any_of(written.begin(), written.end(),
+                                     [&](RegisterId reg) { return registers.contains(reg); })) ||
+            !repeated.insert(i).second)
+          continue;
+        if (!decides && !is_known_before(module, one, emulator::Scope::thread))
+          throw unforeseen.at(one.line);
+        for_each_register(module, one, [&](RegisterId reg, RegisterUse) { registers.insert(reg); });
+        grows = true;
+      }
+  }
+  return result;
 }
 
 bool come_alike(const KernelContext &context, LoopId loop, BlockId end, BlockId place) {
-  return Alike(context, loop, place).come(end);
+  const ControlFlowGraph &cfg = context.cfg();
+  const auto ends_round = [&](BlockId one) {
+    return !cfg.contains(loop, one) || one == cfg.loops()[loop].header;
+  };
+  const auto is_certain = [&](BlockId from) {
+    const auto passed = reached_from(
+        cfg, from, [&](BlockId one, BlockId) { return one != place && !ends_round(one); });
+    return !ends_round(from) && std::none_of(passed.begin(), passed.end(), ends_round);
+  };
+  const auto goes_alike = [&](BlockId one) {
+    const BasicBlock &block = cfg.blocks()[one];
+    if (block.successors.size() < 2 || one == end ||
+        std::all_of(block.successors.begin(), block.successors.end(), is_certain))
+      return true;
+    const Instruction &branch = context.kernel.instructions[block.end - 1];
+    return block.branch == block.end - 1 && context.module.opcode(branch).op == Op::bra &&
+           is_alike(context, branch.guard, block.branch);
+  };
+  // The blocks from which the place is reached in the same round.
+  const auto before = leading_to(cfg, place, [&](BlockId from, BlockId to) {
+    return to != cfg.loops()[loop].header && cfg.contains(loop, from) &&
+           !cfg.dominates(place, from);
+  });
+  return std::all_of(before.begin(), before.end(), goes_alike);
 }
 
 } // namespace ptxasw::synth::stage

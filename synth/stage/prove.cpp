@@ -1,14 +1,14 @@
 // The proof of a kernel with a staged loop, from its text and the kernel's.
 //
-// What of the kernel can be staged, and what must be known for that, is asked for anew (sites.h).
-// The text is then read from its beginning to its end; registers that it adds may have any names,
-// but everything else must be what follows. There are three parts.
+// What of the kernel can be staged, and what must be known for that, is asked for anew (sites.cpp).
+// The text is then read from its beginning to its end: but for what computes that, which may be
+// anything, it must be what follows, to the letter. There are three parts.
 //
 // 1. What comes first has no effect on anything that the kernel knows of: it writes its own
 //    registers, its own shared memory, and registers of the kernel's that the kernel, which begins
 //    anew behind it, has not written yet. All threads of a block come to `met`: what is before it
 //    goes forward only. A thread has comes = 1 there if, and only if, the kernel would lead it to
-//    the loop (before.h) under the conditions of the law; it then knows what the law says of its
+//    the loop (before.cpp) under the conditions of the law; it then knows what the law says of its
 //    registers: the first address of each range, and that it runs exactly so many rounds. Between
 //    the two barriers each thread compares what it has with what the first one has. So `all` holds
 //    if all threads of the block come, with the same addresses and rounds, and are two at least;
@@ -42,12 +42,15 @@
 //    load is the kernel's.
 //
 //    No register that is added is the kernel's, so the kernel's instructions do what they did.
+//
+// What the text says of parameters, of a thread's place and of registers it says by name, and so
+// does the kernel's code. So each name stands for one thing, and for the same in both.
 
 #include "grammar/roles.h"
 #include "synth/prove/header.h"
 #include "synth/prove/side.h"
 #include "synth/same_launch.h"
-#include "synth/stage/write.h"
+#include "synth/stage/stage.h"
 #include "synth/test_reader.h"
 
 #include <fmt/core.h>
@@ -58,47 +61,49 @@
 namespace ptxasw::synth::stage {
 namespace {
 
-using facts::Atoms;
-using facts::Condition;
-using facts::Polynomial;
 using proof::show;
 
 class StageProof : OfKernel {
 public:
   StageProof(const KernelContext &kernel, const Module &after, const Function &staged,
-             const Staging &staging, Atoms &atoms)
-      : OfKernel(kernel), after_(after), staged_(staged), staging_(staging), atoms_(atoms),
-        reader_(after, staged, kernel_) {}
+             const Staging &staging)
+      : OfKernel(kernel), after_(after), staged_(staged), staging_(staging),
+        told_(prefix_of(staged)) {}
 
   void run() {
-    check_frame();
-    tell_staged(context_, staging_, std::string(tile()), reader_,
-                [&](std::string_view, const auto &...what) { check(what...); });
-    if (reader_.position() != staged_.instructions.size() - kernel_.instructions.size())
-      reader_.fail("the kernel does not follow");
-    reader_.check_places();
+    check_header();
+    check_registers();
+    check_tile();
+    tell_staged(context_, staging_, told_,
+                [&](std::string_view, std::size_t ranges, const Counted &rounds) {
+                  check(ranges, rounds);
+                });
+    for (const auto &[name, type] : told_.registers) {
+      const Register &added = staged_.registers[named(name)];
+      show(added.vector == 1 && bit_width(added.type) == bit_width(type),
+           "not a register for that");
+    }
+    check_text();
   }
 
 private:
-  /// Around what was added the body is the kernel's, and what was added has names of its own.
-  void check_frame() {
-    show(staged_.instructions.size() > 2 * kernel_.instructions.size() &&
-             staged_.scopes.size() == 1 && staged_.target_lists.empty(),
+  /// The version is named after its tile.
+  static std::string prefix_of(const Function &staged) {
+    const std::string name(staged.variables.empty() ? "" : staged.variables.back().name);
+    return name.substr(0, name.rfind("tile"));
+  }
+
+  void check_header() const {
+    const std::size_t behind = staged_.instructions.size() - kernel_.instructions.size();
+    check_same_header(module_, kernel_, after_, staged_,
+                      {.instructions = static_cast<std::uint32_t>(behind)});
+    show(staged_.scopes.size() == 1 && staged_.target_lists.empty() &&
+             std::all_of(staged_.instructions.begin(), staged_.instructions.end(),
+                         [](const Instruction &one) { return one.well_formed; }),
          "it has another shape");
-    const std::string_view mine = module_.text(kernel_.body), theirs = after_.text(staged_.body);
-    const std::size_t head = begin_of_code(kernel_) - kernel_.body.begin;
-    show(theirs.starts_with(mine.substr(0, head)) && theirs.ends_with(mine.substr(head)) &&
-             theirs.size() > mine.size(),
-         "around what was added it is not the kernel");
-    const auto behind =
-        static_cast<std::uint32_t>(staged_.instructions.size() - kernel_.instructions.size());
-    const std::uint32_t own_code =
-        staged_.body.end - static_cast<std::uint32_t>(mine.size() - head);
-    show(staged_.instructions[behind].span.begin >= own_code &&
-             staged_.instructions[behind - 1].span.end <= own_code,
-         "the kernel does not follow");
-    check_same_header(module_, kernel_, after_, staged_, {.instructions = behind});
-    check_registers();
+    show(module_.text(kernel_.body).find(told_.prefix) == std::string_view::npos,
+         "the kernel knows names of what was added");
+    proof::check_names(after_, kernel_, staged_);
   }
 
   /// The kernel's are there, and each name stands for one thing.
@@ -106,105 +111,113 @@ private:
     for (RegisterId reg = 0; reg < staged_.registers.size(); ++reg)
       show(by_name_.emplace(staged_.registers[reg].name, reg).second,
            "two registers have one name");
-    for (const Register &reg : kernel_.registers) {
-      const auto found = by_name_.find(reg.name);
-      show(found != by_name_.end() && staged_.registers[found->second].type == reg.type &&
-               staged_.registers[found->second].vector == reg.vector,
-           "its registers are others");
+    for (const Register &own : kernel_.registers) {
+      const Register &here = staged_.registers[named(own.name)];
+      show(here.type == own.type && here.vector == own.vector, "its registers are others");
     }
     std::set<std::string_view> labels;
     for (const Label &label : staged_.labels)
       show(labels.insert(label.name).second, "two labels have one name");
   }
 
-  /// The name of the one variable that the version has besides the kernel's own: shared memory for
-  /// what is staged, of which the kernel does not know.
-  std::string_view tile() const {
+  RegisterId named(std::string_view name) const {
+    const auto found = by_name_.find(name);
+    show(found != by_name_.end(), "a register is not there");
+    return found->second;
+  }
+
+  /// From its first instruction on the version is what was told, and then the kernel; before it
+  /// there are only declarations behind the kernel's.
+  void check_text() const {
+    const std::string_view own = module_.text(kernel_.body);
+    const std::size_t head = begin_of_code(kernel_) - kernel_.body.begin;
+    const std::uint32_t code = staged_.instructions[0].span.begin - 1; // with what it is set in by
+    show(after_.text({staged_.body.begin, code}).starts_with(own.substr(0, head)),
+         "before what was added it is not the kernel");
+    show(after_.text({code, staged_.body.end}) == told_.text + std::string(own.substr(head)),
+         "something else than what must be there");
+  }
+
+  /// There is one variable besides the kernel's own: shared memory for what is staged.
+  void check_tile() const {
     const std::size_t own = kernel_.variables.size();
     show(staged_.variables.size() == own + 1 &&
              proof::same_declarations(module_, kernel_.variables, after_,
                                       std::span(staged_.variables).first(own)),
          "it has other variables");
     const Variable &tile = staged_.variables.back();
-    show(tile.space == StateSpace::shared && tile.type == ScalarType::b8 && tile.vector == 1 &&
-             tile.alignment >= 16 && tile.size() >= staging_.size && tile.values.empty() &&
-             tile.initializer.size() == 0 && tile.linkage == Linkage::internal,
+    show(tile.name == told_.prefix + "tile" && tile.space == StateSpace::shared &&
+             tile.type == ScalarType::b8 && tile.vector == 1 && tile.alignment >= 16 &&
+             tile.size() >= staging_.size && tile.values.empty() && tile.initializer.size() == 0 &&
+             tile.linkage == Linkage::internal,
          "its tile is not what it must be");
-    show(module_.text(kernel_.body).find(tile.name) == std::string_view::npos,
-         "the kernel knows the tile's name");
-    return tile.name;
   }
 
-  /// What is known where a loop is entered: where so many ranges begin, and a number of rounds.
-  void check(std::size_t ranges, const std::vector<Condition> &conditions,
-             const Polynomial &count) {
+  /// What is known where a loop is entered: where so many ranges begin, and a number of rounds. Up
+  /// to what says if it is, code may be anything that computes.
+  void check(std::size_t ranges, const Counted &rounds) {
     proof::Terms terms;
     const proof::Side side(after_, staged_, 0, terms, kernel_);
     proof::Knowledge known;
     for (RegisterId reg = 0; reg < staged_.registers.size(); ++reg)
       known.values.push_back(terms.fresh());
     const std::vector<proof::Term> at_first = known.values;
-    const auto ends = [&] {
-      if (reader_.position() >= staged_.instructions.size())
-        reader_.fail("the kernel does not follow");
-      const auto to = written_registers(after_, staged_.instructions[reader_.position()]);
-      return to.size() == 1 && to[0] == reader_.bound("r_comes");
-    };
-    while (!ends()) {
-      const std::uint32_t at = reader_.position();
-      for (const RegisterId to : written_registers(after_, reader_.next()))
-        if (const ScalarType type = staged_.registers[to].type; // the script's own have 32 bits
-            type != ScalarType::pred && bit_width(type) != 64)
-          reader_.fail("what is tested is not understood");
-      if (!side.step(at, known))
-        reader_.fail("what is tested is not understood");
+    const RegisterId comes = named(told_.filled("<r_comes>"));
+    for (std::uint32_t at = told_.instructions;; ++at) {
+      show(at < staged_.instructions.size(), "the kernel does not follow");
+      const Instruction &one = staged_.instructions[at];
+      const auto written = written_registers(after_, one);
+      if (written == std::vector{comes})
+        break;
+      const bool is_own = std::all_of(written.begin(), written.end(), [&](RegisterId reg) {
+        const ScalarType type = staged_.registers[reg].type; // the script's own have 32 bits
+        return type == ScalarType::pred || bit_width(type) == 64;
+      });
+      proof::show_at(one.line, one.well_formed && is_own && side.step(at, known),
+                     "what is tested is not understood");
+      told_.same(after_.text(one.span));
     }
-    const auto held = [&](const std::string &name) { return known.values[reader_.bound(name)]; };
+    const auto held = [&](const std::string &hole) {
+      return known.values[named(told_.filled(hole))];
+    };
     const TermReader::Held own = [&](RegisterId reg) {
-      return at_first[by_name_.at(kernel_.registers[reg].name)];
+      return at_first[named(kernel_.registers[reg].name)];
     };
     TermReader read(terms);
     Tested tested(read);
-    if (conditions.empty()) {
-      reader_.line("mov.u32 <r_comes>, 1");
+    if (rounds.conditions.empty()) {
+      told_.line("mov.u32 <r_comes>, 1");
     } else {
-      reader_.line("selp.u32 <r_comes>, 1, 0, <p_counted>");
-      tested.add(held("p_counted"));
+      told_.line("selp.u32 <r_comes>, 1, 0, <p_counted>");
+      tested.add(held("<p_counted>"));
     }
-    for (const Condition &condition : conditions)
-      if (!tested.holds(read.in_terms(condition, atoms_, own)))
-        reader_.fail("not all is tested under which the loop is understood");
+    for (const facts::Condition &condition : rounds.conditions)
+      show(tested.holds(read.in_terms(condition, staging_.atoms, own)),
+           "not all is tested under which the loop is understood");
     for (std::size_t i = 0; i < ranges; ++i)
-      if (read.wide(held(fmt::format("w_first{}", i))) !=
-          read.in_terms(staging_.ranges[i].first, atoms_, own))
-        reader_.fail("a range does not begin there");
-    if (read.wide(held("w_rounds")) != read.in_terms(count, atoms_, own))
-      reader_.fail("not so many rounds");
+      show(read.wide(held(fmt::format("<w_first{}>", i))) ==
+               read.in_terms(staging_.ranges[i].first, staging_.atoms, own),
+           "a range does not begin there");
+    show(read.wide(held("<w_rounds>")) == read.in_terms(rounds.count, staging_.atoms, own),
+         "not so many rounds");
   }
 
   const Module &after_;
   const Function &staged_;
   const Staging &staging_;
-  Atoms &atoms_;
-  ScriptReader reader_;
-  std::map<std::string_view, RegisterId> by_name_; ///< the version's registers
+  Script told_;
+  std::map<std::string_view, RegisterId> by_name_; ///< the version's
 };
 
 } // namespace
-} // namespace ptxasw::synth::stage
 
-namespace ptxasw::synth {
-
-proof::Proved prove_staged(const Module &before, const Function &kernel, const Module &after,
+proof::Proved prove_staged(const KernelContext &context, const Module &after,
                            const Function &staged, std::string_view variant) {
-  facts::Atoms atoms;
-  const KernelContext context(before, kernel);
-  const Sites<stage::Staging> answer = stage::staging_of(context, stage::tile_of(variant), atoms);
+  const Sites<Staging> answer = staging_of(context, variant);
   if (answer.sites.empty())
     return proof::not_proved(answer.refusals.empty() ? "there is no such variant"
                                                      : answer.refusals[0].meaning);
-  return proof::proved(
-      [&] { stage::StageProof(context, after, staged, answer.sites[0], atoms).run(); });
+  return proof::proved([&] { StageProof(context, after, staged, answer.sites[0]).run(); });
 }
 
-} // namespace ptxasw::synth
+} // namespace ptxasw::synth::stage

@@ -34,7 +34,7 @@
 //		@%all ld.shared.f32 %f1, [%r+36];
 //		@!%all ld.global.f32 %f1, [%rd1+4];
 
-#include "synth/stage/write.h"
+#include "synth/stage/stage.h"
 
 #include "grammar/code_writer.h"
 #include "grammar/next.h"
@@ -42,6 +42,7 @@
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 namespace ptxasw::synth::stage {
 namespace {
@@ -50,9 +51,9 @@ std::string first_of(std::size_t range) { return fmt::format("<w_first{}>", rang
 
 class StageScript : OfKernel {
 public:
-  StageScript(const KernelContext &context, const Staging &staging, const std::string &tile,
-              Script &to, const KnowLoop &know)
-      : OfKernel(context), staging_(staging), tile_(tile), to_(to), know_(know) {}
+  StageScript(const KernelContext &context, const Staging &staging, Script &to,
+              const KnowLoop &know)
+      : OfKernel(context), staging_(staging), tile_(to.prefix + "tile"), to_(to), know_(know) {}
 
   void tell() const {
     find_out();
@@ -62,12 +63,9 @@ public:
   }
 
 private:
-  /// Where a branch of the kernel leads.
+  /// Where a branch of the kernel leads, whose control flow is understood.
   std::uint32_t target_of(const Instruction &branch) const {
-    const auto target = branch_target(module_, kernel_, branch);
-    if (!target)
-      throw proof::NotProved{"a branch of the kernel is not understood"};
-    return *target;
+    return branch_target(module_, kernel_, branch).value();
   }
 
   void find_out() const {
@@ -75,21 +73,15 @@ private:
     for (std::size_t i = 0; i < staging_.ranges.size(); ++i)
       to_.line(fmt::format("mov.b64 {}, 0", first_of(i)));
     to_.line("mov.b64 <w_rounds>, 0");
-    const auto &repeated = staging_.before.instructions;
-    for (const BlockId id : staging_.before.blocks) {
+    for (const auto &[id, repeated] : staging_.before) {
       to_.place(fmt::format("b{}", id));
-      const BasicBlock &one = block(id);
-      for (std::uint32_t i = one.first; i < one.end; ++i)
-        if (std::binary_search(repeated.begin(), repeated.end(), i))
-          repeat(instruction(i));
-      if (falls_through(module_, instruction(one.end - 1)))
-        to_.line(fmt::format("bra <${}>", way_to(one.end)));
+      for (const std::uint32_t i : repeated)
+        repeat(instruction(i));
+      if (const std::uint32_t end = block(id).end; falls_through(module_, instruction(end - 1)))
+        to_.line(fmt::format("bra <${}>", way_to(end)));
     }
     to_.place("at");
-    if (staging_.around)
-      know_("", 0, staging_.around->conditions, staging_.around->last);
-    else
-      know_("", staging_.ranges.size(), staging_.conditions, staging_.count);
+    know_("", staging_.ranges_at_first(), staging_.at_first());
   }
 
   /// Where a thread goes that goes to an instruction of the kernel before the loop, maybe past the
@@ -97,17 +89,14 @@ private:
   std::string way_to(std::uint32_t i) const {
     if (i == staging_.header)
       return "at";
-    const auto &blocks = staging_.before.blocks;
-    const bool goes_on =
-        i < count() && std::binary_search(blocks.begin(), blocks.end(), cfg().block_of(i));
-    return goes_on ? fmt::format("b{}", cfg().block_of(i)) : "met";
+    return i < count() && staging_.before.contains(cfg().block_of(i))
+               ? fmt::format("b{}", cfg().block_of(i))
+               : "met";
   }
 
   void repeat(const Instruction &one) const {
-    if (!is_way(module_.opcode(one))) {
-      to_.same(module_.text(one.span));
-      return;
-    }
+    if (!is_way(module_.opcode(one)))
+      return to_.same(module_.text(one.span));
     const std::string place = module_.opcode(one).op == Op::bra ? way_to(target_of(one)) : "met";
     to_.line(fmt::format("{}bra <${}>", guard_text(kernel_, one), place));
   }
@@ -124,7 +113,7 @@ private:
     to_.line("mad.lo.u32 <r_thread>, <r_thread>, <r_b>, <r_a>");
     to_.line("mov.u32 <r_a>, %ntid.z");
     to_.line("mul.lo.u32 <r_threads>, <r_threads>, <r_a>");
-    compare(staging_.around ? 0 : staging_.ranges.size());
+    compare(staging_.ranges_at_first());
     to_.line("@!<p_all> bra <$original>");
     if (!staging_.around)
       begin();
@@ -158,7 +147,7 @@ private:
   /// The way into a loop that is in another one.
   void enter() const {
     to_.place("enter");
-    know_("in_", staging_.ranges.size(), staging_.conditions, staging_.count);
+    know_("in_", staging_.ranges.size(), staging_.own);
     compare(staging_.ranges.size());
     begin();
   }
@@ -205,16 +194,26 @@ private:
 
   /// Loads what a load reads, and returns the store that keeps it.
   std::string bring(std::size_t range, const StagedLoad &load) const {
-    const StagingOpcodes opcodes = staging_opcodes(opcode(load.instruction));
-    const char kind = opcodes.bits == 64 ? 'w' : opcodes.bits == 32 ? 'r' : 'h';
-    std::string list;
-    for (unsigned i = 0; i < opcodes.elements; ++i)
-      list += fmt::format("{}<{}_v{}_{}>", i == 0 ? "" : ", ", kind, load.instruction, i);
-    if (opcodes.elements > 1)
-      list = "{" + list + "}";
-    to_.line(fmt::format("{} {}, [<w_from>+{}]", opcodes.load, list, load.offset));
-    return fmt::format("{} [<r_to{}>+{}], {}", opcodes.store, range,
+    const Opcode &own = opcode(load.instruction);
+    const unsigned bits = bit_width(own.type);
+    std::vector<std::string> elements;
+    for (unsigned i = 0; i < own.vector; ++i)
+      elements.push_back(fmt::format("<{}_v{}_{}>",
+                                     bits == 64   ? 'w'
+                                     : bits == 32 ? 'r'
+                                                  : 'h',
+                                     load.instruction, i));
+    const std::string list =
+        own.vector == 1 ? elements[0] : fmt::format("{{{}}}", fmt::join(elements, ", "));
+    to_.line(fmt::format(
+        "ld{}{}{}.b{} {}, [<w_from>+{}]", own.space == StateSpace::global ? ".global" : "",
+        own.has(Modifier::nc) ? ".nc" : "", vector_of(own), bits, list, load.offset));
+    return fmt::format("st.shared{}.b{} [<r_to{}>+{}], {}", vector_of(own), bits, range,
                        staging_.ranges[range].place + load.offset, list);
+  }
+
+  static std::string vector_of(const Opcode &load) {
+    return load.vector == 1 ? "" : fmt::format(".v{}", load.vector);
   }
 
   void copy() const {
@@ -242,14 +241,10 @@ private:
     const Instruction &one = instruction(i);
     for (std::size_t r = 0; r < staging_.ranges.size(); ++r)
       for (const StagedLoad &load : staging_.ranges[r].loads)
-        if (load.instruction == i) {
-          use(one, r);
-          return;
-        }
-    if (module_.opcode(one).op != Op::bra) {
-      to_.same(module_.text(one.span));
-      return;
-    }
+        if (load.instruction == i)
+          return use(one, r);
+    if (module_.opcode(one).op != Op::bra)
+      return to_.same(module_.text(one.span));
     const std::uint32_t target = target_of(one);
     const std::string_view before =
         module_.text({one.span.begin, module_.operands(one)[0].span.begin});
@@ -269,32 +264,28 @@ private:
   /// A load of the tile_.
   void use(const Instruction &load, std::size_t range) const {
     const auto operands = module_.operands(load);
-    const Operand &base = module_.children(operands[1])[0];
-    if (!is_whole_register(base))
-      throw proof::NotProved{"the kernel's address is not understood"};
-    to_.line(fmt::format("cvt.u32.u64 <r_low>, {}", kernel_.registers[base.reg].name));
+    const RegisterId base = module_.children(operands[1])[0].reg;
+    to_.line(fmt::format("cvt.u32.u64 <r_low>, {}", kernel_.registers[base].name));
     to_.line(fmt::format("add.u32 <r_low>, <r_low>, <r_shift{}>", range));
-    to_.line(fmt::format("{}{} {}, [<r_low>+{}]", staging_.around ? "@<p_all> " : "",
-                         staging_opcodes(module_.opcode(load)).use, module_.text(operands[0].span),
+    const Opcode &own = module_.opcode(load);
+    to_.line(fmt::format("{}ld.shared{}.{} {}, [<r_low>+{}]", staging_.around ? "@<p_all> " : "",
+                         vector_of(own), to_string(own.type), module_.text(operands[0].span),
                          operands[1].value + std::int64_t{staging_.ranges[range].place}));
-    if (staging_.around) {
-      std::string_view own = module_.text(load.span);
-      own.remove_suffix(1); // its semicolon
-      to_.line(fmt::format("@!<p_all> {}", own));
-    }
+    if (staging_.around)
+      to_.same(to_.filled("@!<p_all> ").append(module_.text(load.span)));
   }
 
   const Staging &staging_;
-  const std::string &tile_; ///< the variable in shared memory
+  const std::string tile_; ///< the variable in shared memory
   Script &to_;
   const KnowLoop &know_;
 };
 
 } // namespace
 
-void tell_staged(const KernelContext &context, const Staging &staging, const std::string &tile,
-                 Script &to, const KnowLoop &know) {
-  StageScript(context, staging, tile, to, know).tell();
+void tell_staged(const KernelContext &context, const Staging &staging, Script &to,
+                 const KnowLoop &know) {
+  StageScript(context, staging, to, know).tell();
 }
 
 } // namespace ptxasw::synth::stage

@@ -25,7 +25,7 @@
 // said that nothing writes there. A generic load is one of global memory where all generic
 // addresses of the module are (emulator/symbolic/generic.h).
 
-#include "synth/stage/sites.h"
+#include "synth/stage/stage.h"
 
 #include "analysis/occupancy.h"
 #include "emulator/facts/kernel_facts.h"
@@ -34,10 +34,11 @@
 #include "emulator/semantics/global_load.h"
 #include "emulator/symbolic/generic.h"
 #include "grammar/next.h"
-#include "synth/same_launch.h"
+#include "grammar/roles.h"
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 
 namespace ptxasw::synth::stage {
 namespace {
@@ -62,6 +63,7 @@ constexpr Refusal uncounted{"rounds-unknown", "how many rounds it has is not kno
 constexpr Refusal none{"nothing-shared", "no load in it that all lanes have in common goes on"};
 constexpr Refusal sparse{"too-sparse", "a round reads too little of what it passes"};
 constexpr Refusal room{"shared-memory", "there is not enough shared memory for a tile"};
+constexpr Refusal text{"control-flow", "its text declares something between instructions"};
 constexpr Refusal occupied{"occupancy", "fewer blocks would run at a time"};
 } // namespace refusal
 
@@ -73,14 +75,6 @@ constexpr std::uint32_t tile_alignment = 16;
 
 std::uint32_t aligned(std::uint64_t bytes) {
   return static_cast<std::uint32_t>((bytes + tile_alignment - 1) / tile_alignment * tile_alignment);
-}
-
-bool asks_for_sizes(const Module &module, const Instruction &instruction) {
-  const auto operands = module.operands(instruction);
-  return std::any_of(operands.begin(), operands.end(), [&](const Operand &operand) {
-    return operand.kind == Operand::Kind::special &&
-           module.text(operand.span).find("smem") != std::string_view::npos;
-  });
 }
 
 /// Why nothing of a kernel may be brought to shared memory by a block, whatever it reads: something
@@ -105,12 +99,24 @@ std::optional<Refusal> obstacle_of(const Module &module, const Function &kernel)
       return refusal::lanes.at(one.line);
     if (!is_way(opcode) && (effect_of(opcode) == Effect::sync || gathers_lanes(opcode)))
       return refusal::synchronises.at(one.line);
-    if (asks_for_sizes(module, one))
+    if (any_operand(module, module.operands(one), [&](const Operand &operand) {
+          return operand.kind == Operand::Kind::special &&
+                 module.text(operand.span).find("smem") != std::string_view::npos;
+        }))
       return refusal::sizes.at(one.line);
   }
   if (kernel.scopes.size() != 1 || !kernel.target_lists.empty() || kernel.instructions.empty())
     return refusal::unknown;
   return std::nullopt;
+}
+
+/// Returns true if something is declared behind the beginning of the code.
+bool declares_between(const KernelContext &context) {
+  const Function &kernel = context.kernel;
+  const std::uint32_t begin = begin_of_code(kernel);
+  return context.module.text({begin, kernel.body.end}).find(".reg") != std::string_view::npos ||
+         std::any_of(kernel.variables.begin(), kernel.variables.end(),
+                     [&](const Variable &one) { return one.span.begin >= begin; });
 }
 
 /// Shared memory that the kernel has already, as far as variables say; at most.
@@ -126,8 +132,8 @@ std::uint64_t shared_of(const Module &module, const Function &kernel) {
 class Loop : OfKernel {
 public:
   Loop(const KernelContext &context, LoopId loop, facts::Atoms &atoms)
-      : OfKernel(context), facts_(context.facts()), loop_(cfg().loops()[loop]),
-        values_(module_, kernel_, cfg(), loop, atoms), atoms_(atoms) {
+      : OfKernel(context), loop_(cfg().loops()[loop]),
+        values_(module_, kernel_, cfg(), loop, atoms), atoms_(atoms), writers_(module_, kernel_) {
     staging_.loop = loop;
     staging_.entry = block(loop_.header).first;
     staging_.header = block(cfg().loops()[outermost()].header).first;
@@ -135,8 +141,8 @@ public:
 
   /// Throws a Refusal.
   Staging run(std::uint32_t bytes) {
-    check_shape();
-    Refusal why = here(refusal::none);
+    const BlockId end = check_shape();
+    Refusal why = refusal::none.at(instruction(staging_.entry).line);
     for (const BlockId one : blocks_in(cfg(), staging_.loop))
       for (std::uint32_t i = block(one).first; i < block(one).end; ++i)
         if (cfg().dominates(cfg().block_of(staging_.round), one))
@@ -147,79 +153,81 @@ public:
         add(one);
     if (staging_.ranges.empty())
       throw why;
-    const auto last = values_.last_round(block(end_).branch, staging_.conditions);
-    require(last.has_value(), refusal::uncounted);
-    staging_.count = staging_.round == staging_.entry ? *last + Polynomial(1) : *last;
-    count_around();
-    require(tidy(staging_.conditions) && (!staging_.around || tidy(staging_.around->conditions)),
-            refusal::large);
+    count_rounds(values_, end, staging_.own);
+    if (staging_.round == staging_.entry)
+      staging_.own.count += Polynomial(1);
+    if (loop_.parent != no_index)
+      count_around();
     lay_out(bytes);
     staging_.before = before_loop(context_, outermost(), entry_registers());
     return std::move(staging_);
   }
 
 private:
-  Refusal here(const Refusal &refusal) const {
-    return refusal.at(instruction(staging_.entry).line);
-  }
-
   void require(bool holds, const Refusal &refusal) const { demand(holds, refusal, staging_.entry); }
 
   LoopId outermost() const { return loop_.parent == no_index ? staging_.loop : loop_.parent; }
 
-  /// Every thread that enters the loop leaves it by the one branch that ends it.
-  void check_shape() {
+  /// Every thread that enters the loop leaves it by the one branch that ends it: that of this
+  /// block.
+  BlockId check_shape() {
     require(loop_.parent == no_index || cfg().loops()[loop_.parent].parent == no_index,
             refusal::inner);
     for (const BlockId one : blocks_in(cfg(), staging_.loop))
       require(cfg().loop_of(one) == staging_.loop, refusal::inner);
-    end_ = end_of(staging_.loop);
-    const BasicBlock &end = block(end_);
-    const bool is_first_inside = cfg().contains(staging_.loop, end.successors[0]);
-    const BlockId stays = end.successors[is_first_inside ? 0 : 1];
-    require(stays == loop_.header || block(stays).predecessors == std::vector<BlockId>{end_},
-            refusal::ends);
+    const BlockId end = end_of(staging_.loop);
+    const auto &next = block(end).successors;
+    const BlockId stays = next[cfg().contains(staging_.loop, next[0]) ? 0 : 1];
+    require(stays == loop_.header || block(stays).predecessors == std::vector{end}, refusal::ends);
     staging_.round = block(stays).first;
+    return end;
   }
 
   /// The block at whose end a loop is left, in each round that does not go on: nowhere else.
   BlockId end_of(LoopId loop) const {
     const auto leaves = [&](BlockId to) { return !cfg().contains(loop, to); };
-    BlockId found = no_index;
+    std::vector<BlockId> found;
     for (const BlockId inside : blocks_in(cfg(), loop)) {
       require(!cfg().irreducible(inside), refusal::inner);
-      const BasicBlock &one = block(inside);
-      require(!returns(opcode(one.end - 1)), refusal::ends);
-      if (std::none_of(one.successors.begin(), one.successors.end(), leaves))
-        continue;
-      require(found == no_index, refusal::ends);
-      found = inside;
+      require(!returns(opcode(block(inside).end - 1)), refusal::ends);
+      if (const auto &next = block(inside).successors;
+          std::any_of(next.begin(), next.end(), leaves))
+        found.push_back(inside);
     }
-    require(found != no_index && cfg().loop_of(found) == loop && cfg().in_each_round(loop, found),
+    require(found.size() == 1 && cfg().loop_of(found[0]) == loop &&
+                cfg().in_each_round(loop, found[0]),
             refusal::ends);
-    const BasicBlock &end = block(found);
+    const BasicBlock &end = block(found[0]);
     require(end.branch == end.end - 1 && end.successors.size() == 2 &&
                 leaves(end.successors[0]) != leaves(end.successors[1]),
             refusal::ends);
-    return found;
+    return found[0];
+  }
+
+  /// The number of a loop's last round, by the block that ends it.
+  void count_rounds(LoopValues &values, BlockId end, Counted &result) const {
+    const auto last = values.last_round(block(end).branch, result.conditions);
+    require(last.has_value(), refusal::uncounted);
+    result.count = *last;
+    std::vector<Condition> each;
+    std::copy_if(result.conditions.begin(), result.conditions.end(), std::back_inserter(each),
+                 [&](const Condition &one) {
+                   return std::find(each.begin(), each.end(), one) == each.end();
+                 });
+    require(each.size() <= most_conditions, refusal::large);
+    result.conditions = std::move(each);
   }
 
   /// What is known of the loop around this one.
   void count_around() {
-    if (loop_.parent == no_index)
-      return;
     const BlockId end = end_of(loop_.parent);
     require(come_alike(context_, loop_.parent, end, loop_.header), refusal::passed);
     const std::uint32_t entry = staging_.entry; // the block before it goes on there?
     require(entry == 0 || !cfg().contains(staging_.loop, cfg().block_of(entry - 1)) ||
                 !falls_through(module_, instruction(entry - 1)),
             refusal::ends);
-    Around outer;
     LoopValues values(module_, kernel_, cfg(), loop_.parent, atoms_);
-    const auto last = values.last_round(block(end).branch, outer.conditions);
-    require(last.has_value(), refusal::uncounted);
-    outer.last = *last;
-    staging_.around = std::move(outer);
+    count_rounds(values, end, staging_.around.emplace());
   }
 
   /// A load that may be staged, if each round reads what it names.
@@ -234,35 +242,27 @@ private:
   /// Finds a candidate, or says why it is none; nothing, too, if it is no load for that.
   std::optional<Refusal> consider(std::uint32_t i) {
     const Instruction &one = instruction(i);
-    const auto load = load_of(opcode(i));
+    auto load = qualified_load(opcode(i));
+    if (!load && context_.once("generic is global", [&] { return generic_is_global(module_); }))
+      load = generic_load(opcode(i));
     if (!load || one.guard != no_register || !is_common(i))
       return std::nullopt;
-    Candidate found;
+    Candidate found{i, {}, 0, opcode(i).bytes(), {}};
     const auto address = values_.address(i, found.conditions);
     const auto step = address ? address->step.number() : std::nullopt;
     if (!step || *step <= 0)
       return std::nullopt;
-    if (const auto writer = writer_of(i, load->nc))
-      return writer;
+    // There is nothing that writers do not know: it would synchronise.
+    if (const auto conflict = load->nc ? std::nullopt : writers_.conflict(i))
+      return refusals::may_be_written.at(instruction(conflict->store).line);
     if (candidates_.size() == most_loads)
       return refusal::large.at(one.line);
-    found.bytes = opcode(i).bytes();
     if (!std::has_single_bit(found.bytes) || *step % found.bytes != 0 || *step > std::int64_t{4096})
       return refusal::sparse.at(one.line);
-    found.instruction = i;
     found.address = *address;
     found.step = *step;
     candidates_.push_back(std::move(found));
     return std::nullopt;
-  }
-
-  std::optional<QualifiedLoad> load_of(const Opcode &opcode) {
-    if (const auto load = qualified_load(opcode))
-      return load;
-    const auto load = generic_load(opcode);
-    if (load && !generic_is_global_)
-      generic_is_global_ = emulator::generic_is_global(module_);
-    return load && *generic_is_global_ ? load : std::nullopt;
   }
 
   /// Returns true if there is no way through a round on which nobody loads what a candidate does.
@@ -282,29 +282,20 @@ private:
 
   /// Returns true if nothing shows that threads have different addresses; that is tested.
   bool is_common(std::uint32_t i) const {
-    const auto &all = facts_.accesses();
+    const auto &all = context_.facts().accesses();
     return std::any_of(all.begin(), all.end(), [&](const facts::Access &access) {
-      const facts::AddressForm &form = access.form;
-      return access.site.instruction == i && form.tid[0] == 0 && form.tid[1] == 0 &&
-             form.tid[2] == 0 && form.laneid == 0 && form.of_lane.empty() && form.strides.empty() &&
-             form.mixed.empty();
+      if (access.site.instruction != i)
+        return false;
+      facts::AddressForm form = access.form;
+      form.varying.clear();
+      return form.is_uniform();
     });
-  }
-
-  std::optional<Refusal> writer_of(std::uint32_t load, bool nc) {
-    if (!writers_)
-      writers_.emplace(module_, kernel_);
-    if (const auto unknown = writers_->unknown())
-      return refusal::synchronises.at(instruction(*unknown).line);
-    const auto conflict = nc ? std::nullopt : writers_->conflict(load);
-    return conflict ? std::optional(refusals::may_be_written.at(instruction(conflict->store).line))
-                    : std::nullopt;
   }
 
   /// To a range whose rounds have room for it; else it begins one.
   void add(const Candidate &one) {
-    staging_.conditions.insert(staging_.conditions.end(), one.conditions.begin(),
-                               one.conditions.end());
+    auto &conditions = staging_.own.conditions;
+    conditions.insert(conditions.end(), one.conditions.begin(), one.conditions.end());
     for (StagedRange &range : staging_.ranges) {
       const auto distance = (one.address.first - range.first).number();
       if (range.step != one.step || !distance)
@@ -338,17 +329,6 @@ private:
     return true;
   }
 
-  static bool tidy(std::vector<Condition> &conditions) {
-    std::vector<Condition> each;
-    for (const Condition &condition : conditions)
-      if (std::find(each.begin(), each.end(), condition) == each.end())
-        each.push_back(condition);
-    conditions = std::move(each);
-    return conditions.size() <= most_conditions &&
-           std::none_of(conditions.begin(), conditions.end(),
-                        [](const Condition &one) { return one.kind == Condition::Kind::apart; });
-  }
-
   void lay_out(std::uint32_t bytes) {
     std::int64_t of_a_round = 0;
     for (const StagedRange &range : staging_.ranges) {
@@ -361,7 +341,7 @@ private:
     require(staging_.ranges.size() <= most_ranges, refusal::large);
     staging_.rounds = static_cast<std::uint32_t>(bytes / of_a_round);
     require(staging_.rounds >= least_rounds, refusal::room);
-    staging_.size = aligned(place_of_rounds(staging_) + 8);
+    staging_.size = aligned(staging_.place_of_rounds() + 8);
     for (StagedRange &range : staging_.ranges) {
       range.place = staging_.size;
       staging_.size += aligned(static_cast<std::uint64_t>(range.step) * staging_.rounds);
@@ -386,26 +366,20 @@ private:
 
   /// What must be known before the kernel begins.
   std::set<RegisterId> entry_registers() const {
-    std::set<RegisterId> result;
-    const auto add = [&](const Polynomial &value) { result.merge(atoms_.leaves(value)); };
-    add(staging_.around ? staging_.around->last : staging_.count);
-    if (!staging_.around)
-      for (const StagedRange &range : staging_.ranges)
-        add(range.first);
-    for (const Condition &condition :
-         staging_.around ? staging_.around->conditions : staging_.conditions)
-      add(condition.value);
+    const Counted &known = staging_.at_first();
+    std::set<RegisterId> result = atoms_.leaves(known.count);
+    for (std::size_t i = 0; i < staging_.ranges_at_first(); ++i)
+      result.merge(atoms_.leaves(staging_.ranges[i].first));
+    for (const Condition &condition : known.conditions)
+      result.merge(atoms_.leaves(condition.value));
     return result;
   }
 
-  const facts::KernelFacts &facts_;
   const ptxasw::ptx::Loop &loop_;
   LoopValues values_;
   facts::Atoms &atoms_;
-  std::optional<facts::Writers> writers_; ///< when first asked for
-  std::optional<bool> generic_is_global_; ///< likewise
+  facts::Writers writers_;
   std::vector<Candidate> candidates_;
-  BlockId end_ = no_index; ///< which ends with the branch that leaves the loop
   Staging staging_;
 };
 
@@ -417,25 +391,30 @@ bool is_first(const StagedRange &range, const StagedLoad &load) {
   });
 }
 
-std::uint32_t place_of_rounds(const Staging &staging) {
-  return static_cast<std::uint32_t>(8 * staging.ranges.size());
-}
-
-Sites<Staging> staging_of(const KernelContext &context, std::uint32_t bytes, facts::Atoms &atoms) {
-  Sites<Staging> answer;
+Sites<Staging> staging_of(const KernelContext &context, std::string_view variant) {
+  if (std::find(std::begin(stage_variants), std::end(stage_variants), variant) ==
+      std::end(stage_variants))
+    return {};
   if (const auto obstacle = obstacle_of(context.module, context.kernel))
     return {{}, {*obstacle}};
   const facts::KernelFacts &facts = context.facts();
   if (!facts.complete() || !facts.cfg().well_formed())
     return {{}, {refusal::unknown}};
+  Sites<Staging> answer;
+  facts::Atoms atoms;
   for (LoopId loop = 0; loop < facts.cfg().loops().size() && answer.sites.empty(); ++loop)
     try {
-      answer.sites.push_back(Loop(context, loop, atoms).run(bytes));
+      answer.sites.push_back(Loop(context, loop, atoms).run(number_in(variant) * 1024));
+      answer.sites[0].atoms = atoms;
     } catch (const Refusal &stop) {
       add_refusal(answer.refusals, stop);
     }
   if (facts.cfg().loops().empty())
     answer.refusals.push_back(refusals::no_loop);
+  if (!answer.sites.empty() && declares_between(context)) {
+    answer.sites.clear();
+    answer.refusals.push_back(refusal::text);
+  }
   return answer;
 }
 

@@ -1,7 +1,7 @@
 // What is told of a version (script.cpp) is printed before the kernel's first instruction, its
 // registers and its tile before that.
 
-#include "synth/stage/write.h"
+#include "synth/stage/stage.h"
 
 #include "grammar/edits.h"
 #include "grammar/pragmas.h"
@@ -20,65 +20,34 @@ std::uint32_t begin_of_code(const Function &kernel) {
   return begin;
 }
 
-StagingOpcodes staging_opcodes(const Opcode &load) {
-  StagingOpcodes result;
-  const unsigned bits = bit_width(load.type);
-  const std::string vector = load.vector == 1 ? "" : fmt::format(".v{}", load.vector);
-  result.elements = load.vector;
-  result.bits = std::max(bits, 16u);
-  const std::string space = load.space == StateSpace::global ? ".global" : "";
-  result.load =
-      fmt::format("ld{}{}{}.b{}", space, load.has(Modifier::nc) ? ".nc" : "", vector, bits);
-  result.store = fmt::format("st.shared{}.b{}", vector, bits);
-  result.use = fmt::format("ld.shared{}.{}", vector, to_string(load.type));
-  return result;
-}
-
-std::optional<std::string> write_staged(const KernelContext &context, const Staging &staging,
-                                        const facts::Atoms &atoms) {
+std::optional<std::string> write_staged(const KernelContext &context, const Staging &staging) {
   const Module &module = context.module;
-  const Function &kernel = context.kernel;
-  const std::uint32_t begin = begin_of_code(kernel);
-  const std::string_view code = module.text({begin, kernel.body.end});
-  const bool declares = code.find(".reg") != std::string_view::npos ||
-                        std::any_of(kernel.variables.begin(), kernel.variables.end(),
-                                    [&](const Variable &one) { return one.span.begin >= begin; });
-  if (declares)
-    return std::nullopt;
-  const std::string name = unused_prefix(module.text(), prefix);
-  const std::string tile = name + "tile";
-  ScriptPrinter printer(name);
+  Script script(unused_prefix(module.text(), prefix));
   std::string declarations;
-  const auto know = [&](std::string_view own, std::size_t ranges,
-                        const std::vector<facts::Condition> &conditions,
-                        const facts::Polynomial &count) {
-    NewRegisters fresh(fmt::format("{}{}", name, own));
-    TestWriter writer(kernel, atoms, fresh);
-    if (!conditions.empty())
-      writer.all(conditions, printer.filled("<p_counted>"));
+  const auto know = [&](std::string_view own, std::size_t ranges, const Counted &rounds) {
+    NewRegisters fresh(fmt::format("{}{}", script.prefix, own));
+    TestWriter writer(context.kernel, staging.atoms, fresh);
+    if (!rounds.conditions.empty())
+      writer.all(rounds.conditions, script.filled("<p_counted>"));
     const auto keep = [&](const std::string &hole, const facts::Polynomial &polynomial) {
       const std::string value = writer.value(polynomial);
-      writer.text += fmt::format("\tmov.b64 {}, {};\n", printer.filled(hole), value);
+      writer.text += fmt::format("\tmov.b64 {}, {};\n", script.filled(hole), value);
     };
     for (std::size_t i = 0; i < ranges; ++i)
       keep(fmt::format("<w_first{}>", i), staging.ranges[i].first);
-    keep("<w_rounds>", count);
-    printer.text += writer.text;
+    keep("<w_rounds>", rounds.count);
+    script.text += writer.text;
     if (const std::string own_lines = fresh.declarations(); !own_lines.empty())
       declarations += own_lines.substr(2) + "\n\t"; // it begins where a line does
-    printer.line(conditions.empty() ? "mov.u32 <r_comes>, 1"
-                                    : "selp.u32 <r_comes>, 1, 0, <p_counted>");
+    script.line(rounds.conditions.empty() ? "mov.u32 <r_comes>, 1"
+                                          : "selp.u32 <r_comes>, 1, 0, <p_counted>");
   };
-  try {
-    tell_staged(context, staging, tile, printer, know);
-  } catch (const proof::NotProved &) { // the kernel is not understood
-    return std::nullopt;
-  }
-  for (const auto &[reg, type] : printer.registers)
-    declarations += fmt::format(".reg .{} {};\n\t", type, reg);
-  declarations += fmt::format(".shared .align 16 .b8 {}[{}];\n", tile, staging.size);
+  tell_staged(context, staging, script, know);
+  for (const auto &[reg, type] : script.registers)
+    declarations += fmt::format(".reg .{} {};\n\t", to_string(type), reg);
+  declarations += fmt::format(".shared .align 16 .b8 {}tile[{}];\n", script.prefix, staging.size);
   Edits edits;
-  edits.insert(begin, declarations + printer.text);
+  edits.insert(begin_of_code(context.kernel), declarations + script.text);
   return edits.apply(module.text());
 }
 

@@ -1,7 +1,7 @@
 // Staged loops: what is found, how it is written, and that the proof refuses whatever one changes
 // in the text unless it changes nothing.
 
-#include "synth/stage/write.h"
+#include "synth/stage/stage.h"
 #include "tests/synth/versions.h"
 
 #include <doctest/doctest.h>
@@ -16,17 +16,16 @@ namespace {
 
 /// The last function with its loop staged in place.
 std::string staged(const Module &module) {
-  facts::Atoms atoms;
-  const auto answer = stage::staging_of({module, only(module)}, stage::tile_of("4k"), atoms);
+  const auto answer = stage::staging_of({module, only(module)}, "4k");
   REQUIRE(answer.sites.size() == 1);
-  const auto text = stage::write_staged({module, only(module)}, answer.sites[0], atoms);
+  const auto text = stage::write_staged({module, only(module)}, answer.sites[0]);
   REQUIRE(text);
   return *text;
 }
 
 std::string proof(const Module &module, const std::string &text) {
   const auto after = parsed(text);
-  return fault_of(prove_staged(module, only(module), *after, only(*after), "4k"));
+  return fault_of(stage::prove_staged({module, only(module)}, *after, only(*after), "4k"));
 }
 
 std::unique_ptr<Module> hazard_named(const std::string &name) {
@@ -36,9 +35,8 @@ std::unique_ptr<Module> hazard_named(const std::string &name) {
 } // namespace
 
 TEST_CASE("ranges, rounds and places in the tile") {
-  facts::Atoms atoms;
   const auto module = hazard_named("several-arrays");
-  const auto answer = stage::staging_of({*module, only(*module)}, 4096, atoms);
+  const auto answer = stage::staging_of({*module, only(*module)}, "4k");
   REQUIRE(answer.sites.size() == 1);
   const stage::Staging &found = answer.sites[0];
   // The neighbour overlaps the next round's element, so it has a range of its own.
@@ -46,18 +44,17 @@ TEST_CASE("ranges, rounds and places in the tile") {
   CHECK(found.ranges[0].step == 4);
   CHECK(found.ranges[2].step == 2);
   CHECK(found.rounds == 409);
-  CHECK(stage::place_of_rounds(found) == 24);
+  CHECK(found.place_of_rounds() == 24);
   CHECK(found.ranges[0].place == 32);
   CHECK(found.ranges[1].place == 32 + 1648); // 409 * 4, to the next multiple of 16
   CHECK(found.size == 32 + 2 * 1648 + 832);
-  CHECK(stage::tile_of("16k") == 16384);
-  CHECK(stage::tile_of("16") == 0);
+  CHECK(stage::staging_of({*module, only(*module)}, "16k").sites[0].rounds == 1638);
+  CHECK(stage::staging_of({*module, only(*module)}, "16").sites.empty());
 }
 
 TEST_CASE("loads of one round are one range") {
-  facts::Atoms atoms;
   const auto module = hazard_named("two-tiles");
-  const auto answer = stage::staging_of({*module, only(*module)}, 4096, atoms);
+  const auto answer = stage::staging_of({*module, only(*module)}, "4k");
   REQUIRE(answer.sites.size() == 1);
   const stage::Staging &found = answer.sites[0];
   REQUIRE(found.ranges.size() == 1);
@@ -71,7 +68,7 @@ namespace {
 /// What is staged of a hazard's kernel, and the instruction with which a round begins.
 struct Found {
   explicit Found(const std::string &name) : module(hazard_named(name)) {
-    const auto answer = stage::staging_of({*module, only(*module)}, 4096, atoms);
+    const auto answer = stage::staging_of({*module, only(*module)}, "4k");
     REQUIRE(answer.sites.size() == 1);
     staging = answer.sites[0];
   }
@@ -80,13 +77,12 @@ struct Found {
   }
   /// What is not proved if it is written as `changed` says.
   std::string fault(const stage::Staging &changed) const {
-    const auto text = stage::write_staged({*module, only(*module)}, changed, atoms);
+    const auto text = stage::write_staged({*module, only(*module)}, changed);
     REQUIRE(text);
     return proof(*module, *text);
   }
 
   std::unique_ptr<Module> module;
-  facts::Atoms atoms;
   stage::Staging staging;
 };
 
@@ -106,7 +102,7 @@ TEST_CASE("a round begins behind the branch that leaves the loop") {
     changed.round = changed.header; // which brings what nobody reads
     CHECK_FALSE(one->fault(changed).empty());
     changed = one->staging;
-    changed.count = changed.count + facts::Polynomial(1);
+    changed.own.count += facts::Polynomial(1);
     CHECK_FALSE(one->fault(changed).empty());
   }
 }
@@ -133,20 +129,16 @@ TEST_CASE("a loop in another one is asked about where it is entered") {
   changed.around.reset(); // which asks before the outer loop, and never again
   CHECK_FALSE(inner.fault(changed).empty());
   changed = inner.staging;
-  changed.around->last = changed.around->last + facts::Polynomial(1);
+  changed.around->count += facts::Polynomial(1);
   CHECK_FALSE(inner.fault(changed).empty());
   changed = inner.staging;
   changed.entry = changed.header;
   CHECK_FALSE(inner.fault(changed).empty());
-  CHECK_FALSE(Found("nested").staging.before.blocks.empty());
+  CHECK_FALSE(Found("nested").staging.before.empty());
 }
 
 TEST_CASE("what a generic load reads is brought by a generic load") {
   const auto module = hazard_named("generic");
-  const Function &kernel = only(*module);
-  for (const Instruction &one : kernel.instructions)
-    if (module->opcode(one).text == "ld.u32")
-      CHECK(stage::staging_opcodes(module->opcode(one)).load == "ld.b32");
   CHECK(staged(*module).find("ld.b32 %stage0_v") != std::string::npos);
 }
 
@@ -172,8 +164,10 @@ TEST_CASE("the kernel follows as it was") {
   CHECK_FALSE(fault("\t.shared", "\t.shared .b32 own;\n\t.shared").empty());
   // Another variant than the one that was asked for.
   const auto after = parsed(text);
-  CHECK_FALSE(prove_staged(*module, only(*module), *after, only(*after), "16k").has_value());
-  CHECK_FALSE(prove_staged(*module, only(*module), *module, only(*module), "4k").has_value());
+  CHECK_FALSE(
+      stage::prove_staged({*module, only(*module)}, *after, only(*after), "16k").has_value());
+  CHECK_FALSE(
+      stage::prove_staged({*module, only(*module)}, *module, only(*module), "4k").has_value());
 }
 
 TEST_CASE("what is computed for a test is written to none of the other registers") {
@@ -273,8 +267,8 @@ const LineChanges line_changes{"stage0_",
                                 {"bra \\$stage0_c", "bra $stage0_b"}},
                                6,
                                [](const Module &module, const Module &after) {
-                                 return prove_staged(module, only(module), after, only(after),
-                                                     "4k");
+                                 const KernelContext kernel(module, only(module));
+                                 return stage::prove_staged(kernel, after, only(after), "4k");
                                }};
 
 } // namespace

@@ -41,6 +41,8 @@ struct ToldSearch {
   std::string kernel;
   ParameterNames names;
   SearchResult result;
+
+  const SearchCandidate &best() const { return result.candidates[result.best]; }
 };
 
 /// `60s`, `1.5s`, `60`: seconds; nothing if it is no positive number.
@@ -142,8 +144,8 @@ std::string cost_text(const ToldSearch &told, const SearchCandidate &one, bool a
 std::string to_text(const ToldSearch &told, bool at_launch) {
   std::string text;
   for (const SearchCandidate &one : told.result.candidates)
-    text += fmt::format("{} {:<32} {} ({:.0f} ms)\n", one.chosen ? '*' : ' ', steps_text(one),
-                        cost_text(told, one, at_launch), one.milliseconds);
+    text += fmt::format("{} {:<32} {} ({:.0f} ms)\n", &one == &told.best() ? '*' : ' ',
+                        steps_text(one), cost_text(told, one, at_launch), one.milliseconds);
   if (const Bound &own = told.result.candidates[0].cost.wsteps; own.obstacle)
     text += fmt::format("  no bound: line {}: {}\n", own.obstacle->line, own.obstacle->reason);
   if (told.result.budget_spent)
@@ -178,7 +180,7 @@ Json to_json(const ToldSearch &told, bool at_launch) {
          {"apart", one.apart},
          {"sibling", one.sibling.empty() ? Json() : Json(one.sibling)},
          {"milliseconds", one.milliseconds},
-         {"chosen", one.chosen}});
+         {"chosen", &one == &told.best()}});
   }
   return json;
 }
