@@ -121,17 +121,18 @@ std::vector<RegisterId> Side::written(const Instruction &instruction) const {
   return registers;
 }
 
+Term Side::under(Term guard, const Instruction &instruction, Term done, Term otherwise) const {
+  return instruction.guard_negated ? terms.choice(guard, otherwise, done)
+                                   : terms.choice(guard, done, otherwise);
+}
+
 // The guard is what it was before: an instruction may write its own.
 void Side::write(const std::vector<RegisterId> &registers, const std::vector<Term> &values,
                  const Instruction &instruction, Knowledge &known, bool maybe) const {
   const Term condition = maybe ? guard(instruction, known) : Term{};
   for (std::size_t i = 0; i < registers.size(); ++i) {
     Term &to = known.values[first + registers[i]];
-    if (!maybe)
-      to = values[i];
-    else
-      to = instruction.guard_negated ? terms.choice(condition, to, values[i])
-                                     : terms.choice(condition, values[i], to);
+    to = maybe ? under(condition, instruction, values[i], to) : values[i];
   }
 }
 

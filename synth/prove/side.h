@@ -36,6 +36,8 @@ public:
     return is_way(module.opcode(function.instructions[position]));
   }
   Term guard(const Instruction &instruction, const Knowledge &known) const;
+  /// What there is after an instruction whose guard has a value: `done` where it runs.
+  Term under(Term guard, const Instruction &instruction, Term done, Term otherwise) const;
   /// Appends what an operand reads to a key. A term that is no number is of one width only.
   void read(const Operand &operand, const Knowledge &known, std::vector<std::uint64_t> &key) const;
   /// Returns true if an operand is written, whatever else is done to it.
