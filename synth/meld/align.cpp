@@ -78,11 +78,9 @@ private:
     if (!pairs)
       return 0;
     int score = static_cast<int>(a.weight);
-    for (const InstructionPair &one : *pairs) {
+    for (const InstructionPair &one : *pairs)
       for (const Leaf &leaf : one.leaves)
-        score -= !leaf.is_written && must_choose(leaf.pair);
-      score -= static_cast<int>(2 * one.offsets.size());
-    }
+        score -= leaf.offsets ? 2 : !leaf.is_written && must_choose(leaf.pair);
     return std::max(score, 0);
   }
 

@@ -127,7 +127,7 @@ private:
     const auto base = of_registers(left.reg, right.reg);
     if (!offsets_ || !base || base->type != "b64" || left.negated || right.negated)
       return false;
-    result_.offsets.push_back({a.span, *base, {a.value, b.value}});
+    result_.leaves.push_back({a.span, *base, false, {{a.value, b.value}}});
     return true;
   }
 

@@ -58,13 +58,8 @@ struct Leaf {
   Span span;
   SourcePair pair;
   bool is_written = false;
-};
-
-/// Two addresses with different offsets: the whole operand is replaced by a sum.
-struct OffsetPair {
-  Span span; ///< of the operand in the first instruction
-  SourcePair base;
-  std::array<std::int64_t, 2> bytes{};
+  /// Of two addresses with different offsets, which a sum takes the place of: these.
+  std::optional<std::array<std::int64_t, 2>> offsets = {};
 };
 
 /// How two instructions become one: the text of the first with its places filled anew.
@@ -72,7 +67,6 @@ struct InstructionPair {
   std::uint32_t when = no_index; ///< the first
   std::vector<Leaf> leaves;      ///< the guard is none of them
   std::optional<SourcePair> guard;
-  std::vector<OffsetPair> offsets;
 };
 
 /// Nothing if they are not the same but for places that may differ. `offsets`: those of addresses

@@ -220,10 +220,11 @@ private:
     std::vector<std::pair<Span, std::string>> places;
     const std::string guard =
         pair.guard ? guarded_by(instruction(pair.when), constant(*pair.guard)) : "";
-    for (const OffsetPair &offset : pair.offsets)
-      places.emplace_back(offset.span, fmt::format("[{}]", sum(offset)));
     for (const Leaf &leaf : pair.leaves)
-      if (!leaf.is_written)
+      if (leaf.offsets)
+        places.emplace_back(leaf.span, fmt::format("[{}]", sum(leaf)));
+    for (const Leaf &leaf : pair.leaves)
+      if (!leaf.is_written && !leaf.offsets)
         places.emplace_back(leaf.span, constant(leaf.pair));
     std::vector<std::pair<const SourcePair *, std::string>> written;
     for (const Leaf &leaf : pair.leaves) {
@@ -241,10 +242,11 @@ private:
         names_[arm].registers[to->of[arm].reg] = name;
   }
 
-  std::string sum(const OffsetPair &offset) {
-    const std::string base = constant(offset.base), by = fresh_("b64");
+  std::string sum(const Leaf &leaf) {
+    const auto &[when, otherwise] = *leaf.offsets;
+    const std::string base = constant(leaf.pair), by = fresh_("b64");
     std::string result = fresh_("b64");
-    line(fmt::format("selp.b64 {}, {}, {}, {};", by, offset.bytes[0], offset.bytes[1], predicate_));
+    line(fmt::format("selp.b64 {}, {}, {}, {};", by, when, otherwise, predicate_));
     line(fmt::format("add.s64 {}, {}, {};", result, base, by));
     return result;
   }

@@ -60,28 +60,28 @@ public:
   std::size_t values() const override { return next_ - first_; }
 
   void went(std::uint32_t from, std::uint32_t to, Knowledge &known) override {
-    for (std::size_t i = 0; i < loops_.size(); ++i) {
-      const LoopState &loop = loops_[i];
+    for (const LoopState &loop : loops_) {
       if (to != loop.header)
         continue;
       const bool enters = from == no_index || !cfg_.contains(loop.id, cfg_.block_of(from));
       for (const auto &[reg, place] : loop.at_entry)
         if (enters)
           known.values[place] = known.values[kernel_.first + reg];
-      for (const LoadState &load : loads_)
-        if (load.loop == i && (enters || load.moves))
+      for (const LoadState &load : loop.loads)
+        if (enters || load.moves)
           end_round(load, enters, known);
     }
   }
 
   void done(std::uint32_t at, const Knowledge &before, Knowledge &known) override {
     const Effect effect = effect_of(opcode(at));
-    for (const LoadState &load : loads_)
-      for (const Slot &slot : load.slots)
-        if (effect == Effect::sync)
-          forget(slot, known);
-        else if (effect == Effect::store)
-          stored(load, slot, at, before, known);
+    for (const LoopState &loop : loops_)
+      for (const LoadState &load : loop.loads)
+        for (const Slot &slot : load.slots)
+          if (effect == Effect::sync)
+            forget(slot, known);
+          else if (effect == Effect::store)
+            stored(loop, load, slot, at, before, known);
     has_read(at, address_of(at, before), known);
   }
 
@@ -94,18 +94,12 @@ public:
     for (const std::size_t part : slot->parts)
       parts.push_back(known.values[part]);
     const Instruction &left_out = kernel_.function.instructions[at];
-    kernel_.write(kernel_.written(left_out), parts, left_out, known, false);
+    kernel_.write(kernel_.written(at), parts, left_out, known, false);
     has_read(at, address, known);
     return true;
   }
 
 private:
-  struct LoopState {
-    LoopId id = 0;
-    std::uint32_t header = 0;                   ///< its first instruction
-    std::map<RegisterId, std::size_t> at_entry; ///< where what registers held then is kept
-  };
-
   /// What the law says of a store and what a load has read, under conditions.
   struct Law {
     bool hits = false; ///< it writes to the place; else it stays away
@@ -121,22 +115,26 @@ private:
 
   /// Another load that has read what a load would read.
   struct Source {
-    std::size_t load = 0; ///< in loads_
+    std::size_t load = 0; ///< in LoopState::loads
     unsigned ago = 0;     ///< rounds
     std::vector<Condition> needed;
   };
 
   struct LoadState {
     std::uint32_t instruction = 0;
-    std::size_t loop = 0;     ///< in loops_
     bool moves = false;       ///< its address does, from round to round
     bool decides_end = false; ///< of that loop, maybe: it may be polling, and is done each time
     std::vector<RegisterId> to;
-    std::vector<Slot> slots; ///< of this round or any; of the round before, where the address moves
-    std::vector<Source> sources;
+    std::vector<Slot> slots = {}; ///< of this round or any; of the one before, where it moves
+    std::vector<Source> sources = {};
   };
 
-  std::size_t place() { return next_++; }
+  struct LoopState {
+    LoopId id = 0;
+    std::uint32_t header = 0;                        ///< its first instruction
+    std::map<RegisterId, std::size_t> at_entry = {}; ///< where what registers held then is kept
+    std::vector<LoadState> loads = {};
+  };
 
   const Opcode &opcode(std::uint32_t i) const {
     return kernel_.module.opcode(kernel_.function.instructions[i]);
@@ -144,43 +142,38 @@ private:
 
   void look_at(LoopId id) {
     LoopValues values(kernel_.module, kernel_.function, cfg_, id, atoms_);
-    LoopState loop{id, cfg_.blocks()[cfg_.loops()[id].header].first, {}};
-    const std::size_t first = loads_.size();
+    LoopState &loop =
+        loops_.emplace_back(LoopState{id, cfg_.blocks()[cfg_.loops()[id].header].first});
     for (const std::uint32_t i : instructions_of(cfg_, id)) {
       const Instruction &one = kernel_.function.instructions[i];
-      if (!is_repeatable(kernel_.module.opcode(one)) || one.guard != no_register)
+      if (!is_repeatable(opcode(i)) || one.guard != no_register)
         continue;
       std::vector<Condition> ignored;
       const auto address = values.address(i, ignored);
-      loads_.push_back({i,
-                        loops_.size(),
-                        address && !address->step.is_zero(),
-                        facts::decides_end(kernel_.module, kernel_.function, cfg_, id, i),
-                        kernel_.written(one),
-                        {},
-                        {}});
+      loop.loads.push_back({i, address && !address->step.is_zero(),
+                            facts::decides_end(kernel_.module, kernel_.function, cfg_, id, i),
+                            kernel_.written(i)});
     }
     std::set<std::size_t> used; // in the next round
-    for (std::size_t i = first; i < loads_.size(); ++i)
-      find_sources(i, first, values, loop, used);
-    for (std::size_t i = first; i < loads_.size(); ++i)
+    for (LoadState &load : loop.loads)
+      find_sources(load, values, loop, used);
+    for (std::size_t i = 0; i < loop.loads.size(); ++i)
       for (unsigned ago = 0; ago <= used.count(i); ++ago)
-        add_slot(loads_[i], ago, values, loop);
-    loops_.push_back(std::move(loop));
+        add_slot(loop.loads[i], ago, values, loop);
   }
 
-  /// The loads of the loop, from `first` on, that read before what one of them would read.
-  void find_sources(std::size_t load, std::size_t first, LoopValues &values, LoopState &loop,
+  /// The loads of the loop that read before what one of them would read.
+  void find_sources(LoadState &load, LoopValues &values, LoopState &loop,
                     std::set<std::size_t> &used) {
     for (const unsigned ago : {0U, 1U})
-      for (std::size_t i = first; i < loads_.size(); ++i) {
-        const std::uint32_t source = loads_[i].instruction, own = loads_[load].instruction;
-        if (source == own || !loads_[i].moves || loads_[load].sources.size() == most_sources ||
-            !reads_alike(context_, source, own))
+      for (std::size_t i = 0; i < loop.loads.size(); ++i) {
+        const std::uint32_t source = loop.loads[i].instruction;
+        if (source == load.instruction || !loop.loads[i].moves ||
+            load.sources.size() == most_sources || !reads_alike(context_, source, load.instruction))
           continue;
-        if (auto needed = values.meets(source, own, ago)) {
+        if (auto needed = values.meets(source, load.instruction, ago)) {
           keep_leaves(*needed, loop);
-          loads_[load].sources.push_back({i, ago, std::move(*needed)});
+          load.sources.push_back({i, ago, std::move(*needed)});
           if (ago == 1)
             used.insert(i);
         }
@@ -188,9 +181,9 @@ private:
   }
 
   void add_slot(LoadState &load, unsigned ago, LoopValues &values, LoopState &loop) {
-    Slot slot{place(), {}, {}};
+    Slot slot{next_++, {}, {}};
     for (std::size_t i = 0; i < load.to.size(); ++i)
-      slot.parts.push_back(place());
+      slot.parts.push_back(next_++);
     for (const std::uint32_t store : instructions_of(cfg_, loop.id)) {
       if (effect_of(opcode(store)) != Effect::store)
         continue;
@@ -241,30 +234,32 @@ private:
 
   /// A load has read, or would have, what its registers hold now.
   void has_read(std::uint32_t at, std::optional<Term> address, Knowledge &known) const {
-    for (const LoadState &load : loads_) {
-      if (load.instruction != at)
-        continue;
-      const Slot &slot = load.slots[0];
-      known.values[slot.address] = address ? *address : kernel_.terms.fresh();
-      for (std::size_t i = 0; i < load.to.size(); ++i)
-        known.values[slot.parts[i]] = known.values[kernel_.first + load.to[i]];
-      keep_if_tested(load, slot, known);
-    }
+    for (const LoopState &loop : loops_)
+      for (const LoadState &load : loop.loads) {
+        if (load.instruction != at)
+          continue;
+        const Slot &slot = load.slots[0];
+        known.values[slot.address] = address ? *address : kernel_.terms.fresh();
+        for (std::size_t i = 0; i < load.to.size(); ++i)
+          known.values[slot.parts[i]] = known.values[kernel_.first + load.to[i]];
+        keep_if_tested(loop, load, slot, known);
+      }
   }
 
   /// What a load from an address would read, as far as the other function has it; null: nothing.
   const Slot *slot_with(std::uint32_t at, Term address, const Knowledge &known) const {
-    for (const LoadState &load : loads_) {
-      if (load.instruction != at || load.decides_end)
-        continue;
-      if (const Slot &own = load.slots[0];
-          known.values[own.address] == address && is_held(own, known))
-        return &own;
-      for (const Source &source : load.sources)
-        if (const Slot &slot = loads_[source.load].slots[source.ago];
-            is_held(slot, known) && shown(load.loop, source.needed, known) == always_)
-          return &slot;
-    }
+    for (const LoopState &loop : loops_)
+      for (const LoadState &load : loop.loads) {
+        if (load.instruction != at || load.decides_end)
+          continue;
+        if (const Slot &own = load.slots[0];
+            known.values[own.address] == address && is_held(own, known))
+          return &own;
+        for (const Source &source : load.sources)
+          if (const Slot &slot = loop.loads[source.load].slots[source.ago];
+              is_held(slot, known) && shown(loop, source.needed, known) == always_)
+            return &slot;
+      }
     return nullptr;
   }
 
@@ -280,8 +275,8 @@ private:
     });
   }
 
-  void stored(const LoadState &load, const Slot &slot, std::uint32_t at, const Knowledge &before,
-              Knowledge &known) const {
+  void stored(const LoopState &loop, const LoadState &load, const Slot &slot, std::uint32_t at,
+              const Knowledge &before, Knowledge &known) const {
     const Spaces spaces = spaces_of(opcode(load.instruction), opcode(at), all_global_);
     if (spaces == Spaces::apart)
       return;
@@ -291,9 +286,9 @@ private:
     const auto law = slot.laws.find(at);
     if (spaces == Spaces::comparable && to && to == before.values[slot.address]) {
       if (overwritten(load, slot, at, before, known))
-        return keep_if_tested(load, slot, known);
+        return keep_if_tested(loop, load, slot, known);
     } else if (spaces == Spaces::comparable && law != slot.laws.end()) {
-      how = shown(load.loop, law->second.needed, before);
+      how = shown(loop, law->second.needed, before);
       hits = law->second.hits;
     }
     if (how && hits && !overwritten(load, slot, at, before, known))
@@ -319,9 +314,8 @@ private:
 
   /// The predicate that conditions hold with, as far as is tested: always_, or one that is not
   /// decided yet; nothing if that is not known.
-  std::optional<Term> shown(std::size_t of, const std::vector<Condition> &needed,
+  std::optional<Term> shown(const LoopState &loop, const std::vector<Condition> &needed,
                             const Knowledge &known) const {
-    const LoopState &loop = loops_[of];
     TermReader reader(kernel_.terms);
     const auto held = [&](RegisterId reg) { return known.values[loop.at_entry.at(reg)]; };
     std::vector<Condition> conditions;
@@ -362,10 +356,11 @@ private:
 
   /// Where a value becomes known that only a test will keep, it is known under that test at once: a
   /// way on which stores follow then meets one without them.
-  void keep_if_tested(const LoadState &load, const Slot &slot, Knowledge &known) const {
+  void keep_if_tested(const LoopState &loop, const LoadState &load, const Slot &slot,
+                      Knowledge &known) const {
     for (const Slot &one : load.slots)
       for (const auto &[store, law] : one.laws)
-        if (const auto how = shown(load.loop, law.needed, known); how && *how != always_)
+        if (const auto how = shown(loop, law.needed, known); how && *how != always_)
           return keep(how, slot, known);
   }
 
@@ -379,7 +374,6 @@ private:
   const Term always_;
   Atoms atoms_;
   std::vector<LoopState> loops_;
-  std::vector<LoadState> loads_;
   std::set<RegisterId> predicates_; ///< by which the version alone branches
 };
 

@@ -207,21 +207,25 @@ bool is_repeatable(const Opcode &opcode) {
 }
 
 const Operand *forwarded(const KernelContext &context, std::uint32_t load, std::uint32_t store) {
-  const auto &[module, function] = std::tie(context.module, context.kernel);
+  const Module &module = context.module;
+  const Function &function = context.kernel;
   const Instruction &reader = function.instructions[load], &writer = function.instructions[store];
   const Opcode &reads = module.opcode(reader), &writes = module.opcode(writer);
   const auto to = module.operands(reader), from = module.operands(writer);
   const unsigned bits = bit_width(reads.type);
+  const auto is_register = [&](const Operand &one) {
+    return one.kind == Operand::Kind::reg && one.selector == 0 &&
+           bit_width(function.registers[one.reg].type) == bits;
+  };
   if (reads.vector != 1 || writes.vector != 1 || bit_width(writes.type) != bits ||
-      (bits != 32 && bits != 64) || to.size() < 2 || from.size() < 2 ||
-      to[0].kind != Operand::Kind::reg || to[0].selector != 0 ||
-      bit_width(function.registers[to[0].reg].type) != bits)
+      (bits != 32 && bits != 64) || to.size() < 2 || from.size() < 2 || !is_register(to[0]))
     return nullptr;
   const Operand &value = from[1];
-  const bool is_register = is_whole_register(value) && function.registers[value.reg].vector == 1 &&
-                           bit_width(function.registers[value.reg].type) == bits;
   const bool is_number = value.kind == Operand::Kind::integer && !is_float(writes.type);
-  return is_register || is_number ? &value : nullptr;
+  return is_number ||
+                 (is_register(value) && !value.negated && function.registers[value.reg].vector == 1)
+             ? &value
+             : nullptr;
 }
 
 bool reads_alike(const KernelContext &context, std::uint32_t load, std::uint32_t other) {
@@ -229,9 +233,6 @@ bool reads_alike(const KernelContext &context, std::uint32_t load, std::uint32_t
   const Function &function = context.kernel;
   const Instruction &a = function.instructions[load], &b = function.instructions[other];
   const Opcode &reads = module.opcode(a), &reads_too = module.opcode(b);
-  if (reads.type != reads_too.type || reads.vector != reads_too.vector ||
-      reads.space != reads_too.space || leaves_bytes_undefined(function, load))
-    return false;
   const Operand &to = module.operands(a)[0], &to_too = module.operands(b)[0];
   const auto alike = [&](const Operand &one, const Operand &two) {
     return one.kind == two.kind &&
@@ -239,7 +240,9 @@ bool reads_alike(const KernelContext &context, std::uint32_t load, std::uint32_t
                                                   bit_width(function.registers[two.reg].type));
   };
   const auto parts = module.children(to), parts_too = module.children(to_too);
-  return alike(to, to_too) &&
+  return reads.type == reads_too.type && reads.vector == reads_too.vector &&
+         reads.space == reads_too.space && !leaves_bytes_undefined(function, load) &&
+         alike(to, to_too) &&
          std::equal(parts.begin(), parts.end(), parts_too.begin(), parts_too.end(), alike);
 }
 
