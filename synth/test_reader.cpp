@@ -78,6 +78,11 @@ Polynomial TermReader::taken_apart(Term term) {
   return atoms.word(term);
 }
 
+// Of an order what is smaller is a number. What says that rounds are few is their number alone,
+// negated, and at most with a number added that is not negative: as there are less than 2^63 of
+// them, that is right however many there are. All other magnitudes rest on it, which every
+// condition on rounds comes with. So what may wrap around is a negative number less the rounds of a
+// loop.
 void Tested::add(Term predicate) {
   if (!seen_.insert(predicate).second)
     return;
@@ -86,8 +91,15 @@ void Tested::add(Term predicate) {
     add((*both)[1]);
   } else if (const auto either = reader_.terms.made_by("or.pred", predicate)) {
     either_.emplace_back((*either)[0], (*either)[1]);
+    either_.emplace_back((*either)[1], (*either)[0]);
   } else if (const auto ge = reader_.terms.made_by("setp.ge.s64", predicate)) {
-    add_order((*ge)[0], (*ge)[1]);
+    const Polynomial a = reader_.wide((*ge)[0]), b = reader_.wide((*ge)[1]);
+    const auto rest = (Polynomial(a.constant()) - a).atom();
+    const bool may_wrap_around =
+        a.constant() < 0 && rest && reader_.atoms[*rest].kind == Atom::Kind::rounds;
+    if (b.number() && !may_wrap_around &&
+        reader_.atoms.magnitude(a) + reader_.atoms.magnitude(b) < exact_limit)
+      not_negative_.push_back(a - b);
   } else if (const auto eq = reader_.terms.made_by("setp.eq.s64", predicate)) {
     if (reader_.terms.number_of((*eq)[1]) != 0)
       return;
@@ -123,50 +135,25 @@ bool Tested::holds(const Condition &condition) const {
   });
 }
 
-// What is smaller is a number. What says that rounds are few is their number alone, negated, and at
-// most with a number added that is not negative: as there are less than 2^63 of them, that is right
-// however many there are. All other magnitudes rest on it, which every condition on rounds comes
-// with.
-void Tested::add_order(Term larger, Term smaller) {
-  const Polynomial a = reader_.wide(larger), b = reader_.wide(smaller);
-  if (b.number() && !may_wrap_around(a) &&
-      reader_.atoms.magnitude(a) + reader_.atoms.magnitude(b) < exact_limit)
-    not_negative_.push_back(a - b);
-}
-
-// True if it is a negative number less the rounds of a loop.
-bool Tested::may_wrap_around(const Polynomial &value) const {
-  const std::int64_t number = value.constant();
-  const auto rest = (Polynomial(number) - value).atom();
-  return number < 0 && rest && reader_.atoms[*rest].kind == Atom::Kind::rounds;
-}
-
-// limit = opcode(way, 0) + bytes, or bytes alone where there is no way; how many bytes.
-std::optional<std::int64_t> Tested::bytes_of(Term limit, std::string_view opcode,
-                                             const Polynomial &way) const {
-  if (const auto number = reader_.terms.number_of(limit))
-    return way.is_zero() ? number : std::nullopt;
-  const auto [base, bytes] = reader_.terms.with_number(limit);
-  const auto from = reader_.terms.made_by(opcode, base);
-  return from && from->size() == 2 && reader_.terms.number_of((*from)[1]) == 0 &&
-                 reader_.wide((*from)[0]) == way
-             ? std::optional(bytes)
-             : std::nullopt;
-}
-
+// One of both: the distance is at least max(way, 0) + the bytes stored, or at most min(way, 0) -
+// the bytes loaded. Where there is no way, the limits may be the bytes alone.
 bool Tested::is_apart(const Condition &condition) const {
-  const auto is = [&](Term predicate, std::string_view test, std::string_view limit,
+  Terms &terms = reader_.terms;
+  const auto is = [&](Term predicate, std::string_view test, std::string_view opcode,
                       std::int64_t bytes) {
-    const auto from = reader_.terms.made_by(test, predicate);
-    return from && reader_.wide((*from)[0]) == condition.value &&
-           bytes_of((*from)[1], limit, condition.way) == bytes;
-  };
-  const auto either = [&](Term a, Term b) {
-    return is(a, "setp.ge.s64", "max.s64", condition.stored) &&
-           is(b, "setp.le.s64", "min.s64", -std::int64_t{condition.loaded});
+    const auto from = terms.made_by(test, predicate);
+    if (!from || reader_.wide((*from)[0]) != condition.value)
+      return false;
+    if (const auto number = terms.number_of((*from)[1]))
+      return condition.way.is_zero() && *number == bytes;
+    const auto [base, added] = terms.with_number((*from)[1]);
+    const auto way = terms.made_by(opcode, base);
+    return added == bytes && way && way->size() == 2 && terms.number_of((*way)[1]) == 0 &&
+           reader_.wide((*way)[0]) == condition.way;
   };
   return std::any_of(either_.begin(), either_.end(), [&](const auto &one) {
-    return either(one.first, one.second) || either(one.second, one.first);
+    return is(one.first, "setp.ge.s64", "max.s64", condition.stored) &&
+           is(one.second, "setp.le.s64", "min.s64", -std::int64_t{condition.loaded});
   });
 }
 

@@ -53,10 +53,6 @@ public:
   bool holds(const facts::Condition &condition) const;
 
 private:
-  void add_order(proof::Term larger, proof::Term smaller);
-  bool may_wrap_around(const facts::Polynomial &value) const;
-  std::optional<std::int64_t> bytes_of(proof::Term limit, std::string_view opcode,
-                                       const facts::Polynomial &way) const;
   bool is_apart(const facts::Condition &condition) const;
 
   TermReader &reader_;

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ptxasw::synth {
@@ -26,18 +27,18 @@ public:
   std::string text;
 
 private:
-  std::string made(const std::string &type, const std::string &opcode,
-                   const std::vector<std::string> &from);
-  std::string wide(const std::string &opcode, const std::vector<std::string> &from);
+  std::string made(const char *type, std::string_view opcode, std::string sources);
+  std::string wide(std::string_view opcode, std::string_view a, std::string_view b);
+  std::string tested(std::string_view opcode, std::string_view a, std::string_view b);
   std::string atom(facts::AtomId id);
   std::string term(const std::vector<facts::AtomId> &product, std::int64_t factor);
-  std::string held(const std::string &operand);
+  std::string held(const facts::Polynomial &polynomial);
   std::string one(const facts::Condition &condition);
 
   const Function &function_;
   const facts::Atoms &atoms_;
   NewRegisters &fresh_;
-  std::map<std::string, std::string> known_; ///< by opcode and sources
+  std::map<std::pair<std::string, std::string>, std::string> known_; ///< by opcode and sources
 };
 
 } // namespace ptxasw::synth

@@ -5,7 +5,7 @@
 //
 // The proof of loads ahead: kernel and version run beside each other (synth/prove/walk.h), and
 // must do the same loads, with all else that can be seen, in the same order, but for loads that the
-// version does before stores that write none of their bytes (Liberties::early_loads). What the
+// version does before stores that write none of their bytes (Liberties::loads_ahead). What the
 // version may have besides is branches of its own, by predicates that it alone has: they decide
 // nothing but what it computes ahead. Such a predicate is computed from the same registers by the
 // same instructions as the one by which the kernel will go on or leave the loop, so it is the same
@@ -68,7 +68,7 @@ FamilyAnswer propose_ahead(const KernelContext &context) {
 proof::Proved prove_loads_ahead(const Module &before, const Function &kernel, const Module &after,
                                 const Function &changed) {
   return proof::prove_same(before, kernel, after, changed,
-                           {.own_branches = true, .lags = true, .early_loads = true});
+                           {.own_branches = true, .loads_ahead = true});
 }
 
 } // namespace

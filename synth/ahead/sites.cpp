@@ -42,8 +42,8 @@ public:
     const BlockId header = cfg().loops()[loop_].header;
     result_.header = at_ = block(header).first;
     find_way(header);
-    for (const Step &step : result_.steps)
-      look_at(step);
+    for (std::size_t i = 0; i < result_.steps.size(); ++i)
+      look_at(i);
     require(loads_, refusal::nothing);
     find_early();
     return std::move(result_);
@@ -55,26 +55,21 @@ private:
   }
   void require(bool holds, const Refusal &otherwise) const { demand(holds, otherwise, at_); }
 
-  /// The blocks of an iteration, one behind the other.
+  /// The blocks of an iteration, one behind the other: each leads to one block of the loop.
   void find_way(BlockId header) {
-    const std::size_t blocks = blocks_in(cfg(), loop_).size();
     BlockId next = header;
-    for (std::size_t i = 0; i < blocks; ++i) {
+    do {
       const BasicBlock &here = block(next);
       at_ = here.end - 1;
-      require(cfg().loop_of(next) == loop_ && !cfg().irreducible(next) &&
-                  (i == 0 || next != header),
-              refusal::shape);
+      require(cfg().loop_of(next) == loop_ && !cfg().irreducible(next), refusal::shape);
       for (std::uint32_t one = here.first; one < here.end; ++one)
         result_.steps.push_back({one});
       require(result_.steps.size() <= largest_loop, refusal::too_large);
       next = behind(here);
-    }
+    } while (next != header);
     // The last step must be a branch whose target is the header's label.
-    result_.back = result_.steps.back().instruction;
-    require(next == header &&
-                branch_target(module_, kernel_, instruction(result_.back)) == result_.header,
-            refusal::shape);
+    result_.back = at_;
+    require(branch_target(module_, kernel_, instruction(at_)) == result_.header, refusal::shape);
   }
 
   /// The block that follows another one in the loop.
@@ -94,9 +89,8 @@ private:
   }
 
   /// What one instruction does.
-  void look_at(const Step &step) {
-    at_ = step.instruction;
-    const auto number = static_cast<std::size_t>(&step - result_.steps.data());
+  void look_at(std::size_t step) {
+    at_ = result_.steps[step].instruction;
     const Instruction &one = instruction(at_);
     const Opcode &opcode = module_.opcode(one);
     const bool is_argument = opcode.op == Op::st && opcode.space == StateSpace::param;
@@ -108,15 +102,15 @@ private:
     require(agree(module_, module_.operands(one), emulator::Scope::thread) && !uses_carry(opcode),
             refusal::effects);
     if (opcode.op == Op::st && effect == Effect::store)
-      return stores_.push_back(number);
+      return stores_.push_back(step);
     require(first_operand(opcode) == FirstOperand::destination, refusal::effects);
     if (opcode.op != Op::ld)
       return require(is_pure(opcode), refusal::effects);
     require(effect == Effect::load || effect == Effect::none, refusal::effects);
     loads_ = loads_ || may_be_global(opcode.space);
     if (effect == Effect::load && !reads_constant_memory(opcode))
-      written_loads_.push_back(number);
-    result_.last_load = number;
+      written_loads_.push_back(step);
+    result_.last_load = step;
   }
 
   /// All steps on which what `needed` holds depends become `early`.
@@ -138,14 +132,12 @@ private:
 
   /// The register that an access has its address from; no_register if it has none of 64 bits.
   RegisterId base_of(std::size_t step) const {
-    const Instruction &one = done_in(step);
-    const Operand &place = module_.operands(one)[module_.opcode(one).op == Op::ld ? 1 : 0];
-    if (place.kind != Operand::Kind::address)
+    const Operand *const place = address_in(module_, done_in(step));
+    if (!place)
       return no_register;
-    const Operand &base = module_.children(place)[0];
-    const bool is_wide = base.kind == Operand::Kind::reg && base.selector == 0 &&
-                         bit_width(kernel_.registers[base.reg].type) == 64 &&
-                         kernel_.registers[base.reg].vector == 1;
+    const Operand &base = module_.children(*place)[0];
+    const bool is_wide = is_whole_register(base) && kernel_.registers[base.reg].vector == 1 &&
+                         bit_width(kernel_.registers[base.reg].type) == 64;
     return is_wide ? base.reg : no_register;
   }
 
@@ -162,13 +154,10 @@ private:
     for (const std::size_t store : stores_)
       for (const std::size_t load : written_loads_) {
         at_ = result_.steps[store].instruction;
-        const Spaces spaces =
-            spaces_of(module_.opcode(done_in(load)), module_.opcode(done_in(store)));
+        const Spaces spaces = spaces_of(module_.opcode(done_in(load)), opcode(at_));
         if (spaces == Spaces::apart)
           continue;
-        require(spaces == Spaces::comparable && base_of(store) != no_register &&
-                    base_of(load) != no_register,
-                refusal::effects);
+        require(spaces == Spaces::comparable && base_of(store) != no_register, refusal::effects);
         result_.meetings.push_back({load, store, base_of(load), base_of(store)});
         needed.insert({base_of(store), base_of(load)});
       }

@@ -76,7 +76,7 @@ private:
     for (unsigned k = 0; k < iterations_; ++k)
       for (const Exit &exit : loop.exits)
         if (is_tested(loop, exit, k))
-          leave(exit.when_taken, done_in(loop, exit.step), results_[k][exit.step][0], rest);
+          leave(loop, exit, results_[k][exit.step][0], rest);
     early(loop, Early::address);
     for (unsigned k = 0; k < iterations_; ++k)
       for (const Meeting &meeting : loop.meetings)
@@ -96,9 +96,10 @@ private:
     return iteration + 1 < iterations_ || exit.step < loop.last_load;
   }
 
-  void leave(bool when_taken, const Instruction &branch, std::string_view predicate,
+  void leave(const AheadLoop &loop, const Exit &exit, std::string_view predicate,
              std::string_view target) {
-    text_ += fmt::format("\t@{}{} bra {};\n", when_taken != branch.guard_negated ? "" : "!",
+    text_ += fmt::format("\t@{}{} bra {};\n",
+                         exit.when_taken != done_in(loop, exit.step).guard_negated ? "" : "!",
                          predicate, target);
   }
 
@@ -107,18 +108,14 @@ private:
   void leave_where_they_meet(const AheadLoop &loop, const Meeting &meeting, unsigned load,
                              unsigned store, std::string_view rest) {
     const Instruction &from = done_in(loop, meeting.load), &to = done_in(loop, meeting.store);
-    const auto offset = [&](const Instruction &one, std::size_t operand) {
-      return module_.operands(one)[operand].value;
-    };
-    const auto bytes = [&](const Instruction &one) -> std::int64_t {
-      return module_.opcode(one).bytes();
-    };
+    const std::int64_t loaded = module_.opcode(from).bytes(), stored = module_.opcode(to).bytes();
+    const std::int64_t further =
+        address_in(module_, from)->value - address_in(module_, to)->value + loaded - 1;
     const std::string distance = fresh_("b64"), moved = fresh_("b64"), predicate = fresh_("pred");
     text_ += fmt::format("\tsub.s64 {}, {}, {};\n\tadd.s64 {}, {}, {};\n"
                          "\tsetp.lt.u64 {}, {}, {};\n\t@{} bra {};\n",
                          distance, bases_[load][meeting.load], bases_[store][meeting.store], moved,
-                         distance, offset(from, 1) - offset(to, 0) + bytes(from) - 1, predicate,
-                         moved, bytes(from) + bytes(to) - 1, predicate, rest);
+                         distance, further, predicate, moved, loaded + stored - 1, predicate, rest);
   }
 
   /// What all iterations do of that kind, on registers of its own.
@@ -154,7 +151,7 @@ private:
       const Instruction &one = done_in(loop, i);
       if (exit != loop.exits.end() && exit->step == i) {
         if (!is_tested(loop, *exit, k))
-          leave(exit->when_taken, one, own_[one.guard], outside(*exit, one));
+          leave(loop, *exit, own_[one.guard], outside(*exit, one));
         ++exit;
       } else if (module_.opcode(one).op == Op::bra) {
         continue; // to what follows

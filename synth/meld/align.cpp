@@ -7,6 +7,7 @@
 #include "grammar/roles.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace ptxasw::synth::meld {
@@ -14,28 +15,23 @@ namespace {
 
 class Aligner : OfKernel {
 public:
-  Aligner(const KernelContext &context, const Site &site, unsigned apart)
+  Aligner(const KernelContext &context, Site &site, unsigned apart)
       : OfKernel(context), site_(site), apart_(static_cast<int>(apart)),
-        columns_(site.otherwise.size() + 1), cells_((site.when.size() + 1) * columns_) {
-    for (const auto *arm : {&site.when, &site.otherwise})
-      for (const Unit &unit : *arm)
-        for (const Part &part : unit.parts)
-          for (const std::uint32_t i : part.instructions)
-            for (const RegisterId reg : written_registers(module_, instruction(i)))
-              written_.insert(reg);
+        columns_(site.arms[1].size() + 1), cells_((site.arms[0].size() + 1) * columns_) {
+    for (const BlockId one : site.blocks)
+      for (std::uint32_t i = block(one).first; i < block(one).end; ++i)
+        for (const RegisterId reg : written_registers(module_, instruction(i)))
+          written_.insert(reg);
   }
 
-  Alignment run() {
-    const std::size_t rows = site_.when.size() + 1;
-    for (std::size_t i = 0; i < rows; ++i)
+  void run() {
+    for (std::size_t i = 0; i <= site_.arms[0].size(); ++i)
       for (std::size_t j = 0; j < columns_; ++j)
         fill(i, j);
-    Alignment result;
     const Cell &end = cells_.back();
     // The branch as it is costs as much as one stretch apart.
-    result.gain = std::max(end.gap, end.melded) + apart_;
-    trace(end.gap > end.melded, result);
-    return result;
+    site_.gain = std::max(end.gap, end.melded) + apart_;
+    trace(end.gap > end.melded);
   }
 
 private:
@@ -55,7 +51,7 @@ private:
       return;
     }
     if (i > 0 && j > 0) {
-      const int score = score_of(site_.when[i - 1], site_.otherwise[j - 1]);
+      const int score = score_of(site_.arms[0][i - 1], site_.arms[1][j - 1]);
       const Cell &before = cells_[at(i - 1, j - 1)];
       const int best = std::max(before.melded, before.gap);
       if (score > 0 && best > worst / 2) {
@@ -82,105 +78,96 @@ private:
     if (!pairs)
       return 0;
     int score = static_cast<int>(a.weight);
-    for (const InstructionPair &one : *pairs) {
+    for (const InstructionPair &one : *pairs)
       for (const Leaf &leaf : one.leaves)
-        score -= !leaf.is_written && must_choose(leaf.pair);
-      score -= static_cast<int>(2 * one.offsets.size());
-    }
+        score -= leaf.offsets ? 2 : !leaf.is_written && must_choose(leaf.pair);
     return std::max(score, 0);
   }
 
   /// What an arm itself computes is likely to be melded, too.
   bool must_choose(const SourcePair &pair) const {
-    if (pair.when == pair.otherwise)
-      return false;
-    return !(pair.when.reg != no_register && pair.otherwise.reg != no_register &&
-             written_.contains(pair.when.reg) && written_.contains(pair.otherwise.reg));
+    return pair.of[0] != pair.of[1] &&
+           !(written_.contains(pair.of[0].reg) && written_.contains(pair.of[1].reg));
   }
 
   std::optional<UnitPair> pairs_of(const Unit &a, const Unit &b) const {
-    if (a.parts.size() != b.parts.size() || a.is_single() != b.is_single() || a.weight != b.weight)
+    if (a.blocks.size() != b.blocks.size() || a.weight != b.weight)
       return std::nullopt;
-    if (a.is_single()) {
-      auto pair = pair_of(context_, a.single(), b.single(), true);
-      return pair ? std::optional(UnitPair{std::move(*pair)}) : std::nullopt;
-    }
-    return parts_of(a, b);
-  }
-
-  std::optional<UnitPair> parts_of(const Unit &a, const Unit &b) const {
-    std::vector<std::uint32_t> other(a.parts.size(), leaves_unit), open{0};
-    std::vector<bool> used(a.parts.size(), false);
-    other[0] = 0;
-    used[0] = true;
-    const auto follow = [&](std::uint32_t mine, std::uint32_t theirs) {
-      if (mine == leaves_unit || theirs == leaves_unit)
-        return mine == theirs;
-      if (other[mine] != leaves_unit || used[theirs])
-        return other[mine] == theirs;
-      other[mine] = theirs;
-      used[theirs] = true;
-      open.push_back(mine);
-      return true;
-    };
-    while (!open.empty()) {
-      const Part &mine = a.parts[open.back()], &theirs = b.parts[other[open.back()]];
-      open.pop_back();
-      if (mine.instructions.size() != theirs.instructions.size() ||
-          (mine.branch == no_index) != (theirs.branch == no_index) ||
-          !follow(mine.next, theirs.next) ||
-          (mine.branch != no_index && !follow(mine.taken, theirs.taken)))
-        return std::nullopt;
-    }
     UnitPair result;
-    for (std::size_t i = 0; i < a.parts.size(); ++i) {
-      if (other[i] == leaves_unit)
-        return std::nullopt;
-      const Part &mine = a.parts[i], &theirs = b.parts[other[i]];
-      const auto add = [&](std::uint32_t left, std::uint32_t right) {
-        auto pair = pair_of(context_, left, right, false);
-        if (pair)
-          result.push_back(std::move(*pair));
-        return pair.has_value();
-      };
-      for (std::size_t k = 0; k < mine.instructions.size(); ++k)
-        if (!add(mine.instructions[k], theirs.instructions[k]))
-          return std::nullopt;
-      if (mine.branch != no_index && !add(mine.branch, theirs.branch))
+    const auto add = [&](std::uint32_t mine, std::uint32_t theirs) {
+      auto pair = pair_of(context_, mine, theirs, a.is_single());
+      if (pair)
+        result.push_back(std::move(*pair));
+      return pair.has_value();
+    };
+    if (a.is_single())
+      return add(a.first, b.first) ? std::optional(std::move(result)) : std::nullopt;
+    const auto other = blocks_of(a, b);
+    if (!other)
+      return std::nullopt;
+    for (const BlockId one : a.blocks) {
+      const BlockId two = other->at(one);
+      const auto mine = computing(context_, a, one), theirs = computing(context_, b, two);
+      if (!std::equal(mine.begin(), mine.end(), theirs.begin(), theirs.end(), add) ||
+          (block(one).branch != no_index && !add(block(one).branch, block(two).branch)))
         return std::nullopt;
     }
     return result;
   }
 
-  void trace(bool in_gap, Alignment &result) const {
-    std::size_t i = site_.when.size(), j = columns_ - 1;
+  /// The blocks of one unit that take the place of another one's; nothing if their ways differ.
+  std::optional<std::map<BlockId, BlockId>> blocks_of(const Unit &a, const Unit &b) const {
+    std::map<BlockId, BlockId> other, back;
+    std::vector<BlockId> open;
+    const auto follow = [&](BlockId mine, BlockId theirs) {
+      const auto is_in = [](const Unit &unit, BlockId one) {
+        return std::find(unit.blocks.begin(), unit.blocks.end(), one) != unit.blocks.end();
+      };
+      if (!is_in(a, mine) || !is_in(b, theirs))
+        return is_in(a, mine) == is_in(b, theirs);
+      const auto [found, added] = other.try_emplace(mine, theirs);
+      if (added)
+        open.push_back(mine);
+      return found->second == theirs && back.try_emplace(theirs, mine).first->second == mine;
+    };
+    bool alike = follow(a.blocks[0], b.blocks[0]);
+    while (alike && !open.empty()) {
+      const BasicBlock &mine = block(open.back()), &theirs = block(other.at(open.back()));
+      open.pop_back();
+      alike = std::equal(mine.successors.begin(), mine.successors.end(), theirs.successors.begin(),
+                         theirs.successors.end(), follow);
+    }
+    return alike ? std::optional(std::move(other)) : std::nullopt;
+  }
+
+  void trace(bool in_gap) {
+    std::array<std::size_t, 2> left{site_.arms[0].size(), site_.arms[1].size()};
+    std::vector<Step> &steps = site_.steps;
     bool open = false; // the last step is a stretch that may grow
-    while (i > 0 || j > 0) {
-      const Cell &here = cells_[at(i, j)];
+    while (left[0] > 0 || left[1] > 0) {
+      const Cell &here = cells_[at(left[0], left[1])];
       if (in_gap) {
         if (!open)
-          result.steps.emplace_back();
+          steps.emplace_back();
         open = true;
-        (here.up ? result.steps.back().when : result.steps.back().otherwise)
-            .push_back(here.up ? --i : --j);
+        const std::size_t arm = here.up ? 0 : 1;
+        steps.back().units[arm].push_back(--left[arm]);
         in_gap = !here.opened;
       } else {
         open = false;
         in_gap = here.from_gap;
-        --i, --j;
-        Step step{{i}, {j}, pairs_of(site_.when[i], site_.otherwise[j])};
-        result.saved += site_.when[i].weight;
-        result.steps.push_back(std::move(step));
+        const std::size_t i = --left[0], j = --left[1];
+        steps.push_back({{{{i}, {j}}}, pairs_of(site_.arms[0][i], site_.arms[1][j])});
+        site_.saved += site_.arms[0][i].weight;
       }
     }
-    std::reverse(result.steps.begin(), result.steps.end());
-    for (Step &step : result.steps) {
-      std::reverse(step.when.begin(), step.when.end());
-      std::reverse(step.otherwise.begin(), step.otherwise.end());
-    }
+    std::reverse(steps.begin(), steps.end());
+    for (Step &step : steps)
+      for (auto &units : step.units)
+        std::reverse(units.begin(), units.end());
   }
 
-  const Site &site_;
+  Site &site_;
   const int apart_;
   const std::size_t columns_;
   std::vector<Cell> cells_;
@@ -189,8 +176,8 @@ private:
 
 } // namespace
 
-Alignment align(const KernelContext &context, const Site &site, unsigned apart) {
-  return Aligner(context, site, apart).run();
+void align(const KernelContext &context, Site &site, unsigned apart) {
+  Aligner(context, site, apart).run();
 }
 
 } // namespace ptxasw::synth::meld

@@ -33,36 +33,26 @@ constexpr std::size_t units_budget = 1500;
 constexpr unsigned rounds = 8;
 constexpr unsigned most_weight = 1'000'000;
 
+/// Why an instruction must not be in an arm; null: it may.
 const Refusal *obstacle_of(const Module &module, const Instruction &instruction) {
   const Opcode &opcode = module.opcode(instruction);
-  if (!instruction.well_formed)
-    return &refusals::unknown_instruction;
-  if (opcode.op == Op::bra)
-    return nullptr;
-  if (opcode.op == Op::call)
-    return &refusals::call;
-  if (opcode.op == Op::atom || opcode.op == Op::red)
-    return &refusal::atomic;
-  if (ends_thread(opcode.op))
-    return &refusal::shape;
-  if (opcode.op == Op::ldu)
-    return &refusal::agreement;
-  const bool accesses = opcode.op == Op::ld || opcode.op == Op::st;
-  if (accesses && effect_of(opcode) == Effect::sync)
-    return &refusal::ordered;
-  if (opcode.op == Op::st && effect_of(opcode) == Effect::none)
-    return &refusals::call; // a parameter of a call
-  if (accesses)
-    return nullptr;
-  if (gathers_lanes(opcode))
-    return &refusal::synchronises;
-  if (!is_pure(opcode))
-    return effect_of(opcode) == Effect::sync ? &refusal::ordered : &refusals::unknown_instruction;
-  if (uses_carry(opcode))
-    return &refusals::carry_flag;
-  if (!agree(module, module.operands(instruction), emulator::Scope::thread))
-    return &refusal::special;
-  return nullptr;
+  const Effect effect = effect_of(opcode);
+  const bool stores = opcode.op == Op::st, accesses = opcode.op == Op::ld || stores;
+  return !instruction.well_formed                        ? &refusals::unknown_instruction
+         : opcode.op == Op::bra                          ? nullptr
+         : opcode.op == Op::call                         ? &refusals::call
+         : opcode.op == Op::atom || opcode.op == Op::red ? &refusal::atomic
+         : ends_thread(opcode.op)                        ? &refusal::shape
+         : opcode.op == Op::ldu                          ? &refusal::agreement
+         : accesses && effect == Effect::sync            ? &refusal::ordered
+         : stores && effect == Effect::none              ? &refusals::call // one of its parameters
+         : accesses                                      ? nullptr
+         : gathers_lanes(opcode)                         ? &refusal::synchronises
+         : !is_pure(opcode) && effect == Effect::sync    ? &refusal::ordered
+         : !is_pure(opcode)                              ? &refusals::unknown_instruction
+         : uses_carry(opcode)                            ? &refusals::carry_flag
+         : !agree(module, module.operands(instruction), emulator::Scope::thread) ? &refusal::special
+                                                                                 : nullptr;
 }
 
 /// Steps that an instruction stands for: an access of device memory is five (COpPER, section 4.1).
@@ -80,8 +70,7 @@ public:
   std::vector<Unit> walk(BlockId from) {
     std::vector<Unit> units;
     for (BlockId at = from; at != site_.join;) {
-      const LoopId loop = outermost_loop_at(at);
-      at = loop == no_index ? straight(at, units) : whole_loop(loop, units);
+      at = walk_block(at, units);
       require(units.size() <= units_budget, refusal::large);
     }
     return units;
@@ -108,15 +97,6 @@ private:
     require(range.first < range.end, refusal::shape);
   }
 
-  /// Appends what a block holds except for the jump at its end.
-  std::vector<std::uint32_t> computing(BlockId one) const {
-    std::vector<std::uint32_t> result;
-    for (std::uint32_t i = block(one).first; i < block(one).end; ++i)
-      if (opcode(i).op != Op::bra)
-        result.push_back(i);
-    return result;
-  }
-
   LoopId outermost_loop_at(BlockId one) const {
     LoopId found = no_index;
     for (LoopId loop = cfg().loop_of(one); loop != no_index; loop = cfg().loops()[loop].parent)
@@ -125,80 +105,55 @@ private:
     return found;
   }
 
-  // Each adds units of what begins there, and returns what follows them.
-
-  BlockId straight(BlockId from, std::vector<Unit> &units) {
-    take(from);
-    for (const std::uint32_t i : computing(from))
-      units.push_back({.parts = {{{i}}}, .weight = weight_of(opcode(i))});
+  /// Adds units of what begins with a block, and returns what follows them.
+  BlockId walk_block(BlockId from, std::vector<Unit> &units) {
+    const LoopId loop = outermost_loop_at(from);
     const BasicBlock &range = block(from);
-    if (range.successors.size() == 1)
-      return range.successors[0];
-    require(range.successors.size() == 2 && meeting_[from] < cfg().blocks().size(), refusal::shape,
-            range.end - 1);
-    return inner_branch(from, units);
-  }
-
-  BlockId inner_branch(BlockId from, std::vector<Unit> &units) {
-    const BlockId after = meeting_[from];
-    const auto inside = reached_from(cfg(), from, [&](BlockId, BlockId to) { return to != after; });
-    for (const BlockId one : inside)
-      take(one);
-    add(units, {{}, block(from).branch}, from, {inside.begin(), inside.end()}, after);
-    return after;
-  }
-
-  BlockId whole_loop(LoopId loop, std::vector<Unit> &units) {
-    const BlockId header = cfg().loops()[loop].header;
-    std::vector<BlockId> blocks;
+    Unit unit{range.first, {from}};
     std::optional<BlockId> after;
-    for (const BlockId one : blocks_in(cfg(), loop)) {
-      take(one);
-      if (one != header)
-        blocks.push_back(one);
-      for (const BlockId successor : block(one).successors)
-        if (!cfg().contains(loop, successor)) {
-          require(!after || *after == successor, refusal::shape, block(one).end - 1);
-          after = successor;
-        }
+    if (loop == no_index) {
+      take(from);
+      for (std::uint32_t i = range.first; i < range.end; ++i)
+        if (opcode(i).op != Op::bra)
+          units.push_back({i, {}, 0, weight_of(opcode(i))});
+      if (range.successors.size() == 1)
+        return range.successors[0];
+      after = meeting_[from];
+      require(range.successors.size() == 2 && *after < cfg().blocks().size(), refusal::shape,
+              range.end - 1);
+      unit.first = range.branch;
+      for (const BlockId one :
+           reached_from(cfg(), from, [&](BlockId, BlockId to) { return to != *after; })) {
+        take(one);
+        unit.blocks.push_back(one);
+      }
+    } else {
+      for (const BlockId one : blocks_in(cfg(), loop)) {
+        take(one);
+        if (one != from)
+          unit.blocks.push_back(one);
+        for (const BlockId successor : block(one).successors)
+          if (!cfg().contains(loop, successor)) {
+            require(!after || *after == successor, refusal::shape, block(one).end - 1);
+            after = successor;
+          }
+      }
+      require(after.has_value(), refusal::shape);
     }
-    require(after.has_value(), refusal::shape);
-    add(units, {computing(header), block(header).branch}, header, blocks, *after);
+    unit.after = *after;
+    for (const BlockId one : unit.blocks)
+      weigh(unit, one);
+    units.push_back(std::move(unit));
     return *after;
   }
 
-  /// Adds a unit of what `head` has of a first block, and of other blocks, and connects them.
-  void add(std::vector<Unit> &units, Part head, BlockId first, const std::vector<BlockId> &blocks,
-           BlockId after) {
-    Unit unit{{std::move(head)}, after};
-    std::vector<BlockId> all{first};
-    for (const BlockId one : blocks) {
-      unit.parts.push_back({computing(one), block(one).branch});
-      all.push_back(one);
-    }
-    const auto part_of = [&](BlockId one) {
-      const auto found = std::find(all.begin(), all.end(), one);
-      return found == all.end() || one == unit.after
-                 ? leaves_unit
-                 : static_cast<std::uint32_t>(found - all.begin());
-    };
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const BasicBlock &range = block(all[i]);
-      Part &part = unit.parts[i];
-      require(!range.successors.empty() && range.successors.size() <= 2 &&
-                  (range.successors.size() == 2) == (part.branch != no_index),
-              refusal::shape, range.end - 1);
-      if (part.branch != no_index)
-        part.taken = part_of(range.successors[0]);
-      part.next = part_of(range.successors.back());
-      weigh(unit, part, all[i]);
-    }
-    units.push_back(std::move(unit));
-  }
-
-  void weigh(Unit &unit, const Part &part, BlockId one) const {
-    unsigned sum = part.branch != no_index;
-    for (const std::uint32_t i : part.instructions)
+  void weigh(Unit &unit, BlockId one) const {
+    const BasicBlock &range = block(one);
+    require(!range.successors.empty() && range.successors.size() <= 2 &&
+                (range.successors.size() == 2) == (range.branch != no_index),
+            refusal::shape, range.end - 1);
+    unsigned sum = range.branch != no_index;
+    for (const std::uint32_t i : computing(context_, unit, one))
       sum += weight_of(opcode(i));
     const BlockId outside = cfg().block_of(site_.branch);
     for (LoopId loop = cfg().loop_of(one);
@@ -215,6 +170,17 @@ private:
 
 } // namespace
 
+std::vector<std::uint32_t> computing(const KernelContext &context, const Unit &unit,
+                                     BlockId block) {
+  const BasicBlock &range = context.cfg().blocks()[block];
+  const std::uint32_t first = block == unit.blocks[0] ? unit.first : range.first;
+  std::vector<std::uint32_t> result;
+  for (std::uint32_t i = first; i < range.end; ++i)
+    if (context.module.opcode(context.kernel.instructions[i]).op != Op::bra)
+      result.push_back(i);
+  return result;
+}
+
 Site site_at(const KernelContext &context, BlockId block) {
   const Module &module = context.module;
   const ControlFlowGraph &cfg = context.cfg();
@@ -225,9 +191,10 @@ Site site_at(const KernelContext &context, BlockId block) {
   Site site;
   site.branch = range.branch;
   const Instruction &branch = context.kernel.instructions[range.branch];
+  site.line = branch.line;
   const auto require = [&](bool holds, const Refusal &otherwise) {
     if (!holds)
-      throw otherwise.at(branch.line);
+      throw otherwise.at(site.line);
   };
   require(module.opcode(branch).op != Op::brx, refusals::branch_table);
   require(module.opcode(branch).op == Op::bra && range.successors.size() == 2 &&
@@ -239,10 +206,8 @@ Site site_at(const KernelContext &context, BlockId block) {
           refusal::no_meeting);
   require(range.successors[0] != site.join && range.successors[1] != site.join, refusal::one_arm);
   ArmWalk walk(context, meeting, site);
-  site.when = walk.walk(range.successors[0]);
-  site.otherwise = walk.walk(range.successors[1]);
-  if (branch.guard_negated)
-    std::swap(site.when, site.otherwise);
+  for (const bool taken : {true, false})
+    site.arms[taken == branch.guard_negated] = walk.walk(range.successors[taken ? 0 : 1]);
   std::sort(site.blocks.begin(), site.blocks.end());
   for (const BlockId one : site.blocks)
     for (const BlockId from : cfg.blocks()[one].predecessors)

@@ -7,6 +7,7 @@
 #include "grammar/code_writer.h"
 #include "grammar/roles.h"
 
+#include <algorithm>
 #include <fmt/core.h>
 
 namespace ptxasw::synth::meld {
@@ -17,62 +18,73 @@ using Kind = Operand::Kind;
 /// The width in bits of a source operand that may be a number or a register alike; 0: not known.
 unsigned number_width(const Opcode &opcode, std::size_t index) {
   const unsigned width = bit_width(opcode.type);
-  if (index == 0 || (opcode.op == Op::selp && index == 3) || (opcode.op == Op::setp && index > 2) ||
-      opcode.vector != 1 || width < 16 || width > 64)
+  const bool steers = index == 0 || (opcode.op == Op::selp && index == 3) ||
+                      (opcode.op == Op::setp && index > 2) ||
+                      (opcode.op == Op::mad && index == 3 && opcode.has(Modifier::wide));
+  if (steers || opcode.vector != 1 || width < 16 || width > 64 ||
+      !is_one_of(opcode.op, {Op::add, Op::and_, Op::div, Op::fma, Op::mad, Op::max, Op::min,
+                             Op::mov, Op::mul, Op::or_, Op::rem, Op::selp, Op::setp, Op::shl,
+                             Op::shr, Op::st, Op::sub, Op::xor_}))
     return 0;
-  if (is_one_of(opcode.op, {Op::add, Op::and_, Op::div, Op::max, Op::min, Op::or_, Op::rem,
-                            Op::selp, Op::setp, Op::st, Op::sub, Op::xor_}))
-    return width;
-  if (opcode.op == Op::shl || opcode.op == Op::shr)
-    return index == 1 ? width : 32;
-  if (opcode.op == Op::mov || opcode.op == Op::mul || opcode.op == Op::fma)
-    return width;
-  if (opcode.op == Op::mad)
-    return index == 3 && opcode.has(Modifier::wide) ? 0 : width;
-  return 0;
+  return is_one_of(opcode.op, {Op::shl, Op::shr}) && index != 1 ? 32 : width;
 }
 
 class PairBuilder : OfKernel {
 public:
   PairBuilder(const KernelContext &context, bool offsets) : OfKernel(context), offsets_(offsets) {}
 
-  bool operand(const Operand &a, const Operand &b, bool written, const Opcode &opcode,
-               std::size_t index, bool top = true) {
+  std::optional<InstructionPair> run(std::uint32_t when, std::uint32_t otherwise) {
+    const Instruction &a = instruction(when), &b = instruction(otherwise);
+    if (a.opcode != b.opcode || a.operand_count != b.operand_count ||
+        (a.guard == no_register) != (b.guard == no_register) || a.guard_negated != b.guard_negated)
+      return std::nullopt;
+    result_.when = when;
+    if (a.guard != no_register && !(result_.guard = of_registers(a.guard, b.guard)))
+      return std::nullopt;
+    opcode_ = &opcode(when);
+    const auto left = operands(when), right = operands(otherwise);
+    const bool writes = first_operand(*opcode_) == FirstOperand::destination;
+    for (index_ = 0; index_ < left.size() && opcode_->op != Op::bra; ++index_)
+      if (!operand(left[index_], right[index_], writes && index_ == 0, true))
+        return std::nullopt;
+    return std::move(result_);
+  }
+
+private:
+  /// `top`: they are operands, and no parts of such.
+  bool operand(const Operand &a, const Operand &b, bool written, bool top) {
     if (a.negated != b.negated || a.selector != 0 || b.selector != 0)
       return false;
-    if (a.kind == Kind::reg && b.kind == Kind::reg)
-      return registers(a, b, written);
-    if (!written && top && is_value(a) && is_value(b) &&
-        module_.text(a.span) != module_.text(b.span))
-      return !(is_float(opcode.type) && (a.kind == Kind::integer || b.kind == Kind::integer)) &&
-             numbers(a, b, number_width(opcode, index));
-    if (a.kind != b.kind)
-      return false;
-    if (a.kind == Kind::address)
-      return address(a, b, opcode, index);
-    if (a.kind == Kind::vector || a.kind == Kind::pair) {
-      const auto left = module_.children(a), right = module_.children(b);
-      if (left.size() != right.size())
-        return false;
-      for (std::size_t i = 0; i < left.size(); ++i)
-        if (!operand(left[i], right[i], written, opcode, index, false))
-          return false;
-      return true;
+    const bool same_text = module_.text(a.span) == module_.text(b.span);
+    if (a.kind == Kind::reg && b.kind == Kind::reg) {
+      const auto pair = of_registers(a.reg, b.reg);
+      if (pair)
+        result_.leaves.push_back({name_of(a), *pair, written});
+      return pair.has_value();
     }
-    return a.kind != Kind::other && a.kind != Kind::group &&
-           module_.text(a.span) == module_.text(b.span);
+    if (!written && top && is_value(a) && is_value(b) && !same_text)
+      return numbers(a, b);
+    if (a.kind != b.kind || a.kind == Kind::other || a.kind == Kind::group)
+      return false;
+    const auto left = module_.children(a), right = module_.children(b);
+    if (a.kind == Kind::address && left[0].kind == Kind::reg && right[0].kind == Kind::reg)
+      return a.value == b.value ? operand(left[0], right[0], false, false)
+                                : offsets(a, b, left[0], right[0]);
+    if (a.kind != Kind::vector && a.kind != Kind::pair)
+      return same_text;
+    return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                      [&](const Operand &one, const Operand &other) {
+                        return operand(one, other, written, false);
+                      });
   }
 
   std::optional<SourcePair> of_registers(RegisterId a, RegisterId b) const {
     const Register &left = kernel_.registers[a], &right = kernel_.registers[b];
     if (left.type != right.type || left.vector != right.vector || !can_be_copied(left))
       return std::nullopt;
-    return SourcePair{{a, ""}, {b, ""}, copied_as(left.type)};
+    return SourcePair{{{{a, ""}, {b, ""}}}, copied_as(left.type)};
   }
 
-  InstructionPair result;
-
-private:
   static bool is_value(const Operand &operand) {
     return !operand.negated && (operand.kind == Kind::reg || operand.kind == Kind::integer ||
                                 operand.kind == Kind::real);
@@ -85,86 +97,51 @@ private:
     return {operand.span.begin + skip, operand.span.end};
   }
 
-  bool registers(const Operand &a, const Operand &b, bool written) {
-    const auto pair = of_registers(a.reg, b.reg);
-    if (pair)
-      result.leaves.push_back({name_of(a), *pair, written});
-    return pair.has_value();
-  }
-
-  Source source_of(const Operand &operand) const {
-    if (operand.kind == Kind::reg)
-      return {operand.reg, ""};
-    return {no_register, std::string(module_.text(operand.span))};
-  }
-
-  bool numbers(const Operand &a, const Operand &b, unsigned width) {
-    if (width == 0)
+  /// One of them is a number, and the other another one or a register.
+  bool numbers(const Operand &a, const Operand &b) {
+    const unsigned width = number_width(*opcode_, index_);
+    const bool is_integer = a.kind == Kind::integer || b.kind == Kind::integer;
+    const bool is_real = a.kind == Kind::real || b.kind == Kind::real;
+    if (width == 0 || (is_integer && (is_real || is_float(opcode_->type))) ||
+        (is_real && width == 16))
       return false;
-    bool is_real = false;
-    for (const Operand *one : {&a, &b}) {
-      if (one->kind == Kind::reg) {
-        const Register &reg = kernel_.registers[one->reg];
+    SourcePair pair{{}, fmt::format("{}{}", is_real ? 'f' : 'b', width)};
+    for (const bool first : {true, false}) {
+      const Operand &one = first ? a : b;
+      Source &source = pair.of[first ? 0 : 1];
+      if (one.kind == Kind::reg) {
+        const Register &reg = kernel_.registers[source.reg = one.reg];
         if (reg.vector != 1 || reg.type == ScalarType::pred || bit_width(reg.type) != width)
           return false;
-      } else if (one->kind == Kind::real) {
-        is_real = true;
-        if (bit_width(one->real_type) != width)
-          return false;
+      } else if (one.kind == Kind::real && bit_width(one.real_type) != width) {
+        return false;
+      } else {
+        source.text = module_.text(one.span);
       }
     }
-    if (is_real && (a.kind == Kind::integer || b.kind == Kind::integer || width == 16))
-      return false;
-    result.leaves.push_back(
-        {a.span,
-         {source_of(a), source_of(b), fmt::format("{}{}", is_real ? 'f' : 'b', width)},
-         false});
+    result_.leaves.push_back({a.span, std::move(pair), false});
     return true;
   }
 
-  bool address(const Operand &a, const Operand &b, const Opcode &opcode, std::size_t index) {
-    const Operand &left = module_.children(a)[0], &right = module_.children(b)[0];
-    if (left.kind != Kind::reg || right.kind != Kind::reg)
-      return module_.text(a.span) == module_.text(b.span);
-    if (a.value == b.value)
-      return operand(left, right, false, opcode, index, false);
+  bool offsets(const Operand &a, const Operand &b, const Operand &left, const Operand &right) {
     const auto base = of_registers(left.reg, right.reg);
     if (!offsets_ || !base || base->type != "b64" || left.negated || right.negated)
       return false;
-    result.offsets.push_back({a.span, *base, a.value, b.value});
+    result_.leaves.push_back({a.span, *base, false, {{a.value, b.value}}});
     return true;
   }
 
   const bool offsets_;
+  InstructionPair result_;
+  const Opcode *opcode_ = nullptr;
+  std::size_t index_ = 0; ///< of the operand that is looked at
 };
 
 } // namespace
 
 std::optional<InstructionPair> pair_of(const KernelContext &context, std::uint32_t when,
                                        std::uint32_t otherwise, bool offsets) {
-  const Module &module = context.module;
-  const Instruction &a = context.kernel.instructions[when],
-                    &b = context.kernel.instructions[otherwise];
-  if (a.opcode != b.opcode || a.operand_count != b.operand_count ||
-      (a.guard == no_register) != (b.guard == no_register) || a.guard_negated != b.guard_negated)
-    return std::nullopt;
-  PairBuilder builder(context, offsets);
-  builder.result.when = when;
-  builder.result.otherwise = otherwise;
-  if (a.guard != no_register) {
-    builder.result.guard = builder.of_registers(a.guard, b.guard);
-    if (!builder.result.guard)
-      return std::nullopt;
-  }
-  const Opcode &opcode = module.opcode(a);
-  if (opcode.op == Op::bra)
-    return std::move(builder.result);
-  const bool writes = first_operand(opcode) == FirstOperand::destination;
-  const auto left = module.operands(a), right = module.operands(b);
-  for (std::size_t i = 0; i < left.size(); ++i)
-    if (!builder.operand(left[i], right[i], writes && i == 0, opcode, i))
-      return std::nullopt;
-  return std::move(builder.result);
+  return PairBuilder(context, offsets).run(when, otherwise);
 }
 
 } // namespace ptxasw::synth::meld

@@ -2,8 +2,6 @@
 // each: arms may hold further branches, and what stays apart is a branch again. Facts tell at which
 // branches the lanes of a warp may part; there alone is anything to gain.
 
-#include "synth/meld/meld.h"
-
 #include "emulator/facts/kernel_facts.h"
 #include "emulator/semantics/effects.h"
 #include "synth/meld/sites.h"
@@ -14,22 +12,21 @@
 #include <fmt/core.h>
 
 namespace ptxasw::synth {
+namespace meld {
 namespace {
 
-namespace meld_refusal {
+namespace refusal {
 constexpr Refusal lanes{"warp-collective",
                         "it asks which lanes are together, or demands that they agree"};
 constexpr Refusal uniform{"uniform", "lanes of a warp never part"};
 constexpr Refusal too_little{"too-little", "the arms have too little in common"};
-} // namespace meld_refusal
-
-constexpr unsigned branches_budget = 16; ///< of a kernel
+} // namespace refusal
 
 /// Steps that a stretch apart costs: two jumps, a divergence, and what one waits for them.
-unsigned cost_apart(MeldCutoff cutoff) { return cutoff == MeldCutoff::all ? 4 : 24; }
+unsigned cost_apart(Cutoff cutoff) { return cutoff == Cutoff::all ? 4 : 24; }
 
 /// What a branch must gain at least to be worth the moves around it.
-int least_gain(MeldCutoff cutoff) { return cutoff == MeldCutoff::all ? 2 : 12; }
+int least_gain(Cutoff cutoff) { return cutoff == Cutoff::all ? 2 : 12; }
 
 std::optional<Refusal> kernel_obstacle(const Module &module, const Function &kernel) {
   if (kernel.instructions.size() > changed_instructions_budget)
@@ -39,105 +36,87 @@ std::optional<Refusal> kernel_obstacle(const Module &module, const Function &ker
   for (const Instruction &instruction : kernel.instructions)
     if (const Opcode &opcode = module.opcode(instruction);
         asks_which_lanes(opcode) || (instruction.guard != no_register && wants_agreement(opcode)))
-      return meld_refusal::lanes.at(instruction.line);
+      return refusal::lanes.at(instruction.line);
   return std::nullopt;
 }
 
-MeldCutoff cutoff_of(std::string_view variant) {
-  return variant.ends_with("all") ? MeldCutoff::all : MeldCutoff::costly;
+} // namespace
+
+Sites<Site> meld_sites(const KernelContext &context, Cutoff cutoff) {
+  if (const auto obstacle = kernel_obstacle(context.module, context.kernel))
+    return {{}, {*obstacle}};
+  const facts::KernelFacts &facts = context.facts();
+  if (!facts.complete() || !facts.cfg().well_formed())
+    return {{}, {refusals::control_flow}};
+  Sites<Site> result;
+  for (const facts::Branch &branch : facts.branches()) {
+    if (branch.parting == facts::Parting::never)
+      continue;
+    try {
+      Site site = site_at(context, branch.block);
+      align(context, site, cost_apart(cutoff));
+      if (site.gain < least_gain(cutoff))
+        throw refusal::too_little.at(site.line);
+      result.sites.push_back(std::move(site));
+    } catch (const Refusal &stop) {
+      result.refusals.push_back(stop);
+    }
+  }
+  if (result.sites.empty() && result.refusals.empty())
+    result.refusals.push_back(refusal::uniform);
+  return result;
 }
 
-const Sites<MeldSite> &sites_of(const KernelContext &context, MeldCutoff cutoff) {
-  return context.once(cutoff == MeldCutoff::all ? "all" : "costly",
-                      [&] { return meld_sites(context, cutoff); });
+} // namespace meld
+
+namespace {
+
+constexpr unsigned branches_budget = 16; ///< of a kernel
+
+const Sites<meld::Site> &sites_of(const KernelContext &context, std::string_view variant) {
+  const bool all = variant.ends_with("all");
+  return context.once(all ? "all" : "costly", [&] {
+    return meld_sites(context, all ? meld::Cutoff::all : meld::Cutoff::costly);
+  });
 }
 
 /// With every branch of a kernel melded that gains something; of `54:all` the one in that line.
 std::optional<std::string> melded_text(const KernelContext &context, std::string_view variant) {
-  const MeldCutoff cutoff = cutoff_of(variant);
   const unsigned line = number_in(variant);
-  return after_steps(
-      context, line ? 1 : branches_budget,
-      [&](const KernelContext &now) -> std::optional<std::string> {
-        std::vector<MeldSite> sites = sites_of(now, cutoff).sites;
-        std::erase_if(sites, [&](const MeldSite &site) { return line && site.line != line; });
-        const auto best =
-            std::max_element(sites.begin(), sites.end(),
-                             [](const MeldSite &a, const MeldSite &b) { return a.gain < b.gain; });
-        return best == sites.end() ? std::nullopt : meld_branch(now, best->instruction, cutoff);
-      });
+  const auto step = [&](const KernelContext &now) -> std::optional<std::string> {
+    const meld::Site *best = nullptr;
+    for (const meld::Site &site : sites_of(now, variant).sites)
+      if ((line == 0 || site.line == line) && (!best || site.gain > best->gain))
+        best = &site;
+    return best ? meld::write_melded(now, *best) : std::nullopt;
+  };
+  return after_steps(context, line ? 1 : branches_budget, step);
 }
 
 constexpr std::string_view meld_variants[] = {"all", "costly"};
 
 FamilyAnswer propose_meld(const KernelContext &context) {
-  FamilyAnswer answer;
-  for (const std::string_view variant : meld_variants) {
-    const Sites<MeldSite> &sites = sites_of(context, cutoff_of(variant));
-    if (variant == "all")
-      answer.refusals = sites.refusals;
-    if (sites.sites.empty())
-      continue;
-    answer.proposals.push_back(same_launch_proposal(context.kernel, "meld", variant));
-  }
+  FamilyAnswer answer{{}, sites_of(context, "all").refusals};
+  for (const std::string_view variant : meld_variants)
+    if (!sites_of(context, variant).sites.empty())
+      answer.proposals.push_back(same_launch_proposal(context.kernel, "meld", variant));
   return answer;
 }
 
 std::vector<std::string> meld_parts(const KernelContext &context) {
   std::vector<std::string> parts;
   for (const std::string_view variant : meld_variants)
-    for (const MeldSite &site : sites_of(context, cutoff_of(variant)).sites)
+    for (const meld::Site &site : sites_of(context, variant).sites)
       parts.push_back(fmt::format("{}:{}", site.line, variant));
   return parts;
-}
-
-} // namespace
-
-Sites<MeldSite> meld_sites(const KernelContext &context, MeldCutoff cutoff) {
-  const Module &module = context.module;
-  const Function &kernel = context.kernel;
-  Sites<MeldSite> result;
-  if (const auto obstacle = kernel_obstacle(module, kernel))
-    return {{}, {*obstacle}};
-  const facts::KernelFacts &facts = context.facts();
-  if (!facts.complete() || !facts.cfg().well_formed())
-    return {{}, {refusals::control_flow}};
-  bool parts = false;
-  for (const facts::Branch &branch : facts.branches()) {
-    if (branch.parting == facts::Parting::never)
-      continue;
-    parts = true;
-    try {
-      const meld::Site site = meld::site_at(context, branch.block);
-      const meld::Alignment found = meld::align(context, site, cost_apart(cutoff));
-      const std::uint32_t line = kernel.instructions[site.branch].line;
-      if (found.gain >= least_gain(cutoff))
-        result.sites.push_back({site.branch, line, found.saved, found.gain});
-      else
-        result.refusals.push_back(meld_refusal::too_little.at(line));
-    } catch (const Refusal &stop) {
-      result.refusals.push_back(stop);
-    }
-  }
-  if (!parts)
-    result.refusals.push_back(meld_refusal::uniform);
-  return result;
-}
-
-std::optional<std::string> meld_branch(const KernelContext &context, std::uint32_t branch,
-                                       MeldCutoff cutoff) {
-  try {
-    const meld::Site site = meld::site_at(context, context.cfg().block_of(branch));
-    return meld::write_melded(context, site, meld::align(context, site, cost_apart(cutoff)));
-  } catch (const Refusal &) {
-    return std::nullopt;
-  }
 }
 
 proof::Proved prove_melded(const Module &before, const Function &kernel, const Module &after,
                            const Function &melded) {
   return proof::prove_same(before, kernel, after, melded);
 }
+
+} // namespace
 
 const Family meld_family = {
     .name = "meld",

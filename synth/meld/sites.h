@@ -1,10 +1,19 @@
 #pragma once
 
-// What is melded, in four steps: the two arms of a branch, cut into units that follow each other;
-// which units of the two run once for all lanes; how two instructions become one; and the text.
+// Branch melding (COpPER, section 5.1, "branch distribution"): where lanes of a warp part at a
+// branch, what both arms do runs once for all of them.
+//
+// In four steps: the two arms of a branch, cut into units that follow each other (arms.cpp); which
+// units of the two run once for all lanes (align.cpp); how two instructions become one
+// (leaves.cpp); and the text (write.cpp). Why it is right: synth/prove/walk.h, which knows nothing
+// of all that.
+//
+// What there is of each arm stands in an array: first that of the lanes in which the branch's
+// predicate is true, then that of the others.
 
 #include "synth/family.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,41 +23,19 @@ namespace ptxasw::synth::meld {
 
 // --- Arms ---
 
-/// A way that leads out of a unit.
-inline constexpr std::uint32_t leaves_unit = no_index;
-
-/// A straight piece of a unit and what follows it.
-struct Part {
-  std::vector<std::uint32_t> instructions; ///< indices, without the jump at the end
-  std::uint32_t branch = no_index;         ///< the guarded `bra` at the end
-  std::uint32_t taken = leaves_unit;       ///< a part, where there is a branch
-  std::uint32_t next = leaves_unit;        ///< a part
-};
-
-/// An instruction, or a loop or an inner branch with all that belongs to it. It is entered at its
-/// first part, and left to one place.
+/// An instruction, or a loop or an inner branch with all that belongs to it: blocks, of which the
+/// first is entered, and which are left to one place.
 struct Unit {
-  std::vector<Part> parts;
-  BlockId after = 0;   ///< the block that follows; only for units that are no single instruction
-  unsigned weight = 0; ///< steps that it stands for, roughly
+  std::uint32_t first = 0;     ///< the first instruction
+  std::vector<BlockId> blocks; ///< none of a single instruction; what precedes `first` is not in it
+  BlockId after = 0;           ///< the block that follows them
+  unsigned weight = 0;         ///< steps that it stands for, roughly; a loop counts for 8 rounds
 
-  bool is_single() const { return parts.size() == 1 && parts[0].branch == no_index; }
-  std::uint32_t single() const { return parts[0].instructions[0]; }
-  std::uint32_t first() const {
-    return parts[0].instructions.empty() ? parts[0].branch : parts[0].instructions[0];
-  }
+  bool is_single() const { return blocks.empty(); }
 };
 
-/// A branch with two arms that meet.
-struct Site {
-  std::uint32_t branch = no_index;   ///< instruction
-  std::vector<Unit> when, otherwise; ///< what runs where its predicate is true, and where it is not
-  std::vector<BlockId> blocks;       ///< of both arms, ascending
-  BlockId join = 0;
-};
-
-/// Takes the branch at the end of a block apart. Throws a Refusal: what stands in the way.
-Site site_at(const KernelContext &context, BlockId block);
+/// What a unit has of one of its blocks, without the jump at the end.
+std::vector<std::uint32_t> computing(const KernelContext &context, const Unit &unit, BlockId block);
 
 // --- Leaves: what an instruction reads and writes, place by place in its text ---
 
@@ -59,9 +46,9 @@ struct Source {
   auto operator<=>(const Source &) const = default; // NOLINT(modernize-use-nullptr)
 };
 
-/// What stands in one place of two instructions: where the predicate is true and where it is not.
+/// What stands in one place of two instructions.
 struct SourcePair {
-  Source when, otherwise;
+  std::array<Source, 2> of;
   std::string type; ///< what `selp` takes to choose between them: `b32`; or `pred`
   auto operator<=>(const SourcePair &) const = default; // NOLINT(modernize-use-nullptr)
 };
@@ -71,21 +58,15 @@ struct Leaf {
   Span span;
   SourcePair pair;
   bool is_written = false;
-};
-
-/// Two addresses with different offsets: the whole operand is replaced by a sum.
-struct OffsetPair {
-  Span span; ///< of the operand in the first instruction
-  SourcePair base;
-  std::int64_t when = 0, otherwise = 0; ///< bytes
+  /// Of two addresses with different offsets, which a sum takes the place of: these.
+  std::optional<std::array<std::int64_t, 2>> offsets = {};
 };
 
 /// How two instructions become one: the text of the first with its places filled anew.
 struct InstructionPair {
-  std::uint32_t when = no_index, otherwise = no_index;
-  std::vector<Leaf> leaves; ///< the guard is none of them
+  std::uint32_t when = no_index; ///< the first
+  std::vector<Leaf> leaves;      ///< the guard is none of them
   std::optional<SourcePair> guard;
-  std::vector<OffsetPair> offsets;
 };
 
 /// Nothing if they are not the same but for places that may differ. `offsets`: those of addresses
@@ -95,29 +76,43 @@ std::optional<InstructionPair> pair_of(const KernelContext &context, std::uint32
 
 // --- Which units become one ---
 
-/// How two units become one: by instructions, those of the first unit in order of its parts.
+/// How two units become one: by instructions, those of the first unit in order of its blocks.
 using UnitPair = std::vector<InstructionPair>;
 
 /// A run of units that stay apart, or two units that become one.
 struct Step {
-  std::vector<std::size_t> when, otherwise; ///< of Site::when and Site::otherwise
-  std::optional<UnitPair> melded;           ///< then there is one of each
+  std::array<std::vector<std::size_t>, 2> units; ///< of Site::arms
+  std::optional<UnitPair> melded;                ///< then there is one of each
 };
 
-struct Alignment {
+/// How much a common part must be worth: any gain in steps, or a large one.
+enum class Cutoff : std::uint8_t { all, costly };
+
+/// A branch that lanes may take differently, with two arms that meet and have something in common.
+struct Site {
+  std::uint32_t branch = no_index; ///< instruction
+  std::uint32_t line = 0;
+  std::array<std::vector<Unit>, 2> arms;
+  std::vector<BlockId> blocks; ///< of both arms, ascending
+  BlockId join = 0;
   std::vector<Step> steps;
   unsigned saved = 0; ///< steps that melded units stand for
   int gain = 0;       ///< the same less what choosing operands and being apart again costs
 };
 
-/// The alignment that gains most. `apart`: what it costs that arms run apart once more.
-Alignment align(const KernelContext &context, const Site &site, unsigned apart);
+/// Takes the branch at the end of a block apart. Throws a Refusal: what stands in the way.
+Site site_at(const KernelContext &context, BlockId block);
+
+/// Finds the steps that gain most. `apart`: what it costs that arms run apart once more.
+void align(const KernelContext &context, Site &site, unsigned apart);
+
+/// The branches of a kernel that may be melded with a gain.
+Sites<Site> meld_sites(const KernelContext &context, Cutoff cutoff);
 
 // --- The text ---
 
 /// The module's text with that branch melded; nothing if no edit fits. Every byte outside the two
 /// arms and the branch stays, except for declarations at the head of the body and a label.
-std::optional<std::string> write_melded(const KernelContext &context, const Site &site,
-                                        const Alignment &alignment);
+std::optional<std::string> write_melded(const KernelContext &context, const Site &site);
 
 } // namespace ptxasw::synth::meld

@@ -60,29 +60,30 @@ Span whole_line(std::string_view text, Span span) {
 
 class MeldWriter : OfKernel {
 public:
-  MeldWriter(const KernelContext &context, const Site &site, const Alignment &alignment)
-      : OfKernel(context), liveness_(context.liveness()), site_(site), alignment_(alignment),
+  MeldWriter(const KernelContext &context, const Site &site)
+      : OfKernel(context), liveness_(context.liveness()), site_(site),
         branch_(instruction(site.branch)), prefix_(unused_prefix(module_.text(), "meld")),
         fresh_(prefix_) {
     for (const Register &reg : kernel_.registers)
-      for (auto *arm : {&when_, &otherwise_})
-        arm->registers.emplace_back(reg.name);
+      names_[0].registers.emplace_back(reg.name);
+    names_[1] = names_[0];
   }
 
   std::optional<std::string> run() {
     save_predicate();
-    for (const Step &step : alignment_.steps) {
-      if (step.melded)
-        meld(step);
-      else
+    for (const Step &step : site_.steps)
+      if (!step.melded)
         apart(step);
-    }
+      else if (const Unit &unit = site_.arms[0][step.units[0][0]]; unit.is_single())
+        meld_single((*step.melded)[0]);
+      else
+        meld_blocks({&unit, &site_.arms[1][step.units[1][0]]}, *step.melded);
     restore();
     return edited();
   }
 
 private:
-  using Names = Renaming;
+  using Pairs = std::map<SourcePair, std::string>; ///< and the registers that hold them
 
   std::string label() { return fmt::format("${}{}", prefix_, labels_++); }
   void line(std::string_view text) { text_ += fmt::format("\t{}\n", text); }
@@ -91,8 +92,8 @@ private:
   void save_predicate() {
     predicate_ = kernel_.registers[branch_.guard].name;
     bool saved = false;
-    for (const BlockId block : site_.blocks)
-      for (std::uint32_t i = cfg().blocks()[block].first; i < cfg().blocks()[block].end; ++i)
+    for (const BlockId one : site_.blocks)
+      for (std::uint32_t i = block(one).first; i < block(one).end; ++i)
         for (const RegisterId reg : written_registers(module_, instruction(i)))
           saved = saved || reg == branch_.guard;
     if (!saved)
@@ -102,27 +103,24 @@ private:
     predicate_ = copy;
   }
 
+  /// What stands before an instruction that only the lanes of one arm do.
+  std::string lanes_of(std::size_t arm) const {
+    return fmt::format("@{}{} ", arm == 0 ? "" : "!", predicate_);
+  }
+
   /// `to` becomes what the lanes of either arm have.
-  void choose(const std::string &to, const std::string &type, const std::string &when,
-              const std::string &otherwise) {
-    if (when == otherwise) {
-      line(fmt::format("mov.{} {}, {};", type, to, when));
-    } else if (type == "pred") {
-      if (to != when)
-        line(fmt::format("@{} mov.pred {}, {};", predicate_, to, when));
-      if (to != otherwise)
-        line(fmt::format("@!{} mov.pred {}, {};", predicate_, to, otherwise));
-    } else {
-      line(fmt::format("selp.{} {}, {}, {}, {};", type, to, when, otherwise, predicate_));
-    }
+  void choose(const std::string &to, const std::string &type,
+              const std::array<std::string, 2> &from) {
+    if (from[0] == from[1])
+      return line(fmt::format("mov.{} {}, {};", type, to, from[0]));
+    if (type != "pred")
+      return line(fmt::format("selp.{} {}, {}, {}, {};", type, to, from[0], from[1], predicate_));
+    for (const std::size_t arm : {0, 1})
+      if (to != from[arm])
+        line(fmt::format("{}mov.pred {}, {};", lanes_of(arm), to, from[arm]));
   }
 
   // --- Units apart ---
-
-  void put(std::uint32_t i, const Names &names) {
-    pragmas_before(i);
-    line(renamed(module_, instruction(i), names));
-  }
 
   /// `for_both`: the instruction will be that of the other arm, too, and what a load's bytes are
   /// used for is for one arm alone.
@@ -132,114 +130,101 @@ private:
         line(fmt::format(".pragma \"{}\";", pragma.text));
   }
 
-  /// The parts of a unit one behind the other, `body` for what each does.
-  template <typename Body, typename Guard>
-  void parts(const Unit &unit, const Body &body, const Guard &guard) {
+  /// The blocks of a unit one behind the other: `put` for what each computes, `guard` for what a
+  /// branch goes by.
+  template <typename Put, typename Guard>
+  void blocks(const Unit &unit, const Put &put, const Guard &guard) {
     std::vector<std::string> labels;
-    for (std::size_t i = 0; i <= unit.parts.size(); ++i)
+    for (std::size_t i = 0; i <= unit.blocks.size(); ++i)
       labels.push_back(label());
-    const auto to = [&](std::uint32_t part) {
-      return labels[part == leaves_unit ? unit.parts.size() : part];
+    const auto number_of = [&](BlockId one) {
+      return static_cast<std::size_t>(std::find(unit.blocks.begin(), unit.blocks.end(), one) -
+                                      unit.blocks.begin());
     };
-    for (std::size_t i = 0; i < unit.parts.size(); ++i) {
-      const Part &part = unit.parts[i];
+    for (std::size_t i = 0; i < unit.blocks.size(); ++i) {
+      const BasicBlock &here = block(unit.blocks[i]);
       place(labels[i]);
-      body(part);
-      if (part.branch != no_index)
-        line(guard(part.branch) + fmt::format("bra {};", to(part.taken)));
-      const std::size_t next = part.next == leaves_unit ? unit.parts.size() : part.next;
-      if (next != i + 1)
+      for (const std::uint32_t one : computing(context_, unit, unit.blocks[i]))
+        put(one);
+      if (here.branch != no_index)
+        line(guarded_by(instruction(here.branch), guard(here.branch)) +
+             fmt::format("bra {};", labels[number_of(here.successors[0])]));
+      if (const std::size_t next = number_of(here.successors.back()); next != i + 1)
         line(fmt::format("bra.uni {};", labels[next]));
     }
     place(labels.back());
   }
 
-  void put(const Unit &unit, const Names &names) {
-    if (unit.is_single()) {
-      put(unit.single(), names);
-      return;
-    }
-    parts(
-        unit,
-        [&](const Part &part) {
-          for (const std::uint32_t i : part.instructions)
-            put(i, names);
-        },
-        [&](std::uint32_t branch) {
-          return guarded_by(instruction(branch), names.registers[instruction(branch).guard]);
-        });
+  void put(const Unit &unit, const Renaming &names) {
+    const auto put_one = [&](std::uint32_t i) {
+      pragmas_before(i);
+      line(renamed(module_, instruction(i), names));
+    };
+    if (unit.is_single())
+      put_one(unit.first);
+    else
+      blocks(unit, put_one,
+             [&](std::uint32_t branch) { return names.registers[instruction(branch).guard]; });
   }
 
   void apart(const Step &step) {
     chosen_.clear(); // what it writes may be among what was chosen from
-    const auto for_each_unit = [&](const auto &visit) {
-      for (const std::size_t i : step.when)
-        visit(site_.when[i], when_, "");
-      for (const std::size_t i : step.otherwise)
-        visit(site_.otherwise[i], otherwise_, "!");
-    };
-    bool predicated = step.when.size() + step.otherwise.size() <= most_predicated;
-    for_each_unit([&](const Unit &unit, const Names &, const char *) {
-      predicated =
-          predicated && unit.is_single() && instruction(unit.single()).guard == no_register;
-    });
-    if (predicated)
-      return for_each_unit([&](const Unit &unit, const Names &names, const char *negated) {
-        line(fmt::format("@{}{} {}", negated, predicate_,
-                         renamed(module_, instruction(unit.single()), names)));
-      });
-    const bool first = !step.when.empty(), second = !step.otherwise.empty();
-    const std::string end = label(), other = first && second ? label() : end;
-    line(fmt::format("@{}{} bra {};", first ? "!" : "", predicate_, other));
-    for (const std::size_t i : step.when)
-      put(site_.when[i], when_);
-    if (first && second) {
-      line(fmt::format("bra.uni {};", end));
-      place(other);
+    bool predicated = step.units[0].size() + step.units[1].size() <= most_predicated;
+    for (const std::size_t arm : {0, 1})
+      for (const std::size_t i : step.units[arm])
+        if (const Unit &unit = site_.arms[arm][i];
+            !unit.is_single() || instruction(unit.first).guard != no_register)
+          predicated = false;
+    const bool both = !step.units[0].empty() && !step.units[1].empty();
+    const std::string end = predicated ? "" : label(), other = !predicated && both ? label() : end;
+    if (!predicated)
+      line(fmt::format("{}bra {};", lanes_of(step.units[0].empty() ? 0 : 1), other));
+    for (const std::size_t arm : {0, 1}) {
+      if (arm == 1 && both && !predicated) {
+        line(fmt::format("bra.uni {};", end));
+        place(other);
+      }
+      for (const std::size_t i : step.units[arm])
+        if (const Unit &unit = site_.arms[arm][i]; predicated)
+          line(lanes_of(arm) + renamed(module_, instruction(unit.first), names_[arm]));
+        else
+          put(unit, names_[arm]);
     }
-    for (const std::size_t i : step.otherwise)
-      put(site_.otherwise[i], otherwise_);
-    place(end);
+    if (!predicated)
+      place(end);
   }
 
   // --- Units that become one ---
 
-  std::string name_of(const Source &source, const Names &names) const {
-    return source.reg == no_register ? source.text : names.registers[source.reg];
+  std::array<std::string, 2> names_of(const SourcePair &pair) const {
+    std::array<std::string, 2> names;
+    for (const std::size_t arm : {0, 1})
+      names[arm] = pair.of[arm].reg == no_register ? pair.of[arm].text
+                                                   : names_[arm].registers[pair.of[arm].reg];
+    return names;
   }
 
   /// What holds a pair that nothing in the unit writes: a register that has it anyway, or a new
   /// one.
   std::string constant(const SourcePair &pair) {
-    std::string when = name_of(pair.when, when_);
-    const std::string otherwise = name_of(pair.otherwise, otherwise_);
-    if (when == otherwise)
-      return when;
-    const auto [known, added] = chosen_.try_emplace({pair.type, when, otherwise});
-    if (added) {
-      known->second = fresh_(pair.type);
-      choose(known->second, pair.type, when, otherwise);
-    }
+    const auto names = names_of(pair);
+    if (names[0] == names[1])
+      return names[0];
+    const auto [known, added] = chosen_.try_emplace({pair.type, names[0], names[1]});
+    if (added)
+      choose(known->second = fresh_(pair.type), pair.type, names);
     return known->second;
-  }
-
-  void meld(const Step &step) {
-    const Unit &unit = site_.when[step.when[0]], &other = site_.otherwise[step.otherwise[0]];
-    if (unit.is_single())
-      return meld_single((*step.melded)[0]);
-    meld_parts(unit, other, *step.melded);
-    chosen_.clear();
   }
 
   void meld_single(const InstructionPair &pair) {
     std::vector<std::pair<Span, std::string>> places;
-    std::string guard;
-    if (pair.guard)
-      guard = guarded_by(instruction(pair.when), constant(*pair.guard));
-    for (const OffsetPair &offset : pair.offsets)
-      places.emplace_back(offset.span, fmt::format("[{}]", sum(offset)));
+    const std::string guard =
+        pair.guard ? guarded_by(instruction(pair.when), constant(*pair.guard)) : "";
     for (const Leaf &leaf : pair.leaves)
-      if (!leaf.is_written)
+      if (leaf.offsets)
+        places.emplace_back(leaf.span, fmt::format("[{}]", sum(leaf)));
+    for (const Leaf &leaf : pair.leaves)
+      if (!leaf.is_written && !leaf.offsets)
         places.emplace_back(leaf.span, constant(leaf.pair));
     std::vector<std::pair<const SourcePair *, std::string>> written;
     for (const Leaf &leaf : pair.leaves) {
@@ -247,54 +232,45 @@ private:
         continue;
       const std::string name = fresh_(leaf.pair.type);
       if (pair.guard)
-        choose(name, leaf.pair.type, when_.registers[leaf.pair.when.reg],
-               otherwise_.registers[leaf.pair.otherwise.reg]);
+        choose(name, leaf.pair.type, names_of(leaf.pair));
       places.emplace_back(leaf.span, name);
       written.emplace_back(&leaf.pair, name);
     }
     line(guard + filled(module_, instruction(pair.when), places));
-    for (const auto &[to, name] : written) {
-      when_.registers[to->when.reg] = name;
-      otherwise_.registers[to->otherwise.reg] = name;
-    }
+    for (const auto &[to, name] : written)
+      for (const std::size_t arm : {0, 1})
+        names_[arm].registers[to->of[arm].reg] = name;
   }
 
-  std::string sum(const OffsetPair &offset) {
-    const std::string base = constant(offset.base), by = fresh_("b64");
+  std::string sum(const Leaf &leaf) {
+    const auto &[when, otherwise] = *leaf.offsets;
+    const std::string base = constant(leaf.pair), by = fresh_("b64");
     std::string result = fresh_("b64");
-    line(fmt::format("selp.b64 {}, {}, {}, {};", by, offset.when, offset.otherwise, predicate_));
+    line(fmt::format("selp.b64 {}, {}, {}, {};", by, when, otherwise, predicate_));
     line(fmt::format("add.s64 {}, {}, {};", result, base, by));
     return result;
   }
 
-  /// The pairs of a unit with branches and the registers that hold them.
-  struct Held {
-    std::map<SourcePair, std::string> names;
-    std::set<SourcePair> followed;        ///< pairs that must be up to date after every write
-    std::set<RegisterId> when, otherwise; ///< that the unit writes, in either arm
-
-    bool is_written(const SourcePair &pair) const {
-      return when.contains(pair.when.reg) || otherwise.contains(pair.otherwise.reg);
-    }
-  };
-
-  void meld_parts(const Unit &unit, const Unit &other, const UnitPair &pairs) {
-    Held held;
+  void meld_blocks(const std::array<const Unit *, 2> &units, const UnitPair &pairs) {
+    std::array<std::set<RegisterId>, 2> written; // in the unit, by either arm
     std::map<std::uint32_t, const InstructionPair *> by_instruction;
     for (const InstructionPair &pair : pairs) {
       by_instruction.emplace(pair.when, &pair);
       for (const Leaf &leaf : pair.leaves)
-        if (leaf.is_written) {
-          held.when.insert(leaf.pair.when.reg);
-          held.otherwise.insert(leaf.pair.otherwise.reg);
-        }
+        for (const std::size_t arm : {0, 1})
+          if (leaf.is_written)
+            written[arm].insert(leaf.pair.of[arm].reg);
     }
+    const auto is_written = [&](const SourcePair &pair) {
+      return written[0].contains(pair.of[0].reg) || written[1].contains(pair.of[1].reg);
+    };
+    Pairs held;
+    std::set<SourcePair> followed; // pairs that must be up to date after every write
     const auto need = [&](const SourcePair &pair) {
-      const bool written = held.is_written(pair);
-      if (written)
-        held.followed.insert(pair);
-      if (!held.names.contains(pair))
-        held.names.emplace(pair, written ? fresh_(pair.type) : constant(pair));
+      if (is_written(pair))
+        followed.insert(pair);
+      if (!held.contains(pair))
+        held.emplace(pair, is_written(pair) ? fresh_(pair.type) : constant(pair));
     };
     for (const InstructionPair &pair : pairs) {
       if (pair.guard)
@@ -305,90 +281,65 @@ private:
     }
     for (const InstructionPair &pair : pairs)
       for (const Leaf &leaf : pair.leaves)
-        if (leaf.is_written && !held.names.contains(leaf.pair))
-          held.names.emplace(leaf.pair, fresh_(leaf.pair.type));
-    const auto last_when = standing_for(unit, held.when, held, &SourcePair::when);
-    const auto last_otherwise = standing_for(other, held.otherwise, held, &SourcePair::otherwise);
-    enter(unit, other, held);
-    parts(
-        unit,
-        [&](const Part &part) {
-          for (const std::uint32_t i : part.instructions)
-            put_pair(*by_instruction.at(i), held);
-        },
-        [&](std::uint32_t branch) {
-          return guarded_by(instruction(branch), held.names.at(*by_instruction.at(branch)->guard));
-        });
-    for (const auto &[reg, name] : last_when)
-      when_.registers[reg] = name;
-    for (const auto &[reg, name] : last_otherwise)
-      otherwise_.registers[reg] = name;
-  }
-
-  /// For each register that an arm writes in the unit and reads after it, a pair that stands for it
-  /// from then on, and is followed for that.
-  std::map<RegisterId, std::string> standing_for(const Unit &unit,
-                                                 const std::set<RegisterId> &written, Held &held,
-                                                 Source SourcePair::*side) const {
-    std::map<RegisterId, std::string> result;
-    for (const RegisterId reg : written) {
-      if (!liveness_.live_in(unit.after, reg))
-        continue;
-      for (const bool followed : {true, false})
-        for (const auto &[pair, name] : held.names)
-          if ((pair.*side).reg == reg && held.followed.contains(pair) == followed &&
-              !result.contains(reg)) {
-            result.emplace(reg, name);
-            held.followed.insert(pair);
-          }
-    }
-    return result;
+        if (!held.contains(leaf.pair))
+          held.emplace(leaf.pair, fresh_(leaf.pair.type));
+    // For each register that an arm writes in the unit and reads after it, a pair stands for it
+    // from then on, and is followed for that.
+    std::array<std::map<RegisterId, std::string>, 2> last;
+    for (const std::size_t arm : {0, 1})
+      for (const RegisterId reg : written[arm])
+        for (const bool already : {true, false})
+          for (const auto &[pair, name] : held)
+            if (pair.of[arm].reg == reg && followed.contains(pair) == already &&
+                liveness_.live_in(units[arm]->after, reg) && last[arm].emplace(reg, name).second)
+              followed.insert(pair);
+    enter(units, held,
+          [&](const SourcePair &pair) { return followed.contains(pair) && is_written(pair); });
+    blocks(
+        *units[0], [&](std::uint32_t i) { put_pair(*by_instruction.at(i), held, followed); },
+        [&](std::uint32_t branch) { return held.at(*by_instruction.at(branch)->guard); });
+    for (const std::size_t arm : {0, 1})
+      for (const auto &[reg, name] : last[arm])
+        names_[arm].registers[reg] = name;
+    chosen_.clear();
   }
 
   /// Gives pairs that are written somewhere in the unit what they have before it.
-  void enter(const Unit &unit, const Unit &other, const Held &held) {
-    const auto has = [&](const Unit &of) {
-      return [live = live_before(module_, kernel_, cfg(), liveness_, of.first())](
-                 const Source &source) {
-        return source.reg == no_register ||
-               std::binary_search(live.begin(), live.end(), source.reg);
-      };
-    };
-    const auto is_live = has(unit), is_live_otherwise = has(other);
-    for (const auto &[pair, name] : held.names) {
-      if (!held.followed.contains(pair) || !held.is_written(pair))
+  template <typename IsWritten>
+  void enter(const std::array<const Unit *, 2> &units, const Pairs &held,
+             const IsWritten &is_written) {
+    std::array<std::vector<RegisterId>, 2> live;
+    for (const std::size_t arm : {0, 1})
+      live[arm] = live_before(module_, kernel_, cfg(), liveness_, units[arm]->first);
+    for (const auto &[pair, name] : held) {
+      if (!is_written(pair))
         continue;
-      const bool first = is_live(pair.when), second = is_live_otherwise(pair.otherwise);
-      const std::string when = name_of(pair.when, when_);
-      const std::string otherwise = name_of(pair.otherwise, otherwise_);
-      if (first && second)
-        choose(name, pair.type, when, otherwise);
-      else if (first || second)
-        choose(name, pair.type, first ? when : otherwise, first ? when : otherwise);
+      std::array<std::string, 2> from = names_of(pair);
+      std::array<bool, 2> is_live{};
+      for (const std::size_t arm : {0, 1})
+        is_live[arm] = pair.of[arm].reg == no_register ||
+                       std::binary_search(live[arm].begin(), live[arm].end(), pair.of[arm].reg);
+      if (is_live[0] != is_live[1])
+        from[is_live[0] ? 1 : 0] = from[is_live[0] ? 0 : 1];
+      if (is_live[0] || is_live[1])
+        choose(name, pair.type, from);
     }
   }
 
-  void put_pair(const InstructionPair &pair, const Held &held) {
+  void put_pair(const InstructionPair &pair, const Pairs &held,
+                const std::set<SourcePair> &followed) {
     std::vector<std::pair<Span, std::string>> places;
     for (const Leaf &leaf : pair.leaves)
-      places.emplace_back(leaf.span, held.names.at(leaf.pair));
+      places.emplace_back(leaf.span, held.at(leaf.pair));
     pragmas_before(pair.when, true);
-    line((pair.guard ? guarded_by(instruction(pair.when), held.names.at(*pair.guard)) : "") +
+    line((pair.guard ? guarded_by(instruction(pair.when), held.at(*pair.guard)) : "") +
          filled(module_, instruction(pair.when), places));
-    for (const Leaf &leaf : pair.leaves) {
-      if (!leaf.is_written)
-        continue;
-      const std::string &from = held.names.at(leaf.pair);
-      for (const SourcePair &one : held.followed) {
-        if (one == leaf.pair)
-          continue;
-        const std::string &to = held.names.at(one);
-        if (one.when.reg == leaf.pair.when.reg && one.when.reg != no_register)
-          line(fmt::format("@{} mov.{} {}, {};", predicate_, one.type, to, from));
-        if (one.otherwise.reg == leaf.pair.otherwise.reg && one.otherwise.reg != no_register)
-          line(fmt::format("@!{} mov.{} {}, {};", predicate_, one.type, to, from));
-      }
-    }
+    for (const Leaf &leaf : pair.leaves)
+      for (const SourcePair &one : followed)
+        for (const std::size_t arm : {0, 1})
+          if (leaf.is_written && one != leaf.pair && one.of[arm].reg == leaf.pair.of[arm].reg)
+            line(fmt::format("{}mov.{} {}, {};", lanes_of(arm), one.type, held.at(one),
+                             held.at(leaf.pair)));
   }
 
   // --- The text ---
@@ -396,17 +347,17 @@ private:
   void restore() {
     for (RegisterId reg = 0; reg < kernel_.registers.size(); ++reg) {
       const std::string own(kernel_.registers[reg].name);
-      if ((when_.registers[reg] == own && otherwise_.registers[reg] == own) ||
-          !liveness_.live_in(site_.join, reg))
-        continue;
-      choose(own, copied_as(kernel_.registers[reg].type), when_.registers[reg],
-             otherwise_.registers[reg]);
+      const auto &when = names_[0].registers[reg], &otherwise = names_[1].registers[reg];
+      if ((when != own || otherwise != own) && liveness_.live_in(site_.join, reg))
+        choose(own, copied_as(kernel_.registers[reg].type), {when, otherwise});
     }
   }
 
-  /// Takes both arms out of the text, with their labels and pragmas; by instruction, and one past
-  /// the last, which are gone.
-  std::vector<bool> take_out(Edits &edits) const {
+  /// Takes both arms out of the text, with their labels and pragmas, and puts what they became in
+  /// the place of the branch.
+  std::optional<std::string> edited() {
+    Edits edits;
+    edits.insert(kernel_.body.begin + 1, fresh_.declarations());
     std::vector<bool> gone(count() + 1, false);
     const auto take = [&](Span span) { edits.replace(whole_line(module_.text(), span), ""); };
     for (const BlockId one : site_.blocks)
@@ -420,18 +371,10 @@ private:
     for (const Pragma &pragma : kernel_.pragmas)
       if (gone[pragma.position])
         take(pragma.span);
-    return gone;
-  }
-
-  std::optional<std::string> edited() {
-    Edits edits;
-    edits.insert(kernel_.body.begin + 1, fresh_.declarations());
-    const std::vector<bool> gone = take_out(edits);
     std::uint32_t next = site_.branch + 1;
     while (gone[next])
       ++next;
-    const std::uint32_t join = cfg().blocks()[site_.join].first;
-    if (next != join) {
+    if (const std::uint32_t join = block(site_.join).first; next != join) {
       const std::string end = label();
       line(fmt::format("bra.uni {};", end));
       edits.insert(kernel_.instructions[join].span.begin, end + ":\n\t");
@@ -446,7 +389,6 @@ private:
 
   const Liveness &liveness_;
   const Site &site_;
-  const Alignment &alignment_;
   const Instruction &branch_;
   const std::string prefix_;
   NewRegisters fresh_;
@@ -455,14 +397,13 @@ private:
   /// What has been chosen already: by type and both names. Units that become one write new
   /// registers only.
   std::map<std::array<std::string, 3>, std::string> chosen_;
-  Names when_, otherwise_; ///< by register, what stands for it in the lanes of either arm
+  std::array<Renaming, 2> names_; ///< by arm and register, what stands for it in the arm's lanes
 };
 
 } // namespace
 
-std::optional<std::string> write_melded(const KernelContext &context, const Site &site,
-                                        const Alignment &alignment) {
-  return MeldWriter(context, site, alignment).run();
+std::optional<std::string> write_melded(const KernelContext &context, const Site &site) {
+  return MeldWriter(context, site).run();
 }
 
 } // namespace ptxasw::synth::meld

@@ -19,6 +19,7 @@
 #include "grammar/roles.h"
 
 #include <algorithm>
+#include <fmt/core.h>
 #include <tuple>
 
 namespace ptxasw::synth::promote {
@@ -37,22 +38,46 @@ constexpr Refusal ranges{"store-range", "where a store of the loop writes cannot
 constexpr std::size_t largest_loop = 2'000; ///< instructions
 constexpr std::size_t most_conditions = 128;
 
-class Loop : OfKernel {
+class LoopReader : OfKernel {
 public:
-  Loop(const KernelContext &context, LoopId loop, Atoms &atoms)
-      : OfKernel(context), loop_(cfg().loops()[loop]),
-        values_(module_, kernel_, cfg(), loop, atoms), body_(instructions_of(cfg(), loop)),
-        all_global_(generic_is_global(module_)) {}
+  LoopReader(const KernelContext &context, Promotion &result)
+      : OfKernel(context), result_(result), loop_(cfg().loops()[result.loop]),
+        nothing_(result.wanted == Wanted::repeated ? refusal::none : refusal::new_places),
+        values_(module_, kernel_, cfg(), result.loop, result.atoms),
+        body_(instructions_of(cfg(), result.loop)), all_global_(generic_is_global(module_)) {}
 
+  /// Throws a Refusal: why nothing is promoted.
+  void run() {
+    const std::uint32_t first = block(loop_.header).first;
+    demand(body_.size() <= largest_loop, refusal::too_large, first);
+    if (const auto why = order_in(context_, result_.loop))
+      throw *why;
+    demand(is_copyable(), refusal::shape, first);
+    Refusal why = nothing_.at(instruction(first).line);
+    for (const std::uint32_t i : body_)
+      try {
+        if (is_repeatable(opcode(i)))
+          add(i);
+      } catch (const Refusal &stop) {
+        if (stop.reason != nothing_.reason)
+          why = stop;
+      }
+    const auto &loads = result_.loads;
+    if (std::none_of(loads.begin(), loads.end(), [&](const RepeatedLoad &load) {
+          return load.is_carried() == (result_.wanted == Wanted::carried);
+        }))
+      throw why;
+  }
+
+private:
   /// Returns true if the loop can be copied: its back edges are branches, and nothing else than its
   /// text is needed to say where it goes.
   bool is_copyable() const {
-    return std::all_of(loop_.latches.begin(), loop_.latches.end(),
-                       [&](BlockId latch) {
-                         return branch_target(module_, kernel_,
-                                              instruction(block(latch).end - 1)) ==
-                                block(loop_.header).first;
-                       }) &&
+    const auto goes_back = [&](BlockId latch) {
+      return branch_target(module_, kernel_, instruction(block(latch).end - 1)) ==
+             block(loop_.header).first;
+    };
+    return std::all_of(loop_.latches.begin(), loop_.latches.end(), goes_back) &&
            kernel_.target_lists.empty() &&
            std::all_of(body_.begin(), body_.end(), [&](std::uint32_t i) {
              return instruction(i).scope == 0 && instruction(i).well_formed &&
@@ -60,45 +85,41 @@ public:
            });
   }
 
-  /// What a load needs to be promoted; or why it is not.
-  tl::expected<RepeatedLoad, Refusal> repeated(std::uint32_t load,
-                                               std::vector<Condition> &conditions) {
-    const auto place = place_of(load);
-    if (!values_.runs_in_each_round(load) || !place || !place->step.is_zero())
-      return tl::unexpected(refusal::none);
-    return kept(load, load, 0, conditions);
+  /// Throws a Refusal: why a load is not promoted.
+  void add(std::uint32_t load) {
+    std::vector<Condition> all = result_.conditions;
+    RepeatedLoad found = read_before(load, all);
+    demand(!facts::decides_end(module_, kernel_, cfg(), result_.loop, load),
+           refusals::decides_the_end, load);
+    demand(all.size() <= most_conditions, refusal::too_large, load);
+    result_.loads.push_back(std::move(found));
+    result_.conditions = std::move(all);
   }
 
-  /// What a load needs to be carried; or why it is not.
-  tl::expected<RepeatedLoad, Refusal> carried(std::uint32_t load,
-                                              std::vector<Condition> &conditions) {
-    Refusal why = refusal::new_places;
-    const auto place = place_of(load);
-    if (instruction(load).guard != no_register || !place || place->step.is_zero())
-      return tl::unexpected(why);
+  /// Where what a load would read has been read before.
+  RepeatedLoad read_before(std::uint32_t load, std::vector<Condition> &conditions) {
+    std::vector<Condition> ignored;
+    const auto place = is_simple(load) ? values_.address(load, ignored) : std::nullopt;
+    if (!place || (place->step.is_zero() ? !values_.runs_in_each_round(load)
+                                         : result_.wanted == Wanted::repeated ||
+                                               instruction(load).guard != no_register))
+      throw nothing_;
+    if (place->step.is_zero())
+      return kept(load, load, 0, conditions);
+    Refusal why = nothing_;
     for (const unsigned ago : {0U, 1U})
-      for (const std::uint32_t source : body_) {
-        if (source == load || !is_repeatable(opcode(source)) ||
-            instruction(source).guard != no_register ||
-            !(ago == 0 ? values_.precedes(source, load) : values_.runs_in_each_round(source)) ||
-            !reads_alike(context_, source, load))
-          continue;
-        auto result = kept(source, load, ago, conditions);
-        if (result)
-          return result;
-        if (result.error().reason != refusal::new_places.reason)
-          why = result.error();
-      }
-    return tl::unexpected(why);
-  }
-
-  const std::vector<std::uint32_t> &body() const { return body_; }
-
-private:
-  /// How an instruction may change what a load has read.
-  Spaces spaces_to(std::uint32_t load, std::uint32_t i) const {
-    return effect_of(opcode(i)) == Effect::store ? spaces_of(opcode(load), opcode(i), all_global_)
-                                                 : Spaces::apart;
+      for (const std::uint32_t source : body_)
+        try {
+          if (source != load && is_repeatable(opcode(source)) &&
+              instruction(source).guard == no_register &&
+              (ago == 0 ? values_.precedes(source, load) : values_.runs_in_each_round(source)) &&
+              reads_alike(context_, source, load))
+            return kept(source, load, ago, conditions);
+        } catch (const Refusal &stop) {
+          if (stop.reason != nothing_.reason)
+            why = stop;
+        }
+    throw why;
   }
 
   /// Returns true if a load's destination can be copied register by register.
@@ -115,52 +136,61 @@ private:
                                }));
   }
 
-  /// Where a load goes whose destination can be copied.
-  std::optional<facts::Progress> place_of(std::uint32_t load) {
-    std::vector<Condition> ignored;
-    return is_simple(load) ? values_.address(load, ignored) : std::nullopt;
-  }
-
-  /// Returns true if two places are seen to be one, so that this is not tested.
-  static bool is_sure(const std::vector<Condition> &conditions) {
-    return std::none_of(conditions.begin(), conditions.end(),
-                        [](const Condition &one) { return one.kind == Condition::Kind::zero; });
-  }
-
   /// What it needs that `source` has read `ago` rounds before what a load would read, and that this
   /// is still there.
-  tl::expected<RepeatedLoad, Refusal> kept(std::uint32_t source, std::uint32_t load, unsigned ago,
-                                           std::vector<Condition> &conditions) {
+  RepeatedLoad kept(std::uint32_t source, std::uint32_t load, unsigned ago,
+                    std::vector<Condition> &conditions) {
+    const bool repeats = load == source; // then one address is one place, whatever it is
     auto needed = values_.meets(source, load, ago);
     if (!needed)
-      return tl::unexpected(refusal::new_places);
-    RepeatedLoad result{load, source, ago, {}, {}};
+      throw refusal::new_places;
+    RepeatedLoad result{load, source, ago, {}};
+    // Why a load that stays where it is is not promoted is for promotion alone to say.
+    const Refusal &why = repeats && result_.wanted == Wanted::carried ? nothing_ : refusal::ranges;
     for (const std::uint32_t i : body_) {
-      const Spaces spaces = spaces_to(source, i);
+      const Spaces spaces = effect_of(opcode(i)) == Effect::store
+                                ? spaces_of(opcode(source), opcode(i), all_global_)
+                                : Spaces::apart;
       for (unsigned rounds = 0; rounds <= ago && spaces != Spaces::apart; ++rounds) {
-        const bool comparable = spaces == Spaces::comparable;
-        auto found = comparable ? values_.meets(source, i, rounds) : std::nullopt;
-        if (found && forwarded(context_, source, i) && (load != source || is_sure(*found))) {
-          (rounds == 0 ? result.to_the_place : result.to_the_place_before).push_back(i);
-          if (load == source)
-            continue; // one address is one place, whatever it is
-        } else {
-          found = comparable ? values_.apart(source, i, rounds) : std::nullopt;
-        }
-        if (!found)
-          return tl::unexpected(refusal::ranges.at(instruction(i).line));
-        needed->insert(needed->end(), found->begin(), found->end());
+        demand(spaces == Spaces::comparable, why, i);
+        auto found = values_.meets(source, i, rounds);
+        const bool hits = found && forwarded(context_, source, i) &&
+                          !(repeats && std::any_of(found->begin(), found->end(), is_tested_place));
+        if (hits)
+          result.stored[rounds].push_back(i);
+        else
+          found = values_.apart(source, i, rounds);
+        demand(found.has_value(), why, i);
+        if (!hits || !repeats)
+          needed->insert(needed->end(), found->begin(), found->end());
       }
     }
-    conditions.insert(conditions.end(), needed->begin(), needed->end());
+    for (Condition &condition : *needed)
+      if (std::find(conditions.begin(), conditions.end(), condition) == conditions.end())
+        conditions.push_back(std::move(condition));
     return result;
   }
 
+  static bool is_tested_place(const Condition &one) { return one.kind == Condition::Kind::zero; }
+
+  Promotion &result_;
   const ptxasw::ptx::Loop &loop_;
+  const Refusal nothing_;
   LoopValues values_;
   const std::vector<std::uint32_t> body_;
   const bool all_global_;
 };
+
+/// Returns true if a loop is what became of another one: it goes back to where its first round is
+/// told from the others.
+bool is_promoted(const Function &kernel, std::uint32_t header) {
+  return std::any_of(kernel.labels.begin(), kernel.labels.end(), [&](const Label &label) {
+    const auto is_of = [&](Wanted wanted) {
+      return label.name.starts_with(fmt::format("${}", prefix_of(wanted)));
+    };
+    return label.position == header && (is_of(Wanted::repeated) || is_of(Wanted::carried));
+  });
+}
 
 } // namespace
 
@@ -177,21 +207,25 @@ bool is_repeatable(const Opcode &opcode) {
 }
 
 const Operand *forwarded(const KernelContext &context, std::uint32_t load, std::uint32_t store) {
-  const auto &[module, function] = std::tie(context.module, context.kernel);
+  const Module &module = context.module;
+  const Function &function = context.kernel;
   const Instruction &reader = function.instructions[load], &writer = function.instructions[store];
   const Opcode &reads = module.opcode(reader), &writes = module.opcode(writer);
   const auto to = module.operands(reader), from = module.operands(writer);
   const unsigned bits = bit_width(reads.type);
+  const auto is_register = [&](const Operand &one) {
+    return one.kind == Operand::Kind::reg && one.selector == 0 &&
+           bit_width(function.registers[one.reg].type) == bits;
+  };
   if (reads.vector != 1 || writes.vector != 1 || bit_width(writes.type) != bits ||
-      (bits != 32 && bits != 64) || to.size() < 2 || from.size() < 2 ||
-      to[0].kind != Operand::Kind::reg || to[0].selector != 0 ||
-      bit_width(function.registers[to[0].reg].type) != bits)
+      (bits != 32 && bits != 64) || to.size() < 2 || from.size() < 2 || !is_register(to[0]))
     return nullptr;
   const Operand &value = from[1];
-  const bool is_register = is_whole_register(value) && function.registers[value.reg].vector == 1 &&
-                           bit_width(function.registers[value.reg].type) == bits;
   const bool is_number = value.kind == Operand::Kind::integer && !is_float(writes.type);
-  return is_register || is_number ? &value : nullptr;
+  return is_number ||
+                 (is_register(value) && !value.negated && function.registers[value.reg].vector == 1)
+             ? &value
+             : nullptr;
 }
 
 bool reads_alike(const KernelContext &context, std::uint32_t load, std::uint32_t other) {
@@ -199,9 +233,6 @@ bool reads_alike(const KernelContext &context, std::uint32_t load, std::uint32_t
   const Function &function = context.kernel;
   const Instruction &a = function.instructions[load], &b = function.instructions[other];
   const Opcode &reads = module.opcode(a), &reads_too = module.opcode(b);
-  if (reads.type != reads_too.type || reads.vector != reads_too.vector ||
-      reads.space != reads_too.space || leaves_bytes_undefined(function, load))
-    return false;
   const Operand &to = module.operands(a)[0], &to_too = module.operands(b)[0];
   const auto alike = [&](const Operand &one, const Operand &two) {
     return one.kind == two.kind &&
@@ -209,11 +240,12 @@ bool reads_alike(const KernelContext &context, std::uint32_t load, std::uint32_t
                                                   bit_width(function.registers[two.reg].type));
   };
   const auto parts = module.children(to), parts_too = module.children(to_too);
-  return alike(to, to_too) &&
+  return reads.type == reads_too.type && reads.vector == reads_too.vector &&
+         reads.space == reads_too.space && !leaves_bytes_undefined(function, load) &&
+         alike(to, to_too) &&
          std::equal(parts.begin(), parts.end(), parts_too.begin(), parts_too.end(), alike);
 }
 
-/// What in a loop others may see, or wait for.
 std::optional<Refusal> order_in(const KernelContext &context, LoopId loop) {
   const ControlFlowGraph &cfg = context.cfg();
   for (const std::uint32_t i : instructions_of(cfg, loop)) {
@@ -228,55 +260,36 @@ std::optional<Refusal> order_in(const KernelContext &context, LoopId loop) {
   return std::nullopt;
 }
 
-tl::expected<Promotion, Refusal> promotion_of(const KernelContext &context, LoopId loop,
-                                              Atoms &atoms, Wanted wanted) {
-  const Module &module = context.module;
-  const Function &function = context.kernel;
+Sites<Promotion> promotion_sites(const KernelContext &context, Wanted wanted) {
+  const auto &[module, kernel] = std::tie(context.module, context.kernel);
+  if (module.address_size != 64)
+    return {{}, {refusals::address_size}};
+  if (kernel.instructions.size() > changed_instructions_budget)
+    return {{}, {refusals::control_flow}};
+  if (const auto obstacle = lanes_obstacle(module, kernel))
+    return {{}, {*obstacle}};
   const ControlFlowGraph &cfg = context.cfg();
-  const Instruction &first = function.instructions[cfg.blocks()[cfg.loops()[loop].header].first];
-  Loop one(context, loop, atoms);
-  if (one.body().size() > largest_loop)
-    return tl::unexpected(refusal::too_large.at(first.line));
-  if (const auto why = order_in(context, loop))
-    return tl::unexpected(*why);
-  if (!one.is_copyable())
-    return tl::unexpected(refusal::shape.at(first.line));
-  Promotion promotion;
-  promotion.wanted = wanted;
-  promotion.loop = loop;
-  const Refusal nothing = wanted == Wanted::repeated ? refusal::none : refusal::new_places;
-  Refusal why = nothing.at(first.line);
-  for (const std::uint32_t i : one.body()) {
-    if (!is_repeatable(module.opcode(function.instructions[i])))
+  if (!cfg.well_formed())
+    return {{}, {refusals::control_flow}};
+  Sites<Promotion> result;
+  for (LoopId loop = 0; loop < cfg.loops().size(); ++loop) {
+    const std::uint32_t header = cfg.blocks()[cfg.loops()[loop].header].first;
+    if (is_promoted(kernel, header))
       continue;
-    std::vector<Condition> needed;
-    auto load = one.repeated(i, needed);
-    if (!load && wanted == Wanted::carried)
-      load = one.carried(i, needed);
-    if (!load) {
-      if (load.error().reason != nothing.reason)
-        why = load.error();
-    } else if (facts::decides_end(module, function, cfg, loop, i)) {
-      why = refusals::decides_the_end.at(function.instructions[i].line);
-    } else {
-      std::vector<Condition> all = promotion.conditions;
-      for (Condition &condition : needed)
-        if (std::find(all.begin(), all.end(), condition) == all.end())
-          all.push_back(std::move(condition));
-      if (all.size() > most_conditions) {
-        why = refusal::too_large.at(function.instructions[i].line);
-        continue;
-      }
-      promotion.loads.push_back(*load);
-      promotion.conditions = std::move(all);
+    try {
+      Promotion found{wanted, loop, kernel.instructions[header].line};
+      LoopReader(context, found).run();
+      result.sites.push_back(std::move(found));
+    } catch (const Refusal &stop) {
+      result.refusals.push_back(stop);
     }
   }
-  if (wanted == Wanted::repeated
-          ? promotion.loads.empty()
-          : std::none_of(promotion.loads.begin(), promotion.loads.end(),
-                         [](const RepeatedLoad &load) { return load.is_carried(); }))
-    return tl::unexpected(why);
-  return promotion;
+  std::sort(result.sites.begin(), result.sites.end(), [&](const Promotion &a, const Promotion &b) {
+    return cfg.loops()[a.loop].header < cfg.loops()[b.loop].header;
+  });
+  if (result.sites.empty() && result.refusals.empty())
+    result.refusals.push_back(refusals::no_loop);
+  return result;
 }
 
 } // namespace ptxasw::synth::promote

@@ -1,20 +1,27 @@
 #pragma once
 
-// Which loads of a loop read what it has read already, and what its stores may do to that.
+// Promotion: a load that a loop repeats becomes a register. Where stores of the loop may hit what
+// it reads, a test before the loop decides whether they do in any round; if they may, the loop runs
+// as it was.
+//
+// Carry: so does a load that reads what another load of the loop has read, in the same round or the
+// one before: a[i] and a[i + 1] are a[i - 1] and a[i] of the next round.
+//
+// What is tested and why it suffices: emulator/facts/loop_values.h. Which loads: sites.cpp. How it
+// is written: write.cpp. Why it is right: prove.cpp.
 
 #include "emulator/facts/loop_values.h"
 #include "synth/family.h"
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tl/expected.hpp>
 #include <vector>
 
 namespace ptxasw::synth::promote {
 
-using facts::AtomId, facts::Atom, facts::Atoms, facts::Polynomial;
-using facts::Condition, facts::LoopValues;
+using facts::Atoms, facts::Condition, facts::LoopValues;
 
 /// What is looked for.
 enum class Wanted : std::uint8_t {
@@ -29,11 +36,9 @@ struct RepeatedLoad {
   /// in this round (`ago` is 0) or in the one before.
   std::uint32_t source = 0;
   unsigned ago = 0; ///< of another one: rounds
-  /// Stores of the loop to the very place that the source reads in that round: what they write is
-  /// what this one would read next.
-  std::vector<std::uint32_t> to_the_place;
-  /// Stores to the very place that the source has read in the round before.
-  std::vector<std::uint32_t> to_the_place_before;
+  /// Stores of the loop to the very place that the source reads in that round, or has read in the
+  /// round before: what they write is what this one would read next.
+  std::array<std::vector<std::uint32_t>, 2> stored;
 
   bool is_carried() const { return source != instruction; }
 };
@@ -42,9 +47,15 @@ struct RepeatedLoad {
 struct Promotion {
   Wanted wanted = Wanted::repeated;
   LoopId loop = 0;
+  std::uint32_t line = 0; ///< of the loop's first instruction
   std::vector<RepeatedLoad> loads;
-  std::vector<Condition> conditions; ///< each once
+  std::vector<Condition> conditions; ///< that are tested before the loop, each once
+  Atoms atoms;                       ///< of these
 };
+
+/// The loops of a kernel in which something can be promoted. Where loads are to be carried, one of
+/// them is.
+Sites<Promotion> promotion_sites(const KernelContext &context, Wanted wanted = Wanted::repeated);
 
 /// The instructions of a loop in the order of the text.
 std::vector<std::uint32_t> instructions_of(const ControlFlowGraph &cfg, LoopId loop);
@@ -62,23 +73,23 @@ const Operand *forwarded(const KernelContext &context, std::uint32_t load, std::
 /// then it does not.
 bool reads_alike(const KernelContext &context, std::uint32_t load, std::uint32_t other);
 
-/// Why nothing in a loop is promoted; or what is. Where loads are to be carried, one of them is.
-tl::expected<Promotion, Refusal> promotion_of(const KernelContext &context, LoopId loop,
-                                              Atoms &atoms, Wanted wanted);
-
 /// Why a loop is none that the law speaks of, which is entered in one place only, with nothing in
 /// it that calls or synchronises.
 std::optional<Refusal> order_in(const KernelContext &context, LoopId loop);
 
-/// What the predicate of a promotion's test is called: `%promote0_apart`, `%carry0_apart`.
+/// What names begin with that a version has for itself; the predicate of a promotion's test is
+/// `%promote0_apart`, or `%carry0_apart`.
 constexpr std::string_view prefix_of(Wanted wanted) {
   return wanted == Wanted::repeated ? "promote" : "carry";
 }
 inline constexpr std::string_view predicate_suffix = "apart";
 
-/// The module's text with loads of a loop promoted, and the loop as it was; nothing if the loop
-/// cannot be taken apart.
-std::optional<std::string> write_promoted(const KernelContext &context, const Promotion &promotion,
-                                          Atoms &atoms);
+/// The module's text with loads of a loop promoted, and the loop as it was.
+std::optional<std::string> write_promoted(const KernelContext &context, const Promotion &promotion);
+
+/// Proves that in a kernel in which loads were promoted or carried each thread does what it did but
+/// for loads whose values it has, for the same launch. Both may be of one module.
+proof::Proved prove_promoted(const Module &before, const Function &kernel, const Module &after,
+                             const Function &promoted);
 
 } // namespace ptxasw::synth::promote

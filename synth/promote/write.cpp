@@ -50,10 +50,9 @@ namespace {
 
 class LoopWriter : OfKernel {
 public:
-  LoopWriter(const KernelContext &context, const Promotion &promotion, Atoms &atoms)
-      : OfKernel(context), promotion_(promotion), atoms_(atoms),
-        name_(unused_prefix(module_.text(), prefix_of(promotion.wanted))), fresh_(name_),
-        blocks_(blocks_in(cfg(), promotion.loop)), header_(cfg().loops()[promotion.loop].header) {}
+  LoopWriter(const KernelContext &context, const Promotion &promotion)
+      : OfKernel(context), promotion_(promotion), loop_(cfg().loops()[promotion.loop]),
+        name_(unused_prefix(module_.text(), prefix_of(promotion.wanted))), fresh_(name_) {}
 
   std::optional<std::string> run() {
     for (const RepeatedLoad &load : promotion_.loads)
@@ -61,7 +60,10 @@ public:
     test();
     turn_back();
     copy();
-    close();
+    bool falls = count() == 0 || falls_through(module_, kernel_.instructions.back());
+    for (const Label &label : kernel_.labels)
+      falls = falls || label.position == count();
+    edits_.insert(kernel_.body.end - 1, (falls ? "\tret;\n" : "") + added_);
     std::string declarations = fresh_.declarations();
     if (tests())
       declarations += fmt::format("\n\t.reg .pred {};", predicate());
@@ -70,80 +72,78 @@ public:
   }
 
 private:
+  /// Lines by the instruction that they follow, or stand for.
+  using Lines = std::map<std::uint32_t, std::string>;
+
   bool tests() const { return !promotion_.conditions.empty(); }
   std::string predicate() const { return fmt::format("%{}{}", name_, predicate_suffix); }
   std::string place(std::string_view what) const { return fmt::format("${}{}", name_, what); }
   std::string copy_of(BlockId one) const { return place(fmt::format("b{}", one)); }
   bool contains(BlockId one) const { return cfg().contains(promotion_.loop, one); }
-  std::string_view own(RegisterId reg) const { return kernel_.registers[reg].name; }
-  std::string type_of(RegisterId reg) const { return copied_as(kernel_.registers[reg].type); }
 
   std::vector<RegisterId> destinations(std::uint32_t load) const {
     return written_registers(module_, instruction(load));
   }
 
-  /// A register gets what a store has written to the place that a load has read.
-  std::string forward(std::uint32_t load, std::uint32_t store, const std::string &kept) const {
-    return fmt::format("\n\t{}mov.{} {}, {};", guard_text(kernel_, instruction(store)),
-                       type_of(destinations(load)[0]), kept,
-                       module_.text(forwarded(context_, load, store)->span));
+  /// A register gets what is, or was, in another one of a type.
+  std::string move(RegisterId of_type, std::string_view to, std::string_view from,
+                   std::string_view guard = "") const {
+    return fmt::format("\t{}mov.{} {}, {};\n", guard, copied_as(kernel_.registers[of_type].type),
+                       to, from);
   }
 
-  /// What a source has read: in this round, and in the one before.
+  /// What a source has read, in this round and in the one before: registers, and the stores to its
+  /// place that they get the values of.
   struct Kept {
-    std::vector<std::string> now, before;
-    std::set<std::uint32_t> stores, stores_before; ///< that write to the place, as far as written
+    std::vector<std::string> names;
+    std::set<std::uint32_t> stores;
   };
 
   /// What a load reads is kept where it runs, in both loops if it is there for another one, and
   /// where the loop writes to its place.
   void keep(const RepeatedLoad &load) {
-    const std::vector<RegisterId> from = destinations(load.source);
-    Kept &kept = kept_[load.source];
-    if (kept.now.empty())
-      for (const RegisterId reg : from) {
-        kept.now.push_back(fresh_(type_of(reg)));
-        (load.is_carried() ? own_kept_ : behind_)[load.source] +=
-            fmt::format("\n\tmov.{} {}, {};", type_of(reg), kept.now.back(), own(reg));
+    const std::vector<RegisterId> from = destinations(load.source),
+                                  to = destinations(load.instruction);
+    auto &kept = kept_[load.source];
+    for (unsigned ago = 0; ago <= load.ago; ++ago) {
+      std::vector<std::string> &names = kept[ago].names;
+      for (std::size_t i = names.size(); i < from.size(); ++i) {
+        names.push_back(fresh_(copied_as(kernel_.registers[from[i]].type)));
+        if (ago == 0)
+          (load.is_carried() ? own_kept_ : behind_)[load.source] +=
+              move(from[i], names[i], kernel_.registers[from[i]].name);
+        else
+          round_begins_ += move(from[i], names[i], kept[0].names[i]);
       }
-    if (load.ago == 1 && kept.before.empty())
-      for (std::size_t i = 0; i < from.size(); ++i) {
-        kept.before.push_back(fresh_(type_of(from[i])));
-        round_begins_ +=
-            fmt::format("\tmov.{} {}, {};\n", type_of(from[i]), kept.before[i], kept.now[i]);
-      }
-    const std::vector<RegisterId> to = destinations(load.instruction);
+      for (const std::uint32_t store : load.stored[ago])
+        if (kept[ago].stores.insert(store).second)
+          (ago == 0 ? behind_ : behind_copy_)[store] +=
+              move(from[0], names[0], module_.text(forwarded(context_, load.source, store)->span),
+                   guard_text(kernel_, instruction(store)));
+    }
     for (std::size_t i = 0; i < to.size(); ++i)
-      instead_[load.instruction] += fmt::format("\tmov.{} {}, {};\n", type_of(to[i]), own(to[i]),
-                                                (load.ago == 1 ? kept.before : kept.now)[i]);
-    for (const std::uint32_t store : load.to_the_place)
-      if (kept.stores.insert(store).second)
-        behind_[store] += forward(load.source, store, kept.now[0]);
-    for (const std::uint32_t store : load.to_the_place_before)
-      if (kept.stores_before.insert(store).second)
-        behind_copy_[store] += forward(load.source, store, kept.before[0]);
+      instead_[load.instruction] +=
+          move(to[i], kernel_.registers[to[i]].name, kept[load.ago].names[i]);
   }
 
   void test() {
     std::string text = "\n";
     if (tests())
-      text += TestWriter(kernel_, atoms_, fresh_).all(promotion_.conditions, predicate());
-    edits_.insert(end_of_labels(kernel_, block(header_).first),
+      text += TestWriter(kernel_, promotion_.atoms, fresh_).all(promotion_.conditions, predicate());
+    edits_.insert(end_of_labels(kernel_, block(loop_.header).first),
                   fmt::format("{}{}:", text, place("again")));
-    std::map<std::uint32_t, std::string> behind = behind_;
-    for (const auto &[source, moves] : own_kept_)
-      behind[source] += moves;
-    for (const auto &[at, text_behind] : behind)
-      edits_.insert(instruction(at).span.end, text_behind);
+    for (const Lines *lines : {&behind_, &own_kept_})
+      for (const auto &[at, more] : *lines)
+        edits_.insert(instruction(at).span.end, "\n" + more.substr(0, more.size() - 1));
   }
 
   void turn_back() {
-    for (const BlockId latch : cfg().loops()[promotion_.loop].latches)
+    for (const BlockId latch : loop_.latches)
       edits_.replace(operands(block(latch).end - 1)[0].span, place("back"));
     added_ = place("back") + ":\n";
-    added_ += tests() ? fmt::format("\t@{} bra {};\n\tbra.uni {};\n", predicate(), copy_of(header_),
-                                    place("again"))
-                      : fmt::format("\tbra.uni {};\n", copy_of(header_));
+    added_ += tests() ? fmt::format("\t@{} bra {};\n\tbra.uni {};\n", predicate(),
+                                    copy_of(loop_.header), place("again"))
+                      : fmt::format("\tbra.uni {};\n", copy_of(loop_.header));
   }
 
   /// The name of a place outside of the loop.
@@ -155,34 +155,25 @@ private:
   }
 
   void copy() {
-    for (std::size_t i = 0; i < blocks_.size(); ++i) {
-      const BasicBlock &here = block(blocks_[i]);
-      added_ += copy_of(blocks_[i]) + ":\n";
-      if (blocks_[i] == header_)
+    for (const BlockId one : blocks_in(cfg(), promotion_.loop)) {
+      const BasicBlock &here = block(one);
+      added_ += copy_of(one) + ":\n";
+      if (one == loop_.header)
         added_ += round_begins_;
       for (std::uint32_t at = here.first; at < here.end; ++at)
         copy(at);
       if (!falls_through(module_, instruction(here.end - 1)))
         continue;
-      const bool ends = here.end == count();
-      const BlockId next = ends ? 0 : cfg().block_of(here.end);
-      if (ends)
+      if (here.end == count())
         added_ += "\tret;\n";
-      else if (!contains(next))
+      else if (const BlockId next = cfg().block_of(here.end); !contains(next))
         added_ += fmt::format("\tbra.uni {};\n", outside(next));
-      else if (i + 1 == blocks_.size() || blocks_[i + 1] != next)
-        added_ += fmt::format("\tbra.uni {};\n", copy_of(next));
     }
   }
 
   void copy(std::uint32_t at) {
-    const auto behind = [&](const std::map<std::uint32_t, std::string> &texts) {
-      const auto found = texts.find(at);
-      return found == texts.end() ? std::string() : found->second;
-    };
     if (const auto found = instead_.find(at); found != instead_.end()) {
-      const std::string kept = behind(own_kept_);
-      added_ += found->second + (kept.empty() ? "" : kept.substr(1) + "\n");
+      added_ += found->second + own_kept_[at];
       return;
     }
     const Span own = instruction(at).span;
@@ -192,39 +183,29 @@ private:
       const Span span = operands(at)[0].span;
       text.replace(span.begin - own.begin, span.size(), copy_of(cfg().block_of(*target)));
     }
-    added_ +=
-        fmt::format("\t{}{}{}{}\n", text, behind(behind_), behind(own_kept_), behind(behind_copy_));
-  }
-
-  void close() {
-    bool falls = count() == 0 || falls_through(module_, kernel_.instructions.back());
-    for (const Label &label : kernel_.labels)
-      falls = falls || label.position == count();
-    edits_.insert(kernel_.body.end - 1, (falls ? "\tret;\n" : "") + added_);
+    added_ += "\t" + text + "\n" + behind_[at] + own_kept_[at] + behind_copy_[at];
   }
 
   const Promotion &promotion_;
-  Atoms &atoms_;
+  const ptxasw::ptx::Loop &loop_;
   const std::string name_;
   NewRegisters fresh_;
-  const std::vector<BlockId> blocks_;
-  const BlockId header_;
   std::string added_;
   Edits edits_;
-  std::map<std::uint32_t, std::string> behind_;      ///< by instruction, what follows it
-  std::map<std::uint32_t, std::string> behind_copy_; ///< the same, in the loop without loads alone
-  std::map<std::uint32_t, std::string> instead_;     ///< by load, what stands for it
-  std::map<std::uint32_t, Kept> kept_;               ///< by source
-  std::map<std::uint32_t, std::string> own_kept_;    ///< by source, what keeps what it has read
+  Lines behind_;                                      ///< what follows an instruction
+  Lines behind_copy_;                                 ///< the same, in the loop without loads alone
+  Lines instead_;                                     ///< what stands for a load
+  Lines own_kept_;                                    ///< what keeps what a source has read
+  std::map<std::uint32_t, std::array<Kept, 2>> kept_; ///< by source
   std::string round_begins_; ///< what the loop without loads begins each round with
   std::map<BlockId, std::string> outside_;
 };
 
 } // namespace
 
-std::optional<std::string> write_promoted(const KernelContext &context, const Promotion &promotion,
-                                          Atoms &atoms) {
-  return LoopWriter(context, promotion, atoms).run();
+std::optional<std::string> write_promoted(const KernelContext &context,
+                                          const Promotion &promotion) {
+  return LoopWriter(context, promotion).run();
 }
 
 } // namespace ptxasw::synth::promote

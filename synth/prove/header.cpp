@@ -70,20 +70,20 @@ void check_names(const Module &module, const Function &kernel, const Function &v
       meant.insert(variable.name);
   for (const Function &function : module.functions)
     meant.insert(function.name);
-  const auto hides = [&](const auto &one) { return meant.contains(one.name); };
+  const auto check = [&](const auto &one) {
+    show(!meant.contains(one.name), "a name stands for something else");
+  };
   const auto appended = std::span(version.parameters)
                             .subspan(std::min(kernel.parameters.size(), version.parameters.size()));
-  bool hidden = std::any_of(appended.begin(), appended.end(), hides);
+  std::for_each(appended.begin(), appended.end(), check);
   for (const Variable &parameter : appended)
     meant.insert(parameter.name);
-  hidden = hidden || std::any_of(version.registers.begin(), version.registers.end(), hides) ||
-           std::any_of(version.variables.begin(), version.variables.end(), hides) ||
-           std::any_of(version.labels.begin(), version.labels.end(), [&](const Label &label) {
-             return hides(label) &&
-                    std::none_of(kernel.labels.begin(), kernel.labels.end(),
-                                 [&](const Label &own) { return own.name == label.name; });
-           });
-  show(!hidden, "a name stands for something else");
+  std::for_each(version.registers.begin(), version.registers.end(), check);
+  std::for_each(version.variables.begin(), version.variables.end(), check);
+  for (const Label &label : version.labels)
+    if (std::none_of(kernel.labels.begin(), kernel.labels.end(),
+                     [&](const Label &own) { return own.name == label.name; }))
+      check(label);
 }
 
 } // namespace ptxasw::proof

@@ -17,8 +17,20 @@ namespace ptxasw::proof {
 Side::Side(const Module &of, const Function &one, std::size_t offset, Terms &all,
            const Function &kernel)
     : module(of), function(one), first(offset), terms(all), is_added(added_registers(kernel, one)) {
-  for (const Instruction &instruction : one.instructions)
-    computes_.push_back(only_computes(instruction));
+  for (const Instruction &instruction : one.instructions) {
+    const Opcode &opcode = module.opcode(instruction);
+    const auto operands = module.operands(instruction);
+    Form form{{terms.text(opcode.text), operands.size()},
+              {},
+              instruction.well_formed && opcode.op != Op::brx,
+              only_computes(instruction)};
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      if (is_written(first_operand(opcode), i))
+        add_place(operands[i], form);
+    for (const RegisterId reg : form.written)
+      form.key.insert(form.key.end(), {width(one.registers[reg]), one.registers[reg].vector});
+    forms_.push_back(std::move(form));
+  }
 }
 
 std::uint32_t Side::run(std::uint32_t position, Knowledge &known, std::size_t &budget) const {
@@ -42,9 +54,9 @@ std::uint32_t Side::run(std::uint32_t position, Knowledge &known, std::size_t &b
         next = target.value_or(end());
       }
     } else if (runs != false) {
-      if (!computes_[position])
+      if (!forms_[position].computes)
         return position;
-      compute(instruction, known, !runs);
+      compute(position, known, !runs);
     }
     if (went)
       went(position, next, known);
@@ -55,11 +67,11 @@ std::uint32_t Side::run(std::uint32_t position, Knowledge &known, std::size_t &b
 
 bool Side::step(std::uint32_t position, Knowledge &known) const {
   const Instruction &instruction = function.instructions[position];
-  const std::vector<RegisterId> to = written(instruction);
-  if (instruction.guard != no_register || !computes_[position] ||
+  const std::vector<RegisterId> &to = written(position);
+  if (instruction.guard != no_register || !forms_[position].computes ||
       !std::all_of(to.begin(), to.end(), [&](RegisterId reg) { return is_added[reg]; }))
     return false;
-  compute(instruction, known, false);
+  compute(position, known, false);
   return true;
 }
 
@@ -105,20 +117,9 @@ void Side::read(const Operand &operand, const Knowledge &known,
     read(child, known, key);
 }
 
-std::vector<RegisterId> Side::written(const Instruction &instruction) const {
-  const FirstOperand role = first_operand(module.opcode(instruction));
-  const auto operands = module.operands(instruction);
-  std::vector<RegisterId> registers;
-  const auto add = [&](const auto &self, const Operand &operand) -> void {
-    if (operand.kind == Operand::Kind::reg)
-      registers.push_back(operand.reg);
-    for (const Operand &child : module.children(operand))
-      self(self, child);
-  };
-  for (std::size_t i = 0; i < operands.size(); ++i)
-    if (is_written(role, i))
-      add(add, operands[i]);
-  return registers;
+Term Side::under(Term guard, const Instruction &instruction, Term done, Term otherwise) const {
+  return instruction.guard_negated ? terms.choice(guard, otherwise, done)
+                                   : terms.choice(guard, done, otherwise);
 }
 
 // The guard is what it was before: an instruction may write its own.
@@ -127,11 +128,7 @@ void Side::write(const std::vector<RegisterId> &registers, const std::vector<Ter
   const Term condition = maybe ? guard(instruction, known) : Term{};
   for (std::size_t i = 0; i < registers.size(); ++i) {
     Term &to = known.values[first + registers[i]];
-    if (!maybe)
-      to = values[i];
-    else
-      to = instruction.guard_negated ? terms.choice(condition, to, values[i])
-                                     : terms.choice(condition, values[i], to);
+    to = maybe ? under(condition, instruction, values[i], to) : values[i];
   }
 }
 
@@ -222,21 +219,21 @@ std::optional<Term> Side::simple(const Instruction &instruction, const Knowledge
   return std::nullopt;
 }
 
-void Side::compute(const Instruction &instruction, Knowledge &known, bool maybe) const {
-  const auto operands = module.operands(instruction);
-  const std::vector<RegisterId> registers = written(instruction);
+// Where a part of a register is written, what it held is part of what is computed.
+void Side::compute(std::uint32_t position, Knowledge &known, bool maybe) const {
+  const Instruction &instruction = function.instructions[position];
+  const std::vector<RegisterId> &registers = written(position);
   if (const auto result = simple(instruction, known)) {
     write(registers, {*result}, instruction, known, maybe);
     return;
   }
-  std::vector<std::uint64_t> key{terms.text(module.opcode(instruction).text), operands.size()};
-  for (const Operand &operand : operands.subspan(operands.empty() ? 0 : 1))
+  TermKey key = forms_[position].key;
+  for (const Operand &operand : module.operands(instruction).subspan(1))
     read(operand, known, key);
-  // Where a destination is of several parts, or a part of a register is written, the shape is
-  // part of what is computed, and so is what the register held.
-  shape(operands[0], known, key);
-  key.push_back(0);
-  key.push_back(0);
+  for (const RegisterId reg : registers)
+    if (!forms_[position].is_whole)
+      key.push_back(term_mark | known.values[first + reg]);
+  key.insert(key.end(), {0, 0});
   std::vector<Term> results;
   for (std::size_t i = 0; i < registers.size(); ++i) {
     key[key.size() - 2] = i;
@@ -246,15 +243,18 @@ void Side::compute(const Instruction &instruction, Knowledge &known, bool maybe)
   write(registers, results, instruction, known, maybe);
 }
 
-void Side::shape(const Operand &operand, const Knowledge &known,
-                 std::vector<std::uint64_t> &key) const {
-  key.push_back(static_cast<std::uint64_t>(operand.kind));
-  key.push_back(static_cast<unsigned char>(operand.selector));
-  key.push_back(operand.child_count);
-  if (operand.kind == Operand::Kind::reg && operand.selector != 0)
-    key.push_back(term_mark | known.values[first + operand.reg]);
+void Side::add_place(const Operand &operand, Form &form) const {
+  form.key.insert(form.key.end(),
+                  {static_cast<std::uint64_t>(operand.kind), operand.negated,
+                   static_cast<unsigned char>(operand.selector), operand.child_count});
+  if (operand.kind == Operand::Kind::reg)
+    form.written.push_back(operand.reg);
+  else if (operand.child_count == 0)
+    form.key.push_back(terms.text(module.text(operand.span)));
+  if (operand.selector != 0 || operand.kind == Operand::Kind::other)
+    form.is_whole = false;
   for (const Operand &child : module.children(operand))
-    shape(child, known, key);
+    add_place(child, form);
 }
 
 } // namespace ptxasw::proof

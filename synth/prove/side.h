@@ -33,9 +33,17 @@ public:
   /// Whether an instruction runs, as far as that is decided.
   std::optional<bool> decided(const Instruction &instruction, const Knowledge &known) const;
   bool is_branch(std::uint32_t position) const {
-    return is_way(module.opcode(function.instructions[position]));
+    return position != end() && is_way(module.opcode(function.instructions[position]));
+  }
+  /// Returns true if an instruction is one of another function but for which registers it writes
+  /// and what it reads.
+  bool is_alike(std::uint32_t position, const Side &other, std::uint32_t there) const {
+    const Form &mine = forms_[position], &theirs = other.forms_[there];
+    return mine.is_whole && theirs.is_whole && mine.key == theirs.key;
   }
   Term guard(const Instruction &instruction, const Knowledge &known) const;
+  /// What there is after an instruction whose guard has a value: `done` where it runs.
+  Term under(Term guard, const Instruction &instruction, Term done, Term otherwise) const;
   /// Appends what an operand reads to a key. A term that is no number is of one width only.
   void read(const Operand &operand, const Knowledge &known, std::vector<std::uint64_t> &key) const;
   /// Returns true if an operand is written, whatever else is done to it.
@@ -43,7 +51,9 @@ public:
     return role == FirstOperand::unknown || (operand == 0 && role == FirstOperand::destination);
   }
   /// The registers that an instruction writes, in order.
-  std::vector<RegisterId> written(const Instruction &instruction) const;
+  const std::vector<RegisterId> &written(std::uint32_t position) const {
+    return forms_[position].written;
+  }
   /// Registers get values; `maybe` says that they keep what they have where a guard does not hold.
   void write(const std::vector<RegisterId> &registers, const std::vector<Term> &values,
              const Instruction &instruction, Knowledge &known, bool maybe) const;
@@ -64,6 +74,13 @@ public:
   std::function<void(std::uint32_t from, std::uint32_t to, Knowledge &known)> went;
 
 private:
+  /// What an instruction is, whatever it reads.
+  struct Form {
+    TermKey key; ///< its opcode, and the places that it writes
+    std::vector<RegisterId> written;
+    bool is_whole = false; ///< no place is a part of a register, and all is understood
+    bool computes = false; ///< from its operands alone
+  };
   bool only_computes(const Instruction &instruction) const;
   std::optional<bool> truth(Term term, const Knowledge &known) const;
   bool is_wide_register(const Operand &base) const;
@@ -72,9 +89,9 @@ private:
                             const Knowledge &known) const;
   /// What a move, a choice that is decided, or the sum of an address and a number gives.
   std::optional<Term> simple(const Instruction &instruction, const Knowledge &known) const;
-  void compute(const Instruction &instruction, Knowledge &known, bool maybe) const;
-  void shape(const Operand &operand, const Knowledge &known, std::vector<std::uint64_t> &key) const;
-  std::vector<bool> computes_;
+  void compute(std::uint32_t position, Knowledge &known, bool maybe) const;
+  void add_place(const Operand &operand, Form &form) const;
+  std::vector<Form> forms_; ///< by instruction
 };
 
 } // namespace ptxasw::proof

@@ -35,10 +35,11 @@ Term Terms::made_anew(TermKey key) {
 }
 
 Term Terms::made_of(std::string_view opcode, const std::vector<Term> &values, unsigned bits) {
-  TermKey key{text(opcode), values.size() + 1};
+  constexpr auto reg = static_cast<std::uint64_t>(Operand::Kind::reg);
+  TermKey key{text(opcode), values.size() + 1, reg, 0, 0, 0, bits, 1};
   for (const Term value : values)
     key.insert(key.end(), {0, 0, of_value, term_mark | value});
-  key.insert(key.end(), {static_cast<std::uint64_t>(Operand::Kind::reg), 0, 0, 0, bits});
+  key.insert(key.end(), {0, bits});
   return computed(std::move(key));
 }
 

@@ -17,7 +17,7 @@
 // at barriers and collectives, which are among what is compared and must belong to each other one
 // by one, and by races, which PTX gives no meaning.
 //
-// A load may be done early (Liberties::early_loads): the other function then steps alone, and the
+// A load may be done early (Liberties::loads_ahead): the other function then steps alone, and the
 // kernel later, when it comes to the same load from the same address, on a way without a branch. A
 // weak load is seen by nobody else. It reads what the kernel's would if no store in between writes
 // its bytes: because nothing does while the kernel runs (`.nc`, PTX ISA 9.7.9.8), because they lie
@@ -59,14 +59,12 @@ class SameProof {
 public:
   SameProof(const Module &before, const Function &kernel, const Module &after,
             const Function &other, const Liberties &liberties)
-      : own_branches_(liberties.own_branches), early_loads_(liberties.early_loads),
-        kernel_(before, kernel, 0, terms_, kernel),
+      : liberties_(liberties), kernel_(before, kernel, 0, terms_, kernel),
         other_(after, other, kernel.registers.size(), terms_, kernel) {
-    terms_.sums_as_written = liberties.lags;
-    if (!liberties.omissions)
-      return;
-    omissions_ =
-        liberties.omissions(kernel_, other_, kernel.registers.size() + other.registers.size());
+    terms_.sums_as_written = liberties.loads_ahead;
+    const std::size_t registers = kernel.registers.size() + other.registers.size();
+    omissions_ = liberties.omissions ? liberties.omissions(kernel_, other_, registers)
+                                     : std::make_unique<Omissions>();
     kernel_.went = [this](Position from, Position to, Knowledge &known) {
       omissions_->went(from, to, known);
     };
@@ -74,8 +72,7 @@ public:
 
   void run() {
     Knowledge known = initial();
-    if (omissions_)
-      omissions_->went(no_index, 0, known);
+    kernel_.went(no_index, 0, known);
     arrive(0, 0, std::move(known));
     while (!open_.empty()) {
       const auto [mine, theirs] = *open_.begin();
@@ -93,10 +90,6 @@ private:
     throw NotProved{fmt::format("line {}: {}", theirs < list.size() ? list[theirs].line : 0, why)};
   }
 
-  bool branches(const Side &side, Position at) const {
-    return at != side.end() && side.is_branch(at);
-  }
-
   /// Registers of one name hold whatever they hold at the start; all others are new.
   Knowledge initial() {
     Knowledge known;
@@ -112,7 +105,7 @@ private:
       known.values.push_back(is_own ? known.values[same[0]] : terms_.fresh());
       same.clear();
     }
-    for (std::size_t i = 0; omissions_ && i < omissions_->values(); ++i)
+    for (std::size_t i = 0; i < omissions_->values(); ++i)
       known.values.push_back(terms_.fresh());
     return known;
   }
@@ -122,25 +115,24 @@ private:
   void arrive(Position mine, Position theirs, Knowledge known, std::optional<Pair> from = {}) {
     mine = kernel_.run(mine, known, budget_);
     theirs = other_.run(theirs, known, budget_);
-    while (omissions_ && mine != kernel_.end() && !branches(kernel_, mine) &&
-           is_ahead(mine, theirs, known) && omissions_->leave_out(mine, known)) {
+    while (mine != kernel_.end() && !kernel_.is_branch(mine) && is_ahead(mine, theirs, known) &&
+           omissions_->leave_out(mine, known)) {
       spend(known.values.size());
       kernel_.went(mine, mine + 1, known);
       mine = kernel_.run(mine + 1, known, budget_);
     }
     const bool ends = mine == kernel_.end();
     const bool other_ends = theirs == other_.end();
-    if (ends && other_ends && known.early.empty())
-      return;
     if (ends && !known.early.empty())
       fail(theirs, "it loads what the kernel does not");
-    if (from && (!known.early.empty() || (mine == from->first && branches(other_, theirs))))
+    if (ends && other_ends)
+      return;
+    if (from && (!known.early.empty() || (mine == from->first && other_.is_branch(theirs))))
       go_on(*from, {mine, theirs});
-    if (!branches(kernel_, mine)) {
-      if (branches(other_, theirs) ? !own_branches_ : ends != other_ends)
-        fail(theirs, ends != other_ends ? "the thread ends elsewhere"
-                                        : "it branches where the kernel does not");
-    }
+    if (!kernel_.is_branch(mine) &&
+        (other_.is_branch(theirs) ? !liberties_.own_branches : ends != other_ends))
+      fail(theirs, ends != other_ends ? "the thread ends elsewhere"
+                                      : "it branches where the kernel does not");
     spend(known.values.size());
     const auto [found, added] = known_.try_emplace({mine, theirs}, known);
     if (known.early != found->second.early)
@@ -156,11 +148,11 @@ private:
   /// Returns true if the other function does not do what the kernel, which is at no branch, does
   /// next, and is at no branch of its own that may lead there.
   bool is_ahead(Position mine, Position theirs, const Knowledge &known) const {
-    return branches(other_, theirs) ? !is_test(theirs) : !difference(mine, theirs, known).empty();
+    return other_.is_branch(theirs) ? !is_test(theirs) : !difference(mine, theirs, known).empty();
   }
 
   bool is_test(Position theirs) const {
-    return own_branches_ && branches(other_, theirs) &&
+    return liberties_.own_branches && other_.is_branch(theirs) &&
            other_.is_added[other_.function.instructions[theirs].guard];
   }
 
@@ -205,15 +197,16 @@ private:
     if (take_early(mine, known))
       return arrive(mine + 1, theirs, std::move(known), from);
     // A test of the other function goes first, before the kernel is rounds ahead of it.
-    const bool own = branches(kernel_, mine) && !is_test(theirs);
-    if (own || branches(other_, theirs)) {
+    const bool own = kernel_.is_branch(mine) && !is_test(theirs);
+    if (own || other_.is_branch(theirs)) {
       const Side &side = own ? kernel_ : other_;
       const Term predicate = side.guard(side.function.instructions[own ? mine : theirs], known);
       for (const bool holds : {true, false})
         arrive(mine, theirs, where(predicate, holds, known), own ? from : Pair{mine, theirs});
       return;
     }
-    if (early_loads_ && !difference(mine, theirs, known).empty() && load_early(theirs, known))
+    if (liberties_.loads_ahead && !difference(mine, theirs, known).empty() &&
+        load_early(theirs, known))
       return arrive(mine, theirs + 1, std::move(known), from);
     const Opcode &opcode = kernel_.module.opcode(kernel_.function.instructions[mine]);
     if (asks_which_lanes(opcode))
@@ -223,12 +216,10 @@ private:
     if (const std::string_view why = difference(mine, theirs, known); !why.empty())
       fail(theirs, why);
     pass_early(mine, theirs, known);
-    const Knowledge before = omissions_ ? known : Knowledge();
+    const Knowledge before = known;
     perform(mine, theirs, known);
-    if (omissions_) {
-      omissions_->done(mine, before, known);
-      kernel_.went(mine, mine + 1, known);
-    }
+    omissions_->done(mine, before, known);
+    kernel_.went(mine, mine + 1, known);
     arrive(mine + 1, theirs + 1, std::move(known), from);
   }
 
@@ -245,54 +236,41 @@ private:
   std::string_view difference(Position mine, Position theirs, const Knowledge &known) const {
     if (theirs == other_.end())
       return "the thread ends elsewhere";
+    if (!is_alike(mine, theirs))
+      return "not what the kernel does there";
     const Instruction &a = kernel_.function.instructions[mine];
     const Instruction &b = other_.function.instructions[theirs];
-    if (const std::string_view why = difference_of_text(mine, theirs); !why.empty())
-      return why;
+    const bool maybe = !kernel_.decided(a, known);
+    if (maybe != !other_.decided(b, known) ||
+        (maybe &&
+         (a.guard_negated != b.guard_negated || kernel_.guard(a, known) != other_.guard(b, known))))
+      return "under another condition";
     const Opcode &opcode = kernel_.module.opcode(a);
     const auto left = kernel_.module.operands(a), right = other_.module.operands(b);
-    const bool maybe = !kernel_.decided(a, known);
-    if (maybe != !other_.decided(b, known))
-      return "not what the kernel does there";
-    if (maybe &&
-        (a.guard_negated != b.guard_negated || kernel_.guard(a, known) != other_.guard(b, known)))
-      return "under another condition";
     const FirstOperand role = first_operand(opcode);
-    for (std::size_t i = 0; i < left.size(); ++i)
-      if ((!Side::is_written(role, i) || role == FirstOperand::unknown || opcode.op == Op::wgmma) &&
-          !same_operand(left[i], right[i], known))
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      if (Side::is_written(role, i) && role != FirstOperand::unknown && opcode.op != Op::wgmma)
+        continue;
+      TermKey key, other;
+      kernel_.read(left[i], known, key);
+      other_.read(right[i], known, other);
+      if (key != other)
         return "with another operand";
+    }
     return "";
   }
 
-  /// The same of what does not depend on what is known: all but guards and operands that are read.
-  std::string_view difference_of_text(Position mine, Position theirs) const {
-    const Instruction &a = kernel_.function.instructions[mine];
-    const Instruction &b = other_.function.instructions[theirs];
-    const Opcode &opcode = kernel_.module.opcode(a);
-    const auto left = kernel_.module.operands(a), right = other_.module.operands(b);
-    if (opcode.text != other_.module.opcode(b).text || left.size() != right.size() ||
-        !a.well_formed || !b.well_formed)
-      return "not what the kernel does there";
-    if (opcode.op == Op::brx)
-      return "a branch by a table";
-    for (const Pragma &pragma : other_.function.pragmas)
-      if (pragma.position == theirs && pragma.text != harmless_pragma && !has_pragma(mine, pragma))
-        return "a pragma of its own";
-    const FirstOperand role = first_operand(opcode);
-    for (std::size_t i = 0; i < left.size(); ++i)
-      if (Side::is_written(role, i) && !same_shape(left[i], right[i]))
-        return "it writes something else";
-    const std::vector<RegisterId> to = kernel_.written(a), other_to = other_.written(b);
-    if (to.size() != other_to.size())
-      return "it writes something else";
-    for (std::size_t i = 0; i < to.size(); ++i) {
-      const Register &own = kernel_.function.registers[to[i]];
-      const Register &other = other_.function.registers[other_to[i]];
-      if (Side::width(own) != Side::width(other) || own.vector != other.vector)
-        return "it writes a register of another width";
-    }
-    return "";
+  /// Returns true if they do the same but for guards, registers that are written and operands that
+  /// are read, and the second has no pragma of its own (`used_bytes_mask`, say).
+  bool is_alike(Position mine, Position theirs) const {
+    const auto &own = kernel_.function.pragmas, &others = other_.function.pragmas;
+    return kernel_.is_alike(mine, other_, theirs) &&
+           std::all_of(others.begin(), others.end(), [&](const Pragma &pragma) {
+             return pragma.position != theirs || pragma.text == harmless_pragma ||
+                    std::any_of(own.begin(), own.end(), [&](const Pragma &one) {
+                      return one.position == mine && one.text == pragma.text;
+                    });
+           });
   }
 
   /// The other function alone does a load, before what the kernel does next; false: it is at none.
@@ -312,9 +290,8 @@ private:
     const auto address = other_.address(operands[1], known);
     if (!address)
       return false;
-    const std::vector<RegisterId> to = other_.written(one);
-    std::vector<Term> results(to.size());
-    std::generate(results.begin(), results.end(), [&] { return terms_.fresh(); });
+    const std::vector<RegisterId> &to = other_.written(theirs);
+    const std::vector<Term> results = something(to.size());
     other_.write(to, results, one, known, false);
     known.early.push_back(theirs);
     known.values.push_back(*address);
@@ -329,12 +306,12 @@ private:
       return false;
     const Instruction &one = kernel_.function.instructions[mine];
     const auto operands = kernel_.module.operands(one);
-    if (!difference_of_text(mine, known.early[0]).empty() || kernel_.decided(one, known) != true)
+    if (!is_alike(mine, known.early[0]) || kernel_.decided(one, known) != true)
       return false;
     const auto first = first_early(known);
     if (kernel_.address(operands[1], known) != *first)
       return false;
-    const std::vector<RegisterId> to = kernel_.written(one);
+    const std::vector<RegisterId> &to = kernel_.written(mine);
     const auto end = first + 1 + static_cast<std::ptrdiff_t>(to.size());
     kernel_.write(to, {first + 1, end}, one, known, false);
     known.values.erase(first, end);
@@ -346,7 +323,7 @@ private:
   std::vector<Term>::iterator first_early(Knowledge &known) const {
     std::size_t count = 0;
     for (const Position load : known.early)
-      count += 1 + other_.written(other_.function.instructions[load]).size();
+      count += 1 + other_.written(load).size();
     return known.values.end() - static_cast<std::ptrdiff_t>(count);
   }
 
@@ -366,7 +343,7 @@ private:
       const Instruction &before = other_.function.instructions[load];
       if (!lie_apart(other_.module.opcode(before), *at, one, known))
         fail(theirs, "it may write what was loaded before");
-      at += 1 + static_cast<std::ptrdiff_t>(other_.written(before).size());
+      at += 1 + static_cast<std::ptrdiff_t>(other_.written(load).size());
     }
   }
 
@@ -374,40 +351,28 @@ private:
   /// writes.
   bool lie_apart(const Opcode &load, Term address, const Instruction &one, const Knowledge &known) {
     const Opcode &store = kernel_.module.opcode(one);
-    const auto is_anywhere = [](StateSpace space) {
-      return space == StateSpace::global || space == StateSpace::generic;
-    };
     if (reads_constant_memory(load))
       return true;
-    const bool is_one_generic =
-        load.space == StateSpace::generic || store.space == StateSpace::generic;
-    if (!is_anywhere(load.space) || !is_anywhere(store.space))
-      return load.space != store.space && !is_one_generic;
-    // A byte of shared memory may have several generic addresses.
-    if (load.space != StateSpace::global && store.space != StateSpace::global)
-      return false;
+    const Spaces spaces = spaces_of(load, store);
     const auto to = kernel_.address(kernel_.module.operands(one)[0], known);
-    if (!to)
-      return false;
-    const auto bytes = [](const Opcode &opcode) {
-      return static_cast<std::int64_t>(bit_width(opcode.type)) / 8 * opcode.vector;
-    };
+    if (spaces != Spaces::comparable || !to)
+      return spaces == Spaces::apart;
+    const std::int64_t loaded = load.bytes(), stored = store.bytes();
     const auto [base, offset] = terms_.with_number(address);
     const auto [other_base, other_offset] = terms_.with_number(*to);
     const Term distance = terms_.made_of("sub.s64", {base, other_base}, 64);
     const Term moved = terms_.made_of(
-        "add.s64", {distance, terms_.number(offset - other_offset + bytes(load) - 1)}, 64);
-    const Term near =
-        terms_.made_of("setp.lt.u64", {moved, terms_.number(bytes(load) + bytes(store) - 1)}, 1);
+        "add.s64", {distance, terms_.number(offset - other_offset + loaded - 1)}, 64);
+    const Term near = terms_.made_of("setp.lt.u64", {moved, terms_.number(loaded + stored - 1)}, 1);
     const auto found = known.truth.find(near);
     return found != known.truth.end() && !found->second;
   }
 
-  /// Returns true if the kernel has that pragma for an instruction (`used_bytes_mask`, say).
-  bool has_pragma(Position instruction, const Pragma &pragma) const {
-    return std::any_of(
-        kernel_.function.pragmas.begin(), kernel_.function.pragmas.end(),
-        [&](const Pragma &own) { return own.position == instruction && own.text == pragma.text; });
+  /// What memory, say, has for so many registers.
+  std::vector<Term> something(std::size_t count) {
+    std::vector<Term> results(count);
+    std::generate(results.begin(), results.end(), [&] { return terms_.fresh(); });
+    return results;
   }
 
   /// Both do the same, and get the same.
@@ -415,37 +380,13 @@ private:
     const Instruction &a = kernel_.function.instructions[mine];
     const Instruction &b = other_.function.instructions[theirs];
     const bool maybe = !kernel_.decided(a, known);
-    const std::vector<RegisterId> to = kernel_.written(a);
-    std::vector<Term> results(to.size());
-    std::generate(results.begin(), results.end(), [&] { return terms_.fresh(); });
+    const std::vector<RegisterId> &to = kernel_.written(mine);
+    const std::vector<Term> results = something(to.size());
     kernel_.write(to, results, a, known, maybe);
-    other_.write(other_.written(b), results, b, known, maybe);
+    other_.write(other_.written(theirs), results, b, known, maybe);
   }
 
-  bool same_operand(const Operand &mine, const Operand &theirs, const Knowledge &known) const {
-    std::vector<std::uint64_t> key, other;
-    kernel_.read(mine, known, key);
-    other_.read(theirs, known, other);
-    return key == other;
-  }
-
-  /// The parts of a destination are the same but for which registers they are.
-  bool same_shape(const Operand &mine, const Operand &theirs) const {
-    const auto left = kernel_.module.children(mine), right = other_.module.children(theirs);
-    if (mine.kind != theirs.kind || mine.selector != 0 || theirs.selector != 0 ||
-        mine.negated != theirs.negated || left.size() != right.size() ||
-        mine.kind == Operand::Kind::other)
-      return false;
-    if (mine.kind != Operand::Kind::reg && left.empty() &&
-        kernel_.module.text(mine.span) != other_.module.text(theirs.span))
-      return false;
-    for (std::size_t i = 0; i < left.size(); ++i)
-      if (!same_shape(left[i], right[i]))
-        return false;
-    return true;
-  }
-
-  const bool own_branches_, early_loads_;
+  const Liberties &liberties_;
   Terms terms_;
   Side kernel_, other_;
   std::unique_ptr<Omissions> omissions_;

@@ -19,13 +19,13 @@ class Omissions {
 public:
   virtual ~Omissions() = default;
   /// How many values it keeps, behind those of all registers.
-  virtual std::size_t values() const = 0;
+  virtual std::size_t values() const { return 0; }
   /// The kernel goes from one instruction to another; `from` is no_index where it begins.
-  virtual void went(std::uint32_t from, std::uint32_t to, Knowledge &known) = 0;
+  virtual void went(std::uint32_t, std::uint32_t, Knowledge &) {}
   /// Both have done an instruction of the kernel.
-  virtual void done(std::uint32_t instruction, const Knowledge &before, Knowledge &known) = 0;
+  virtual void done(std::uint32_t, const Knowledge & /*before*/, Knowledge & /*known*/) {}
   /// The kernel alone does an instruction: what it reads is known. False: it is not.
-  virtual bool leave_out(std::uint32_t instruction, Knowledge &known) = 0;
+  virtual bool leave_out(std::uint32_t, Knowledge &) { return false; }
 };
 
 /// Makes one for the kernel and the other function; `first` is the index of its first value.
@@ -36,11 +36,10 @@ using MakeOmissions = std::function<std::unique_ptr<Omissions>(
 struct Liberties {
   /// It may branch by registers that it alone has.
   bool own_branches = false;
-  /// It computes by the same instructions, but later, what the kernel has computed: what values
-  /// were made from is then kept as it is written, and for longer.
-  bool lags = false;
-  /// It may do weak loads before what stands in front of them, if nothing there writes their bytes.
-  bool early_loads = false;
+  /// It may do weak loads before what stands in front of them, if nothing there writes their bytes,
+  /// and computes later, by the same instructions, what the kernel has computed: what values were
+  /// made from is then kept as it is written, and for longer.
+  bool loads_ahead = false;
   /// It may leave out loads; null: none.
   MakeOmissions omissions = {};
 };

@@ -2,7 +2,7 @@
 // in the text unless it changes nothing.
 
 #include "emulator/facts/loop_guess.h"
-#include "synth/promote/promote.h"
+#include "synth/promote/sites.h"
 #include "tests/synth/versions.h"
 
 #include <doctest/doctest.h>
@@ -11,7 +11,7 @@
 namespace carry_test {
 
 using namespace ptxasw::test;
-using promote::Wanted;
+using namespace promote;
 
 namespace {
 
@@ -23,7 +23,7 @@ std::unique_ptr<Module> trap(const std::string &name) {
 std::string carried(const Module &module) {
   const auto sites = promotion_sites({module, only(module)}, Wanted::carried);
   REQUIRE_FALSE(sites.sites.empty());
-  const auto text = promote_loop({module, only(module)}, sites.sites[0].header, Wanted::carried);
+  const auto text = write_promoted({module, only(module)}, sites.sites[0]);
   REQUIRE(text);
   return *text;
 }

@@ -1,7 +1,7 @@
 // Melded branches: what is found, how it is written, and that the proof refuses whatever one
 // changes in the text unless it changes nothing.
 
-#include "synth/meld/meld.h"
+#include "synth/meld/sites.h"
 #include "tests/synth/versions.h"
 
 #include <doctest/doctest.h>
@@ -11,14 +11,15 @@
 namespace meld_test {
 
 using namespace ptxasw::test;
+using namespace meld;
 
 namespace {
 
 /// The first branch of the last function, melded in place.
-std::string melded(const Module &module, MeldCutoff cutoff = MeldCutoff::all) {
+std::string melded(const Module &module, Cutoff cutoff = Cutoff::all) {
   const auto sites = meld_sites({module, only(module)}, cutoff);
   REQUIRE_FALSE(sites.sites.empty());
-  const auto text = meld_branch({module, only(module)}, sites.sites[0].instruction, cutoff);
+  const auto text = write_melded({module, only(module)}, sites.sites[0]);
   REQUIRE(text);
   return *text;
 }
@@ -45,13 +46,13 @@ const std::string add_two = "\tld.global.u32 %r3, [%a];\n\tadd.s32 %r4, %r3, 2;\
 
 TEST_CASE("what differs is chosen, what is the same is not") {
   const auto module = parsed(kernel(add_one, add_two));
-  const auto sites = meld_sites({*module, only(*module)}, MeldCutoff::all);
+  const auto sites = meld_sites({*module, only(*module)}, Cutoff::all);
   REQUIRE(sites.sites.size() == 1);
   CHECK(sites.sites[0].line == 16);
   CHECK(sites.sites[0].saved == 12);
   const std::string text = melded(*module);
   const auto after = parsed(text);
-  CHECK(prove_melded(*module, only(*module), *after, only(*after)).has_value());
+  CHECK(meld_family.prove_in_place(*module, only(*module), *after, only(*after)).has_value());
   const auto count = [&](std::string_view what) {
     std::size_t found = 0;
     for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
@@ -69,7 +70,7 @@ TEST_CASE("what differs is chosen, what is the same is not") {
 TEST_CASE("nothing is melded where nothing is gained") {
   for (const std::string &otherwise : {std::string("\txor.b32 %r5, %r5, 1;\n"), std::string()}) {
     const auto module = parsed(kernel(add_one, otherwise));
-    CHECK(meld_sites({*module, only(*module)}, MeldCutoff::all).sites.empty());
+    CHECK(meld_sites({*module, only(*module)}, Cutoff::all).sites.empty());
     CHECK(propose(*find_family("meld"), {*module, only(*module)}).proposals.empty());
   }
 }
@@ -80,14 +81,14 @@ TEST_CASE("of several branches each can be melded alone") {
       "\t@%p bra $w2;\n" + add_two + "\tbra $e2;\n$w2:\n" + add_one + "$e2:\n\tret;\n}\n";
   text.replace(text.rfind("\tret;"), std::string::npos, second);
   const auto module = parsed(text);
-  const auto sites = meld_sites({*module, only(*module)}, MeldCutoff::all);
+  const auto sites = meld_sites({*module, only(*module)}, Cutoff::all);
   REQUIRE(sites.sites.size() == 2);
-  for (const MeldSite &site : sites.sites) {
-    const auto one = meld_branch({*module, only(*module)}, site.instruction, MeldCutoff::all);
+  for (const Site &site : sites.sites) {
+    const auto one = write_melded({*module, only(*module)}, site);
     REQUIRE(one);
     const auto after = parsed(*one);
-    CHECK(prove_melded(*module, only(*module), *after, only(*after)).has_value());
-    CHECK(meld_sites({*after, only(*after)}, MeldCutoff::all).sites.size() == 1);
+    CHECK(meld_family.prove_in_place(*module, only(*module), *after, only(*after)).has_value());
+    CHECK(meld_sites({*after, only(*after)}, Cutoff::all).sites.size() == 1);
   }
 }
 
@@ -105,8 +106,8 @@ TEST_CASE("the proof knows variables apart that have one name") {
   };
   const std::string load = "\tld.local.b32 %r5, [v];\n";
   const auto one = with(load, ""), other = with("", load);
-  CHECK(prove_melded(*one, only(*one), *one, only(*one)).has_value());
-  CHECK_FALSE(prove_melded(*one, only(*one), *other, only(*other)).has_value());
+  CHECK(meld_family.prove_in_place(*one, only(*one), *one, only(*one)).has_value());
+  CHECK_FALSE(meld_family.prove_in_place(*one, only(*one), *other, only(*other)).has_value());
 }
 
 TEST_CASE("what one arm says of a load's bytes does not become the other's") {
@@ -124,16 +125,16 @@ TEST_CASE("what one arm says of a load's bytes does not become the other's") {
   CHECK(text.find("ld.global", load + 4) == std::string::npos);
   CHECK(text.find("used_bytes_mask") == std::string::npos);
   const auto after = parsed(text);
-  CHECK(prove_melded(*module, only(*module), *after, only(*after)).has_value());
+  CHECK(meld_family.prove_in_place(*module, only(*module), *after, only(*after)).has_value());
   const auto wrong = parsed(std::string(text).insert(load, half));
-  CHECK_FALSE(prove_melded(*module, only(*module), *wrong, only(*wrong)).has_value());
-  CHECK(prove_melded(*module, only(*module), *module, only(*module)).has_value());
+  CHECK_FALSE(meld_family.prove_in_place(*module, only(*module), *wrong, only(*wrong)).has_value());
+  CHECK(meld_family.prove_in_place(*module, only(*module), *module, only(*module)).has_value());
 }
 
 TEST_CASE("the proof refuses what lanes must agree on or are asked for") {
   const auto same = [](const std::string &tail) {
     const auto module = parsed(kernel(add_one, add_two, "", tail));
-    return fault_of(prove_melded(*module, only(*module), *module, only(*module)));
+    return fault_of(meld_family.prove_in_place(*module, only(*module), *module, only(*module)));
   };
   CHECK(same("\t@%p bra $out;\n$out:\n").empty());
   CHECK_FALSE(same("\t@%p bra.uni $out;\n$out:\n").empty());
@@ -148,7 +149,8 @@ TEST_CASE("the proof refuses what lanes must agree on or are asked for") {
   const auto together = parsed(std::string(apart->text())
                                    .replace(apart->text().find("\t@%p bra $when;"),
                                             std::string::npos, uniform + plain + "\tret;\n}\n"));
-  CHECK_FALSE(prove_melded(*apart, only(*apart), *together, only(*together)).has_value());
+  CHECK_FALSE(
+      meld_family.prove_in_place(*apart, only(*apart), *together, only(*together)).has_value());
 }
 
 TEST_CASE("the proof wants all else to be as it was") {
@@ -158,7 +160,7 @@ TEST_CASE("the proof wants all else to be as it was") {
     std::string changed = text;
     changed.replace(changed.find(from), from.size(), to);
     const auto after = parsed(changed);
-    return fault_of(prove_melded(*module, only(*module), *after, only(*after)));
+    return fault_of(meld_family.prove_in_place(*module, only(*module), *after, only(*after)));
   };
   CHECK(fault("sm_70", "sm_75") == "something beside the kernel changed");
   CHECK_FALSE(fault("{\n", "{\n\t.shared .b32 own;\n").empty());
@@ -170,8 +172,8 @@ TEST_CASE("the proof wants all else to be as it was") {
     other.replace(other.find("k("), 1, "other");
     other.replace(other.find(from), from.size(), to);
     const auto both = parsed(std::string(module->text()) + other);
-    return fault_of(
-        prove_melded(*both, both->functions[both->functions.size() - 2], *both, only(*both)));
+    return fault_of(meld_family.prove_in_place(*both, both->functions[both->functions.size() - 2],
+                                               *both, only(*both)));
   };
   CHECK(beside("", "").empty());
   CHECK_FALSE(beside(".u64 a", ".u64 .ptr .global .align 16 a").empty());
@@ -200,7 +202,8 @@ const LineChanges line_changes{"meld0_",
                                 {"selp\\.(b\\d+) ([^,]*), ([^,]*), ([^,]*)", "selp.$1 $2, $4, $3"}},
                                4,
                                [](const Module &module, const Module &after) {
-                                 return prove_melded(module, only(module), after, only(after));
+                                 return meld_family.prove_in_place(module, only(module), after,
+                                                                   only(after));
                                }};
 
 } // namespace

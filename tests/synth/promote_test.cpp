@@ -1,7 +1,7 @@
 // Promoted loads: what is found, how it is written, and that the proof refuses whatever one changes
 // in the text unless it changes nothing.
 
-#include "synth/promote/promote.h"
+#include "synth/promote/sites.h"
 #include "tests/synth/versions.h"
 
 #include <doctest/doctest.h>
@@ -11,6 +11,7 @@
 namespace promote_test {
 
 using namespace ptxasw::test;
+using namespace promote;
 
 namespace {
 
@@ -18,7 +19,7 @@ namespace {
 std::string promoted(const Module &module) {
   const auto sites = promotion_sites({module, only(module)});
   REQUIRE_FALSE(sites.sites.empty());
-  const auto text = promote_loop({module, only(module)}, sites.sites[0].header);
+  const auto text = write_promoted({module, only(module)}, sites.sites[0]);
   REQUIRE(text);
   return *text;
 }
@@ -35,16 +36,16 @@ TEST_CASE("the loop is left as it was but for its first round's way back") {
   const auto sites = promotion_sites({*module, only(*module)});
   REQUIRE(sites.sites.size() == 1);
   CHECK(sites.sites[0].loads.size() == 1);
-  CHECK(sites.sites[0].conditions > 0);
+  CHECK_FALSE(sites.sites[0].conditions.empty());
   const std::string text = promoted(*module);
   CHECK(proof(*module, text).empty());
   CHECK(promoted(*module) == text); // the same input gives the same text
   // Nothing is left to promote, and the test can be taken as true.
   const auto after = parsed(text);
   CHECK(promotion_sites({*after, only(*after)}).sites.empty());
-  const std::string apart = where_apart(*after);
+  const std::string apart = promote_family.without_tests(*after);
   CHECK(apart.size() < text.size());
-  CHECK(where_apart(*module) == module->text());
+  CHECK(promote_family.without_tests(*module) == module->text());
 }
 
 TEST_CASE("the proof wants all else to be as it was") {
@@ -59,7 +60,7 @@ TEST_CASE("the proof wants all else to be as it was") {
   CHECK_FALSE(fault("{\n", "{\n\t.shared .b32 own;\n").empty());
   CHECK(fault("\tret;", "\n\tret;").empty());
   // Where the arrays are taken to be apart, nothing is proved.
-  CHECK_FALSE(proof(*module, where_apart(*parsed(text))).empty());
+  CHECK_FALSE(proof(*module, promote_family.without_tests(*parsed(text))).empty());
 }
 
 TEST_CASE("two generic addresses may be of one byte of shared memory") {

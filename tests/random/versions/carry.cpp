@@ -7,7 +7,6 @@
 // emulator; what is not proved would be withdrawn, and is counted. Exit code 1: one is wrong; it is
 // printed.
 
-#include "synth/promote/promote.h"
 #include "tests/random/loop_kernel.h"
 #include "tests/random/versions.h"
 

@@ -5,7 +5,6 @@
 // the warp emulator; what is not proved would be withdrawn, and is counted. Exit code 1: one is
 // wrong; it is printed.
 
-#include "synth/meld/meld.h"
 #include "tests/random/versions.h"
 
 #include <fmt/core.h>
