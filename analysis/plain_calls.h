@@ -1,8 +1,8 @@
 #pragma once
 
 // Tells calls that only compute from those that stand in the way of a proof. independence() and the
-// families that let one thread do the work of several (synth/calls.cpp) step over the former:
-// whoever makes such a call gets the same result.
+// families that let one thread do the work of several (analysis/call_groups.cpp) step over the
+// former: whoever makes such a call gets the same result.
 
 #include "grammar/module.h"
 

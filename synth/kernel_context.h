@@ -16,6 +16,7 @@
 namespace ptxasw::synth {
 
 using facts::KernelContext;
+using facts::OfKernel;
 
 /// Why a kernel must have no versions: a thread of it may wait in a loop for what another thread,
 /// another kernel or the host writes (facts::waits_at()). A version could do what the other one
@@ -37,30 +38,5 @@ const std::optional<Refusal> &same_launch_obstacle(const KernelContext &context)
 inline bool is_selected(const Function &kernel, std::span<const std::string> names) {
   return names.empty() || std::find(names.begin(), names.end(), kernel.name) != names.end();
 }
-
-/// For those who look at a kernel instruction by instruction.
-class OfKernel {
-protected:
-  explicit OfKernel(const KernelContext &context)
-      : context_(context), module_(context.module), kernel_(context.kernel) {}
-
-  std::uint32_t count() const { return static_cast<std::uint32_t>(kernel_.instructions.size()); }
-  const Instruction &instruction(std::uint32_t i) const { return kernel_.instructions[i]; }
-  const Opcode &opcode(std::uint32_t i) const { return module_.opcode(instruction(i)); }
-  std::span<const Operand> operands(std::uint32_t i) const {
-    return module_.operands(instruction(i));
-  }
-  const ControlFlowGraph &cfg() const { return context_.cfg(); }
-  const BasicBlock &block(BlockId id) const { return cfg().blocks()[id]; }
-  /// Throws a Refusal, for an instruction, unless something holds.
-  void demand(bool holds, const Refusal &otherwise, std::uint32_t i) const {
-    if (!holds)
-      throw otherwise.at(instruction(i).line);
-  }
-
-  const KernelContext &context_;
-  const Module &module_;
-  const Function &kernel_;
-};
 
 } // namespace ptxasw::synth

@@ -32,6 +32,7 @@
 
 #include "synth/spread.h"
 
+#include "analysis/call_groups.h"
 #include "analysis/independence.h"
 #include "emulator/facts/global_index.h"
 #include "emulator/facts/unread.h"
@@ -39,7 +40,6 @@
 #include "emulator/semantics/one_value.h"
 #include "grammar/code_writer.h"
 #include "grammar/next.h"
-#include "synth/calls.h"
 #include "synth/same_launch.h"
 
 #include <algorithm>
@@ -381,18 +381,6 @@ std::optional<Refusal> extent_obstacle(const KernelContext &context, char axis) 
     if (instruction.guard != no_register && wants_agreement(module.opcode(instruction)))
       return refusal::lanes_agree.at(instruction.line);
   return may_be_spread(context) ? std::nullopt : std::optional(refusal::threads_meet);
-}
-
-const facts::Meetings &meetings_of(const KernelContext &context) {
-  return context.once("", [&] {
-    facts::Meetings any(context.module, context.kernel);
-    const PerformanceDirective *const block = context.kernel.directive("reqntid");
-    constexpr unsigned warp = 32;
-    if (!any.uneven() || (block && (block->count == 0 || block->values[0] % warp != 0)))
-      return any;
-    facts::Meetings of_rows(context.module, context.kernel, true);
-    return of_rows.uneven() ? any : of_rows;
-  });
 }
 
 } // namespace ptxasw::synth

@@ -35,11 +35,6 @@ bool may_be_spread(const KernelContext &context);
 /// max_points along it at most.
 std::optional<Refusal> extent_obstacle(const KernelContext &context, char axis);
 
-/// Where threads wait for each other, and what they may do one after the other between; found once.
-/// Of blocks alone whose rows are whole warps, if lanes come alike to what they do together in such
-/// blocks and maybe not in others, and `.reqntid` does not ask for others.
-const facts::Meetings &meetings_of(const KernelContext &context);
-
 /// Threads of a kernel along x that may be spread: each may be a block of its own.
 inline constexpr std::uint32_t max_points = 0x7fffffff;
 

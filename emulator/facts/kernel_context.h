@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -89,6 +90,31 @@ private:
   mutable std::optional<Origins> origins_;
   mutable std::optional<Liveness> liveness_;
   mutable std::map<std::pair<std::type_index, std::string>, std::shared_ptr<const void>> results_;
+};
+
+/// For those who look at a kernel instruction by instruction.
+class OfKernel {
+protected:
+  explicit OfKernel(const KernelContext &context)
+      : context_(context), module_(context.module), kernel_(context.kernel) {}
+
+  std::uint32_t count() const { return static_cast<std::uint32_t>(kernel_.instructions.size()); }
+  const Instruction &instruction(std::uint32_t i) const { return kernel_.instructions[i]; }
+  const Opcode &opcode(std::uint32_t i) const { return module_.opcode(instruction(i)); }
+  std::span<const Operand> operands(std::uint32_t i) const {
+    return module_.operands(instruction(i));
+  }
+  const ControlFlowGraph &cfg() const { return context_.cfg(); }
+  const BasicBlock &block(BlockId id) const { return cfg().blocks()[id]; }
+  /// Throws why not, for an instruction's line, unless something holds.
+  template <class Reason> void demand(bool holds, const Reason &otherwise, std::uint32_t i) const {
+    if (!holds)
+      throw otherwise.at(instruction(i).line);
+  }
+
+  const KernelContext &context_;
+  const Module &module_;
+  const Function &kernel_;
 };
 
 } // namespace ptxasw::facts

@@ -290,4 +290,16 @@ std::optional<Detour> Meetings::detour(std::uint32_t branch) const {
   return detour;
 }
 
+const Meetings &meetings_of(const KernelContext &context) {
+  return context.once("", [&] {
+    Meetings any(context.module, context.kernel);
+    const PerformanceDirective *const block = context.kernel.directive("reqntid");
+    constexpr unsigned warp = 32;
+    if (!any.uneven() || (block && (block->count == 0 || block->values[0] % warp != 0)))
+      return any;
+    Meetings of_rows(context.module, context.kernel, true);
+    return of_rows.uneven() ? any : of_rows;
+  });
+}
+
 } // namespace ptxasw::facts

@@ -3,6 +3,7 @@
 // Which threads of a block, or lanes of a warp, come to the same barriers and exchanges, and where
 // some of them go a way of their own in between.
 
+#include "emulator/facts/kernel_context.h"
 #include "emulator/facts/numbers.h"
 #include "grammar/module.h"
 
@@ -89,5 +90,10 @@ private:
   std::vector<std::uint32_t> meet_;              ///< by instruction: the nearest on all ways
   Crowd block_, warp_;
 };
+
+/// Where threads wait for each other, and what they may do one after the other between; found once.
+/// Of blocks alone whose rows are whole warps, if lanes come alike to what they do together in such
+/// blocks and maybe not in others, and `.reqntid` does not ask for others.
+const Meetings &meetings_of(const KernelContext &context);
 
 } // namespace ptxasw::facts

@@ -188,4 +188,15 @@ bool always_holds(const WrapCondition &condition) {
   return condition.is_signed && most <= top && static_cast<std::uint64_t>(-condition.offset) <= top;
 }
 
+std::vector<std::pair<Expr, std::uint64_t>> summands(Expr expr) {
+  if (expr->kind == ExprKind::constant)
+    return {};
+  if (expr->kind != ExprKind::sum)
+    return {{expr, 1}};
+  std::vector<std::pair<Expr, std::uint64_t>> result;
+  for (std::uint32_t i = 0; i < expr->child_count; ++i)
+    result.emplace_back(expr->children[i], expr->coefficients[i]);
+  return result;
+}
+
 } // namespace ptxasw::emulator

@@ -96,4 +96,7 @@ template <class IsLane> LinearForm linear_form(Expr address, IsLane is_lane) {
   return form;
 }
 
+/// The summands of an expression but for its number, with their factors modulo 2^64.
+std::vector<std::pair<Expr, std::uint64_t>> summands(Expr expr);
+
 } // namespace ptxasw::emulator

@@ -23,6 +23,7 @@
 // Which kernels: synth/spread.h, rooms.h. What is proposed: coarsen.cpp. How it is written:
 // write.cpp. Why it is right: prove.cpp.
 
+#include "emulator/facts/grid_rounds.h"
 #include "emulator/facts/meeting.h"
 #include "grammar/liveness.h"
 #include "grammar/next.h"
@@ -47,7 +48,7 @@ struct CoarsenForm {
   unsigned along_x = 1; ///< points along x for each of them
   unsigned shift = 0;   ///< by which these begin before a multiple of `along_x`
   bool wide = false;    ///< what a thread accesses side by side is done at once (wide.h)
-  bool once = false;    ///< loops over the grid have one round (rounds.cpp)
+  bool once = false;    ///< loops over the grid have one round (emulator/facts/grid_rounds.h)
   bool skewed = false;  ///< rows go one behind the other (skew.h)
   bool tall = false;    ///< blocks may have any number of rows; what is outside the grid ends
 
@@ -77,6 +78,9 @@ struct CoarsenForm {
 };
 
 using facts::Detour;
+using facts::GridRound;
+using facts::max_round_threads;
+using facts::rounds_over_grid;
 
 std::string_view name_of(CoarsenForm::Kind kind);
 
@@ -86,22 +90,6 @@ Sibling coarsened(const KernelContext &context, const CoarsenForm &form);
 /// The form that a table's entry may tell of, but for its shift (wide_shift()): if it does, it is
 /// coarsened() of that.
 CoarsenForm coarsen_form(const Sibling &sibling);
-
-/// A branch that leads to another round of a loop over the grid, or to the test of that, and what
-/// of a launch makes it one that may go on elsewhere, if there are no more than `max_round_threads`
-/// threads along the axis.
-struct GridRound {
-  std::uint32_t branch = 0;  ///< an instruction
-  std::uint32_t instead = 0; ///< where a thread goes on from it: an instruction, or the end
-  ArgumentCover need;
-};
-inline constexpr std::uint32_t max_round_threads = 1u << 29;
-
-/// All of a kernel's, in the order of the text. In a launch that meets the needs of all, the kernel
-/// does what it would if each of them led there, always.
-const std::vector<GridRound> &rounds_over_grid(const KernelContext &context);
-/// What all need together, each once.
-std::vector<ArgumentCover> needs_of_rounds(const std::vector<GridRound> &rounds);
 
 /// By how many points the first thread's begin before the first one, so that most accesses are
 /// aligned; 0 to along_x - 1.

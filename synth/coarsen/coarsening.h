@@ -2,9 +2,9 @@
 
 // What writer and proof of a coarsened version both know of a kernel.
 
+#include "analysis/call_groups.h"
 #include "grammar/code_writer.h"
 #include "grammar/roles.h"
-#include "synth/calls.h"
 #include "synth/coarsen/copies.h"
 #include "synth/coarsen/rooms.h"
 #include "synth/coarsen/wide.h"

@@ -101,15 +101,4 @@ Expr CopyViews::common_address(const MemoryAccess &access) {
   return same ? address : nullptr;
 }
 
-std::vector<std::pair<Expr, std::uint64_t>> summands(Expr expr) {
-  if (expr->kind == ExprKind::constant)
-    return {};
-  if (expr->kind != ExprKind::sum)
-    return {{expr, 1}};
-  std::vector<std::pair<Expr, std::uint64_t>> result;
-  for (std::uint32_t i = 0; i < expr->child_count; ++i)
-    result.emplace_back(expr->children[i], expr->coefficients[i]);
-  return result;
-}
-
 } // namespace ptxasw::synth

@@ -6,6 +6,7 @@
 
 #include "synth/coarsen/coarsen.h"
 
+#include "emulator/symbolic/address.h"
 #include "emulator/symbolic/emulate.h"
 
 #include <compare>
@@ -48,9 +49,6 @@ private:
   std::unordered_set<Expr> common_;
   Expr first_ = nullptr, thread_ = nullptr;
 };
-
-/// The summands of an expression but for its number, with their factors modulo 2^64.
-std::vector<std::pair<Expr, std::uint64_t>> summands(Expr expr);
 
 /// How far apart a load's addresses are in rows of copies: the row below has `coefficient` times
 /// the extension of another number that is larger by `step`.

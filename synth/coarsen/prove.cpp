@@ -36,8 +36,8 @@
 // rows that its grid has to spare end before they do anything, which is shown.
 //
 // In versions `once` of loops over the grid, the branches to another round lead on to where the
-// loop ends (rounds.cpp): the kernel is the one with such branches, whose threads do the same in a
-// launch that the table allows.
+// loop ends (emulator/facts/grid_rounds.h): the kernel is the one with such branches, whose threads
+// do the same in a launch that the table allows.
 //
 // Instructions that shared.cpp shows to compute, whenever they run, the only value that a shared
 // register ever gets (done_first()) stand once at the entry and nowhere else: the register then
@@ -68,10 +68,10 @@
 // all ways meet, with no barrier before it; no register that copies share is written there, so all
 // are together again.
 //
-// What belongs to a call (synth/calls.h) stands for a copy as a whole, so no other copy's arguments
-// come between, and what it gives goes to registers that the copy has for itself. With the same
-// arguments it gives what it gives in the kernel, does nothing that other blocks wait for, and ends
-// the launch where the kernel's would, once it has been printed which block fails.
+// What belongs to a call (analysis/call_groups.h) stands for a copy as a whole, so no other copy's
+// arguments come between, and what it gives goes to registers that the copy has for itself. With
+// the same arguments it gives what it gives in the kernel, does nothing that other blocks wait for,
+// and ends the launch where the kernel's would, once it has been printed which block fails.
 //
 // So every copy does what its block did, once, up to its end, and nothing else is done: what is
 // neither a copy's instruction nor added code that replay.cpp understands stops the proof. Copies'

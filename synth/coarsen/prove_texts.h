@@ -56,8 +56,7 @@ protected:
   Position require_branch(Position theirs, Position mine, const Renaming &names) const;
   /// All that belongs to a call, which no other copy's comes between; the position behind it. What
   /// it gives, a copy has for itself.
-  Position require_call(Position mine, const CallGroup &group, unsigned k,
-                        const Renaming &names) const;
+  Position require_call(Position mine, const CallGroup &group, const Renaming &names) const;
   /// All copies stand at `theirs`, in straight code, and go on to `end`, each instruction by
   /// instruction: what comes next in the version. In a skewed stretch copies take turns in any
   /// order; elsewhere it is theirs. prove_stretch.cpp has the argument.

@@ -3,7 +3,7 @@
 // Shared and local memory of a coarsened kernel. Each copy has its own, so the kernel must not
 // depend on where a variable lies; rooms.cpp says what that takes.
 
-#include "synth/calls.h"
+#include "analysis/call_groups.h"
 #include "synth/family.h"
 
 #include <cstdint>

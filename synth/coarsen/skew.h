@@ -21,7 +21,7 @@
 // That addresses are a step apart it takes from row_steps.cpp, as it takes all it knows of
 // addresses.
 
-#include "synth/calls.h"
+#include "analysis/call_groups.h"
 #include "synth/coarsen/copies.h"
 
 #include <compare>

@@ -51,9 +51,9 @@
 // copy k has what begins k parts of it behind the beginning, at %begin0_k in place of the
 // variable's name.
 //
-// What belongs to a call stands together for each copy (synth/calls.h), and all use the same
-// variables for arguments. Before an assertion fails, `vprintf` says which block of the kernel's it
-// is.
+// What belongs to a call stands together for each copy (analysis/call_groups.h), and all use the
+// same variables for arguments. Before an assertion fails, `vprintf` says which block of the
+// kernel's it is.
 //
 // A copy's own instructions keep their order, all of them; only those of different copies, of
 // different blocks that is, move past each other.
@@ -146,7 +146,7 @@ private:
     declare_passing(out_);
     if (!asserts())
       return;
-      out_.declare(CoarsenNames::said, ScalarType::b64);
+    out_.declare(CoarsenNames::said, ScalarType::b64);
     word(CoarsenNames::told);
   }
 

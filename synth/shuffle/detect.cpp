@@ -14,9 +14,9 @@
 
 #include "synth/shuffle/detect.h"
 
+#include "emulator/facts/lane_samples.h"
 #include "synth/shuffle/candidate.h"
 #include "synth/shuffle/judge.h"
-#include "synth/shuffle/lane_samples.h"
 
 #include <algorithm>
 #include <array>
@@ -332,7 +332,7 @@ private:
     const std::int64_t stride = group.form.lane_stride;
     const int limit = stride == 0 ? 0 : widest;
     for (int i = 0; i <= 2 * limit; ++i) {
-      const int delta = by_nearness(i);
+      const int delta = facts::by_nearness(i);
       const auto found =
           group.sources.find(constant - static_cast<std::uint64_t>(stride) *
                                             static_cast<std::uint64_t>(std::int64_t{delta}));
@@ -466,9 +466,9 @@ private:
   const GenericAddresses &generic_;
   const Widths widths_;
   Judge judge_;
-  std::optional<LaneSamples> samples_; ///< made when first needed
-  std::size_t sampled_ = 0;            ///< loads that were looked for by numbers
-  std::vector<Holder> holders_;        ///< every element of every source, in order
+  std::optional<facts::LaneSamples> samples_; ///< made when first needed
+  std::size_t sampled_ = 0;                   ///< loads that were looked for by numbers
+  std::vector<Holder> holders_;               ///< every element of every source, in order
   Groups groups_;
   std::vector<LoadInfo> loads_;         ///< by trace index
   std::optional<EarlierReads> earlier_; ///< made when first needed

@@ -69,7 +69,7 @@ DONE:
 std::vector<ArgumentCover> needs(const std::string &text) {
   const auto module = parsed(text);
   REQUIRE(module->functions.size() == 1);
-  return needs_of_rounds(rounds_over_grid({*module, module->functions[0]}));
+  return facts::needs_of_rounds(rounds_over_grid({*module, module->functions[0]}));
 }
 
 using Needs = std::vector<ArgumentCover>;

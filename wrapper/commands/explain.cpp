@@ -2,7 +2,7 @@
 // was or was not replaced, and which siblings the kernel could have; with --trace every access in
 // the style of the paper's listing 5; with --opcodes, what is known about the instruction set.
 
-#include "synth/explain.h"
+#include "wrapper/lint/explain.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/instructions.h"
 #include "emulator/symbolic/emulate.h"

@@ -3,8 +3,8 @@
 // The pages of `ptxasw report`. They show what `lint` and `explain` have found, and find nothing of
 // their own.
 
-#include "synth/explain.h"
 #include "wrapper/lint/collect.h"
+#include "wrapper/lint/explain.h"
 #include "wrapper/lint/sources.h"
 
 namespace ptxasw::wrapper {

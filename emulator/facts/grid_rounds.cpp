@@ -42,11 +42,14 @@
 // are looked at again. No instruction's result goes into itself on the way, so the values depend on
 // nothing but what is constant for the thread, in whatever loops the instructions stand.
 
-#include "synth/coarsen/copies.h"
+#include "emulator/facts/grid_rounds.h"
 
+#include "emulator/facts/meeting.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
+#include "emulator/symbolic/address.h"
 #include "emulator/symbolic/line_evaluator.h"
+#include "grammar/next.h"
 #include "grammar/roles.h"
 
 #include <algorithm>
@@ -55,11 +58,12 @@
 #include <set>
 #include <string>
 
-namespace ptxasw::synth {
+namespace ptxasw::facts {
 namespace {
 
 constexpr std::int64_t largest_number = std::int64_t{1} << 28;
-constexpr unsigned most_steps = 1000; ///< instructions that are looked at for one comparison
+constexpr unsigned steps_of_comparison =
+    1000; ///< instructions that are looked at for one comparison
 
 /// An axis, in expressions of a thread's place.
 struct Axis {
@@ -267,7 +271,8 @@ private:
         return found->second;
     if (!is_whole_register(operand) || bit_width(kernel_.registers[operand.reg].type) != bits)
       return nullptr;
-    if (++steps_ > most_steps) // what is made of itself several times doubles them each time
+    if (++steps_ >
+        steps_of_comparison) // what is made of itself several times doubles them each time
       return nullptr;
     const auto from = source(operand.reg, place);
     if (!from || std::find(way_.begin(), way_.end(), *from) != way_.end())
@@ -483,4 +488,4 @@ std::vector<ArgumentCover> needs_of_rounds(const std::vector<GridRound> &rounds)
   return needs;
 }
 
-} // namespace ptxasw::synth
+} // namespace ptxasw::facts

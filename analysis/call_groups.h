@@ -3,13 +3,13 @@
 // Calls that a thread may do for several copies of itself, one after the other, and all that
 // belongs to each.
 
-#include "synth/kernel_context.h"
+#include "emulator/facts/kernel_context.h"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace ptxasw::synth {
+namespace ptxasw::analysis {
 
 /// A call with what passes its arguments and takes its results: consecutive instructions through
 /// which there is one way.
@@ -36,9 +36,9 @@ struct Calls {
 };
 
 /// Found once.
-const Calls &calls_of(const KernelContext &context);
+const Calls &calls_of(const facts::KernelContext &context);
 
 /// The variables of a kernel for arguments and results of calls, as its instructions have them.
 std::vector<Symbol> passing_variables(const Module &module, const Function &kernel);
 
-} // namespace ptxasw::synth
+} // namespace ptxasw::analysis

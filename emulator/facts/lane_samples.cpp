@@ -3,13 +3,13 @@
 // pointers are aligned; the warp is the third of a row of eight. What holds there may fail at the
 // rim: that is left to the proof, which demands a test in the lane where it can fail.
 
-#include "synth/shuffle/lane_samples.h"
+#include "emulator/facts/lane_samples.h"
 
 #include "emulator/semantics/scramble.h"
 
 #include <algorithm>
 
-namespace ptxasw::synth {
+namespace ptxasw::facts {
 namespace {
 
 constexpr std::uint64_t warp_of_row = 2, row_extent = std::uint64_t{8} * warp_lanes;
@@ -72,4 +72,4 @@ std::vector<int> LaneSamples::sources(Expr source, Expr load) {
   return result;
 }
 
-} // namespace ptxasw::synth
+} // namespace ptxasw::facts

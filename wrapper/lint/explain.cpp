@@ -1,6 +1,6 @@
 // What the detector found, reported for every load; nothing here decides anything.
 
-#include "synth/explain.h"
+#include "wrapper/lint/explain.h"
 
 #include "emulator/facts/kernel_facts.h"
 #include "emulator/symbolic/emulate.h"
@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <map>
 
-namespace ptxasw::synth {
+namespace ptxasw::wrapper {
 namespace {
 
 LoadExplanation explain_load(const Module &module, const Function &function, Emulation &emulation,
@@ -112,4 +112,4 @@ std::vector<KernelExplanation> explain(const Module &module, RewriteOptions opti
   return result;
 }
 
-} // namespace ptxasw::synth
+} // namespace ptxasw::wrapper

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ptxasw::synth {
+namespace ptxasw::facts {
 
 /// The distances 0, -1, 1, -2, 2, ... one by one.
 constexpr int by_nearness(int i) { return i % 2 == 0 ? i / 2 : -(i + 1) / 2; }
@@ -39,4 +39,4 @@ private:
   std::unordered_map<Expr, Values> values_;
 };
 
-} // namespace ptxasw::synth
+} // namespace ptxasw::facts

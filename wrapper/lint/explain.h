@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace ptxasw::synth {
+namespace ptxasw::wrapper {
 
 /// What is known about one load.
 struct LoadExplanation {
@@ -39,4 +39,4 @@ struct KernelExplanation {
 /// about the code and not about the target. What the proof withdraws is reported as kept.
 std::vector<KernelExplanation> explain(const Module &module, RewriteOptions options);
 
-} // namespace ptxasw::synth
+} // namespace ptxasw::wrapper

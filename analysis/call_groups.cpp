@@ -20,7 +20,7 @@
 // An assertion tells the block that the GPU runs, which is a version's; so a version prints the
 // kernel's before it.
 
-#include "synth/calls.h"
+#include "analysis/call_groups.h"
 
 #include "analysis/plain_calls.h"
 #include "emulator/semantics/effects.h"
@@ -30,14 +30,14 @@
 
 #include <algorithm>
 
-namespace ptxasw::synth {
+namespace ptxasw::analysis {
 namespace {
 
 /// Looks at a kernel's calls.
-class CallFinder : OfKernel {
+class CallFinder : facts::OfKernel {
 public:
-  explicit CallFinder(const KernelContext &context)
-      : OfKernel(context), plain_(module_), entered_(branch_targets(module_, kernel_)) {}
+  explicit CallFinder(const facts::KernelContext &context)
+      : facts::OfKernel(context), plain_(module_), entered_(branch_targets(module_, kernel_)) {}
 
   Calls find() {
     Calls calls;
@@ -240,7 +240,7 @@ const CallGroup *Calls::of(std::uint32_t instruction) const {
   return found == groups.end() ? nullptr : &*found;
 }
 
-const Calls &calls_of(const KernelContext &context) {
+const Calls &calls_of(const facts::KernelContext &context) {
   return context.once("", [&] { return CallFinder(context).find(); });
 }
 
@@ -253,4 +253,4 @@ std::vector<Symbol> passing_variables(const Module &module, const Function &kern
   return all;
 }
 
-} // namespace ptxasw::synth
+} // namespace ptxasw::analysis
