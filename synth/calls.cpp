@@ -173,7 +173,7 @@ private:
     };
     if (is("vprintf", 2, 1)) {
       group.kind = CallGroup::Kind::print;
-      find_printed(parts, group);
+      group.special = passes_whole(parts.arguments[1], group);
       return true;
     }
     group.kind = CallGroup::Kind::assertion;
@@ -214,39 +214,30 @@ private:
     });
   }
 
-  /// What passes the place of what is printed, the second argument, as a whole.
-  void find_printed(const Parts &parts, CallGroup &group) const {
-    for (std::uint32_t i = group.first; i < group.call; ++i)
-      if (const auto operands = module_.operands(instruction(i));
-          place(operands[0]) == parts.arguments[1] && is_whole(i))
-        group.special = i;
-  }
-
-  /// A store of 64 bits to the beginning of an argument.
-  bool is_whole(std::uint32_t i) const {
-    const Opcode &opcode = module_.opcode(instruction(i));
-    return module_.operands(instruction(i))[0].value == 0 && bit_width(opcode.type) == 64 &&
-           opcode.vector == 1;
+  /// The one store of a group that passes an argument of 64 bits; no_index: there are several.
+  std::uint32_t passes_whole(const Variable *argument, const CallGroup &group) const {
+    std::uint32_t found = no_index;
+    for (std::uint32_t i = group.first; i < group.call; ++i) {
+      const Operand &to = operands(i)[0];
+      if (place(to) != argument)
+        continue;
+      if (found != no_index || to.value != 0 || bit_width(opcode(i).type) != 64 ||
+          opcode(i).vector != 1)
+        return no_index;
+      found = i;
+    }
+    return found;
   }
 
   /// The name of the function that an assertion passes, its fourth argument, of bytes (the fifth).
   bool find_name(const Parts &parts, CallGroup &group) const {
-    bool of_bytes = false;
-    for (std::uint32_t i = group.first; i < group.call; ++i) {
-      const auto operands = module_.operands(instruction(i));
-      const Variable *const to = place(operands[0]);
-      if (to == parts.arguments[4])
-        of_bytes =
-            is_whole(i) && operands[1].kind == Operand::Kind::integer && operands[1].value == 1;
-      if (to != parts.arguments[3])
-        continue;
-      if (group.special != no_index || !is_whole(i) || operands[1].kind != Operand::Kind::reg)
-        return false;
-      group.special = i;
-      if (!text_at(operands[1].reg, group.text))
-        return false;
-    }
-    return of_bytes && group.special != no_index;
+    const std::uint32_t bytes = passes_whole(parts.arguments[4], group);
+    group.special = passes_whole(parts.arguments[3], group);
+    if (bytes == no_index || group.special == no_index)
+      return false;
+    const Operand &size = operands(bytes)[1], &name = operands(group.special)[1];
+    return size.kind == Operand::Kind::integer && size.value == 1 &&
+           name.kind == Operand::Kind::reg && text_at(name.reg, group.text);
   }
 
   /// The text whose address a register holds, whenever it holds any.
