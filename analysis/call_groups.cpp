@@ -171,7 +171,7 @@ private:
     };
     if (is("vprintf", 2, 1)) {
       group.kind = CallGroup::Kind::print;
-      find_printed(parts, group);
+      group.printed = passes_whole(parts.arguments[1], group);
       return true;
     }
     group.kind = CallGroup::Kind::assertion;
@@ -212,19 +212,19 @@ private:
     });
   }
 
-  /// What passes the place of what is printed, the second argument, as a whole.
-  void find_printed(const Parts &parts, CallGroup &group) const {
-    for (std::uint32_t i = group.first; i < group.call; ++i)
-      if (const auto operands = module_.operands(instruction(i));
-          place(operands[0]) == parts.arguments[1] && is_whole(i))
-        group.printed = i;
-  }
-
-  /// A store of 64 bits to the beginning of an argument.
-  bool is_whole(std::uint32_t i) const {
-    const Opcode &opcode = module_.opcode(instruction(i));
-    return module_.operands(instruction(i))[0].value == 0 && bit_width(opcode.type) == 64 &&
-           opcode.vector == 1;
+  /// The one store of a group that passes an argument of 64 bits; no_index: there are several.
+  std::uint32_t passes_whole(const Variable *argument, const CallGroup &group) const {
+    std::uint32_t found = no_index;
+    for (std::uint32_t i = group.first; i < group.call; ++i) {
+      const Operand &to = operands(i)[0];
+      if (place(to) != argument)
+        continue;
+      if (found != no_index || to.value != 0 || bit_width(opcode(i).type) != 64 ||
+          opcode(i).vector != 1)
+        return no_index;
+      found = i;
+    }
+    return found;
   }
 
   PlainCalls plain_;

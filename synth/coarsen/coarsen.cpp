@@ -79,17 +79,11 @@ template <const auto &words> const std::vector<std::string> &variants() {
   return all;
 }
 
-/// A variant: a form and a limit of registers. With a limit the assembler uses all registers up to
-/// it, and keeps more loads on their way.
-struct CoarsenShape {
+/// What a variant says: a form and a limit of registers, 0 for none. With a limit the assembler
+/// uses all registers up to it, and keeps more loads on their way.
+std::pair<CoarsenForm, unsigned> form_and_limit(std::string variant) {
   CoarsenForm form;
-  unsigned registers = 0; ///< per thread at most; 0: as the assembler likes
-};
-
-/// What a variant says.
-CoarsenShape shape_of(std::string variant) {
-  CoarsenShape shape;
-  CoarsenForm &form = shape.form;
+  unsigned limit = 0;
   std::replace(variant.begin(), variant.end(), '-', ' ');
   std::istringstream words(variant);
   for (std::string word; words >> word;) {
@@ -103,31 +97,29 @@ CoarsenShape shape_of(std::string variant) {
     } else {
       while (sizes >> letter >> number)
         if (letter == 'r' || (letter == 'x' && form.wide))
-          (letter == 'r' ? shape.registers : form.along_x) = number;
+          (letter == 'r' ? limit : form.along_x) = number;
         else
           std::tie(form.axis, form.copies) = std::pair(letter - 'x', number);
     }
   }
-  return shape;
+  return {form, limit};
 }
 
-Proposal proposal_for(const KernelContext &context, const CoarsenShape &shape,
+Proposal proposal_for(const KernelContext &context, CoarsenForm form, unsigned limit,
                       std::string_view variant) {
   const Function &kernel = context.kernel;
-  CoarsenForm form = shape.form;
   // Straight code is what has been measured in blocks of several rows.
   form.tall = form.once && !form.within_block() && may_be_tall(context);
   Proposal proposal = same_launch_proposal(kernel, form.wide ? "vectorise" : "retile", variant);
-  proposal.registers = shape.registers;
+  proposal.registers = limit;
   proposal.sibling = coarsened(context, form);
   proposal.sibling.family = proposal.family;
   std::string word = proposal.variant;
   std::replace(word.begin(), word.end(), '-', '_');
   if (!form.wide)
-    word =
-        fmt::format("retile_{}_{}{}{}", name_of(form.kind), "xyz"[form.axis], form.copies,
-                    form.once ? "_once" : "") +
-        (shape.registers == 0 ? "" : fmt::format("{}r{}", form.once ? "_" : "", shape.registers));
+    word = fmt::format("retile_{}_{}{}{}", name_of(form.kind), "xyz"[form.axis], form.copies,
+                       form.once ? "_once" : "") +
+           (limit == 0 ? "" : fmt::format("{}r{}", form.once ? "_" : "", limit));
   proposal.sibling.name = fmt::format("{}__ptxasw_{}", kernel.name, word);
   return proposal;
 }
@@ -171,8 +163,7 @@ template <const auto &words> FamilyAnswer propose_coarsened(const KernelContext 
   const std::vector<Room> rooms = rooms_of(module, kernel);
   bool fits = true, large = false;
   for (const std::string &variant : variants<words>()) {
-    const CoarsenShape shape = shape_of(variant);
-    CoarsenForm form = shape.form;
+    auto [form, limit] = form_and_limit(variant);
     // It has to ask for what tells the copies apart, and its threads may be where the form has
     // them.
     if ((form.copies > 1 && !mentions_special(module, kernel, form.index())) ||
@@ -198,7 +189,7 @@ template <const auto &words> FamilyAnswer propose_coarsened(const KernelContext 
     if (best ? !best->plan.is_wide() || (form.skewed && skew_of(context, form).stretches().empty())
              : form.merges() && merged_loads(context, form).empty())
       continue;
-    Proposal proposal = proposal_for(context, shape, variant);
+    Proposal proposal = proposal_for(context, form, limit, variant);
     if (best) {
       proposal.sibling.needs.aligned = best->needs.aligned;
       proposal.sibling.needs.divisible = best->needs.divisible;

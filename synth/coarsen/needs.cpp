@@ -6,6 +6,8 @@
 #include "synth/coarsen/wide.h"
 
 #include <fmt/core.h>
+#include <tuple>
+#include <utility>
 
 namespace ptxasw::synth {
 namespace {
@@ -61,23 +63,6 @@ BestPlan find_best_plan(const KernelContext &context, const CoarsenForm &form) {
   return {std::move(needs), std::move(plan)};
 }
 
-unsigned find_shift(const KernelContext &context, unsigned along_x) {
-  unsigned best = 0, most = 0;
-  for (unsigned shift = 0; along_x > 1 && shift < along_x; ++shift) {
-    WidePlanner planner(context, {CoarsenForm::Kind::apart, 0, 1, along_x, shift, true});
-    const WidePlan plan = planner.plan(everything(planner));
-    // Several stores to one place cost more than several loads.
-    unsigned saved = plan.saved();
-    for (const WideStore &store : plan.stores)
-      saved += 2 * (store.elements - 1);
-    if (saved > most) {
-      best = shift;
-      most = saved;
-    }
-  }
-  return best;
-}
-
 } // namespace
 
 const BestPlan &best_plan(const KernelContext &context, const CoarsenForm &form) {
@@ -85,8 +70,22 @@ const BestPlan &best_plan(const KernelContext &context, const CoarsenForm &form)
 }
 
 unsigned wide_shift(const KernelContext &context, unsigned along_x) {
-  return context.once(fmt::format("shift x{}", along_x),
-                      [&] { return find_shift(context, along_x); });
+  return context.once(fmt::format("shift x{}", along_x), [&] {
+    unsigned best = 0;
+    std::size_t most = 0;
+    for (unsigned shift = 0; along_x > 1 && shift < along_x; ++shift) {
+      WidePlanner planner(context, {CoarsenForm::Kind::apart, 0, 1, along_x, shift, true});
+      const WidePlan plan = planner.plan(everything(planner));
+      std::size_t saved = 0; // accesses; several stores to one place cost more than several loads
+      for (const WideLoad &load : plan.loads)
+        saved += load.parts.size() - 1;
+      for (const WideStore &store : plan.stores)
+        saved += std::size_t{3} * (store.elements - 1);
+      if (saved > most)
+        std::tie(best, most) = std::pair(shift, saved);
+    }
+    return best;
+  });
 }
 
 } // namespace ptxasw::synth

@@ -34,6 +34,7 @@
 #include "grammar/roles.h"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 namespace ptxasw::synth {
@@ -43,16 +44,15 @@ namespace ptxasw::synth {
 std::optional<std::string> Coarsening::predicate_of(std::uint32_t branch, std::uint32_t access,
                                                     unsigned k) const {
   const Instruction &own = instruction(branch);
-  std::set<unsigned> all, those;
+  std::uint64_t all = 0, those = 0; // copies that have predicates, a bit each
   for (unsigned other = 0; other < copies_; ++other) {
-    const unsigned keeper = sharing_.keeper(own.guard, other);
-    all.insert(keeper);
-    if (sharing_.keeper(instruction(access), other) == k)
-      those.insert(keeper);
+    const std::uint64_t keeper = std::uint64_t{1} << sharing_.keeper(own.guard, other);
+    all |= keeper;
+    those |= sharing_.keeper(instruction(access), other) == k ? keeper : 0;
   }
   if (those == all)
     return "";
-  if (those.size() != 1)
+  if (!std::has_single_bit(those))
     return std::nullopt;
   return fmt::format("@{}{} ", own.guard_negated ? "" : "!", name_of(own.guard, k));
 }

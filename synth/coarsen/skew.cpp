@@ -147,10 +147,6 @@ bool Skew::is_for_rows(std::uint32_t i) const {
 std::vector<SkewedStep> Skew::steps(const SkewedStretch &stretch) const {
   std::vector<SkewedStep> steps;
   std::vector<std::uint32_t> at(form_.copies, stretch.first);
-  const auto pass = [&](unsigned row) {
-    while (at[row] < stretch.end && first_[at[row]])
-      ++at[row];
-  };
   const auto is_ready = [&](unsigned row) {
     return at[row] < stretch.end &&
            (!is_for_rows(at[row]) ||
@@ -163,9 +159,10 @@ std::vector<SkewedStep> Skew::steps(const SkewedStretch &stretch) const {
     const std::int64_t wait = at[row] < first_store ? 0 : rows_before_stores;
     return at[row] + stretch.delay * row + std::abs(stretch.delay) * wait;
   };
-  for (unsigned row = 0; row < form_.copies; ++row)
-    pass(row);
   while (true) {
+    for (std::uint32_t &i : at)
+      while (i < stretch.end && first_[i])
+        ++i;
     std::optional<unsigned> next;
     for (unsigned row = 0; row < form_.copies; ++row)
       if (is_ready(row) && (!next || due(row) < due(*next)))
@@ -177,10 +174,8 @@ std::vector<SkewedStep> Skew::steps(const SkewedStretch &stretch) const {
     steps.push_back(
         {i, all ? 0 : *next * form_.along_x, all ? form_.total() : (*next + 1) * form_.along_x});
     for (unsigned row = 0; row < form_.copies; ++row)
-      if (all || row == *next) {
+      if (all || row == *next)
         ++at[row];
-        pass(row);
-      }
   }
 }
 

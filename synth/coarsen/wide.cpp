@@ -26,11 +26,11 @@ namespace {
 constexpr unsigned widest_bytes = 16, widest_elements = 4;
 constexpr std::int64_t largest_scale = 65536;
 
-bool extends(Expr expr) { return expr->kind == ExprKind::sext || expr->kind == ExprKind::zext; }
-
-/// The constant in what an expression extends.
-std::int64_t inner_constant(Expr extension) {
-  const Expr from = extension->children[0];
+/// The constant in what an expression extends, if it is an extension.
+std::int64_t inner_constant(Expr expr) {
+  if (expr->kind != ExprKind::sext && expr->kind != ExprKind::zext)
+    return 0;
+  const Expr from = expr->children[0];
   return from->kind == ExprKind::sum ? as_signed(from->value.low, from->width) : 0;
 }
 
@@ -52,21 +52,21 @@ std::optional<std::uint64_t> distance_of(std::int64_t inner, std::int64_t distan
   return static_cast<std::uint64_t>(distance);
 }
 
+/// Returns true if what one says of a launch follows from the other: it is no larger.
+bool follows(const IndexBound &bound, const IndexBound &from) {
+  return std::all_of(bound.terms.begin(), bound.terms.end(), [&](const IndexTerm &term) {
+    return std::any_of(from.terms.begin(), from.terms.end(), [&](const IndexTerm &other) {
+      return other.factors == term.factors && other.coefficient >= term.coefficient;
+    });
+  });
+}
+
 } // namespace
 
 bool WidePlan::is_wide() const {
   const auto is_several = [](const auto &one) { return one.elements > 1; };
   return std::any_of(stores.begin(), stores.end(), is_several) ||
          std::any_of(loads.begin(), loads.end(), is_several);
-}
-
-unsigned WidePlan::saved() const {
-  std::size_t saved = 0;
-  for (const WideLoad &load : loads)
-    saved += load.parts.size() - 1;
-  for (const WideStore &store : stores)
-    saved += store.elements - 1;
-  return static_cast<unsigned>(saved);
 }
 
 std::optional<std::pair<std::size_t, unsigned>> WidePlan::part(const Instance &load) const {
@@ -94,14 +94,12 @@ WidePlanner::WidePlanner(const KernelContext &context, const CoarsenForm &form)
 std::optional<WidePlanner::Parts> WidePlanner::take_apart(Expr address) {
   ExprPool &pool = views_.emulation().pool();
   Parts parts{address};
-  Expr extension = nullptr;
   for (const auto &[child, factor] : summands(address)) {
-    if (!extends(child) || inner_constant(child) == 0)
+    if (inner_constant(child) == 0)
       continue;
-    if (extension)
+    if (parts.extended.number)
       return std::nullopt;
     const Expr from = child->children[0];
-    extension = child;
     parts.inner = inner_constant(child);
     // An extension of what is below half its range is one of both kinds.
     parts.extended =
@@ -293,9 +291,8 @@ bool WidePlanner::is_bounded(Expr number, std::int64_t least, std::int64_t most,
   if (!bound)
     return false;
   add_bound(bounds_, *bound);
-  std::vector<IndexBound> kept = bounded_;
-  add_bound(kept, *bound);
-  return kept == bounded_; // it follows
+  return std::any_of(bounded_.begin(), bounded_.end(),
+                     [&](const IndexBound &kept) { return follows(*bound, kept); });
 }
 
 /// Those of a group that may be one load: all, or, of a stretch whose lines are in another order,

@@ -45,8 +45,6 @@ struct WidePlan {
 
   /// Returns true if an access is done for several.
   bool is_wide() const;
-  /// Accesses that are not done: what the plan saves.
-  unsigned saved() const;
   /// What a load is a mov from: index of the wide one, and element; nothing if it is none.
   std::optional<std::pair<std::size_t, unsigned>> part(const Instance &load) const;
   const WideStore *store(const Instance &first) const;

@@ -24,24 +24,19 @@
 // computed again for whoever comes. There is one such place, too: of several, the assembler moves
 // what they have in common to before the loop that they leave, and keeps it for each copy.
 //
-// In a version that predicates ends copies that part at the end of a row stay together, and the
-// straight code behind the branch stands there for those a second time, under predicates
-// (predicated.cpp).
-//
-// In a version `once` a branch to another round of a loop over the grid is left out, or leads out
-// of the loop, as in the launches that the table allows nobody goes there.
+// Where ends are predicated, copies that part at the end of a row stay together, and the straight
+// code behind the branch stands there a second time, under predicates (predicated.cpp). In a
+// version `once` a branch to another round of a loop over the grid is left out, or leads out of the
+// loop (rounds.cpp).
 //
 // Where barriers follow and threads may part, copies that part do not go alone to their ends: they
 // go on a detour to where their ways meet (emulator/facts/meeting.h), each by itself, and are
 // together again. A barrier stands once for all copies, and a variable in shared memory is another
 // one for each.
 //
-// Points along x are indices G*W - shift .. G*W - shift + W-1, G being the thread along x; where
-// the first thread's are not beside each other, it leaves lockstep at once. Copy k is that of row
-// k/W and point k%W.
-//
-// In a version `tall` the row of a thread, %ctaid.y * %ntid.y + %tid.y, is its block's index along
-// y, as its own blocks may have several rows; where it lies outside the grid, the thread ends.
+// Where the first thread's points along x are not beside each other, it leaves lockstep at once. In
+// a version `tall` the row of a thread, %ctaid.y * %ntid.y + %tid.y, is its block's index along y,
+// as its own blocks may have several rows; where it lies outside the grid, the thread ends.
 //
 // Of kinds "rows" and "neighbours", a load whose value is in a register already is a mov from
 // there. What is wide (wide.h) is one load into registers of its own, %w0_0 and on, of

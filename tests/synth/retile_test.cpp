@@ -606,6 +606,27 @@ TEST_CASE("the kernel with fewer registers is the kernel") {
   CHECK(none.kernels.at(0).refusals.back().reason == "registers-given");
 }
 
+TEST_CASE("along x no copies are rows, for which blocks would be one thread thick") {
+  const auto module =
+      parsed(file_text(std::filesystem::path(SOURCE_DIR "/tests/synth/retile") / "by-hand.ptx"));
+  SiblingOptions options;
+  options.kernels = {"mixed"};
+  options.defaults = false;
+  options.wanted["retile"] = {"x2"};
+  const SiblingResult result = add_siblings(*module, options);
+  REQUIRE(result.kernels.at(0).written.size() == 1);
+  Proposal claim = result.kernels[0].written[0];
+  const auto with = parsed(result.text);
+  const auto proved = [&] {
+    return prove_coarsen({*with, function(*with, "mixed")}, function(*with, claim.sibling.name),
+                         claim)
+        .has_value();
+  };
+  CHECK(proved());
+  claim.sibling.kind = "rows";
+  CHECK_FALSE(proved());
+}
+
 TEST_CASE("a version promises of what its parameters point at what the kernel does") {
   const auto proves = [](const std::string &own, const std::string &others,
                          const std::string &variant) {
