@@ -227,13 +227,6 @@ Sites<AheadLoop> find_loops(const KernelContext &context) {
 
 } // namespace
 
-std::size_t AheadLoop::tests(unsigned iterations) const {
-  std::size_t in_one = 0;
-  for (const Meeting &meeting : meetings)
-    in_one += meeting.store < meeting.load;
-  return iterations * in_one + meetings.size() * (iterations * (iterations - 1) / 2);
-}
-
 const Sites<AheadLoop> &ahead_loops(const KernelContext &context) {
   return context.once("", [&] { return find_loops(context); });
 }

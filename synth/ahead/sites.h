@@ -47,9 +47,6 @@ struct AheadLoop {
   std::vector<Exit> exits;   ///< in the order of the steps
   std::size_t last_load = 0; ///< index in `steps`
   std::vector<Meeting> meetings;
-
-  /// How many pairs of a load and a store in front of it there are among so many iterations.
-  std::size_t tests(unsigned iterations) const;
 };
 
 /// All such loops of a kernel, and why others are none; found once.

@@ -158,7 +158,6 @@ private:
         in_gap = here.from_gap;
         const std::size_t i = --left[0], j = --left[1];
         steps.push_back({{{{i}, {j}}}, pairs_of(site_.arms[0][i], site_.arms[1][j])});
-        site_.saved += site_.arms[0][i].weight;
       }
     }
     std::reverse(steps.begin(), steps.end());

@@ -96,8 +96,8 @@ struct Site {
   std::vector<BlockId> blocks; ///< of both arms, ascending
   BlockId join = 0;
   std::vector<Step> steps;
-  unsigned saved = 0; ///< steps that melded units stand for
-  int gain = 0;       ///< the same less what choosing operands and being apart again costs
+  int gain = 0; ///< steps that melded units stand for, less what choosing operands and being apart
+                ///< again costs
 };
 
 /// Takes the branch at the end of a block apart. Throws a Refusal: what stands in the way.

@@ -16,13 +16,15 @@
 // Where the address of a load moves, it is known what it has read in this round, and in the one
 // before: where a round ends, the one becomes the other. A load whose address the law says to be
 // that of another one, of this round or the one before, reads what is kept of that one. What stores
-// do to it the law says of either round. Where a loop is entered, nothing of it is known.
+// do to it the law says of either round. Each round of each activation has a token, and what is
+// kept is of no use with another one.
 //
 // A load on which the end of the loop may depend is done each time: it may be polling.
 
 #include "emulator/facts/waiting.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/symbolic/generic.h"
+#include "grammar/roles.h"
 #include "synth/promote/sites.h"
 #include "synth/prove/walk.h"
 #include "synth/test_reader.h"
@@ -63,13 +65,13 @@ public:
     for (const LoopState &loop : loops_) {
       if (to != loop.header)
         continue;
-      const bool enters = from == no_index || !cfg_.contains(loop.id, cfg_.block_of(from));
+      if (from != no_index && cfg_.contains(loop.id, cfg_.block_of(from))) {
+        next_round(loop, known);
+        continue;
+      }
+      known.values[loop.activation] = known.values[loop.round] = kernel_.terms.fresh();
       for (const auto &[reg, place] : loop.at_entry)
-        if (enters)
-          known.values[place] = known.values[kernel_.first + reg];
-      for (const LoadState &load : loop.loads)
-        if (enters || load.moves)
-          end_round(load, enters, known);
+        known.values[place] = known.values[kernel_.first + reg];
     }
   }
 
@@ -79,7 +81,7 @@ public:
       for (const LoadState &load : loop.loads)
         for (const Slot &slot : load.slots)
           if (effect == Effect::sync)
-            forget(slot, known);
+            keep({}, slot, known);
           else if (effect == Effect::store)
             stored(loop, load, slot, at, before, known);
     has_read(at, address_of(at, before), known);
@@ -109,6 +111,7 @@ private:
   /// What a load has read: where things are kept.
   struct Slot {
     std::size_t address = 0;
+    std::size_t when = 0; ///< in which activation; where the address moves, in which round
     std::vector<std::size_t> parts;
     std::map<std::uint32_t, Law> laws; ///< by store
   };
@@ -122,9 +125,8 @@ private:
 
   struct LoadState {
     std::uint32_t instruction = 0;
-    bool moves = false;       ///< its address does, from round to round
-    bool decides_end = false; ///< of that loop, maybe: it may be polling, and is done each time
-    std::vector<RegisterId> to;
+    bool moves = false;           ///< its address does, from round to round
+    bool decides_end = false;     ///< of that loop, maybe: it may be polling, and is done each time
     std::vector<Slot> slots = {}; ///< of this round or any; of the one before, where it moves
     std::vector<Source> sources = {};
   };
@@ -132,6 +134,7 @@ private:
   struct LoopState {
     LoopId id = 0;
     std::uint32_t header = 0;                        ///< its first instruction
+    std::size_t activation = 0, round = 0;           ///< where tokens of them are kept
     std::map<RegisterId, std::size_t> at_entry = {}; ///< where what registers held then is kept
     std::vector<LoadState> loads = {};
   };
@@ -142,8 +145,9 @@ private:
 
   void look_at(LoopId id) {
     LoopValues values(kernel_.module, kernel_.function, cfg_, id, atoms_);
-    LoopState &loop =
-        loops_.emplace_back(LoopState{id, cfg_.blocks()[cfg_.loops()[id].header].first});
+    LoopState &loop = loops_.emplace_back(
+        LoopState{id, cfg_.blocks()[cfg_.loops()[id].header].first, next_, next_ + 1});
+    next_ += 2;
     for (const std::uint32_t i : instructions_of(cfg_, id)) {
       const Instruction &one = kernel_.function.instructions[i];
       if (!is_repeatable(opcode(i)) || one.guard != no_register)
@@ -151,8 +155,7 @@ private:
       std::vector<Condition> ignored;
       const auto address = values.address(i, ignored);
       loop.loads.push_back({i, address && !address->step.is_zero(),
-                            facts::decides_end(kernel_.module, kernel_.function, cfg_, id, i),
-                            kernel_.written(i)});
+                            facts::decides_end(kernel_.module, kernel_.function, cfg_, id, i)});
     }
     std::set<std::size_t> used; // in the next round
     for (LoadState &load : loop.loads)
@@ -181,8 +184,9 @@ private:
   }
 
   void add_slot(LoadState &load, unsigned ago, LoopValues &values, LoopState &loop) {
-    Slot slot{next_++, {}, {}};
-    for (std::size_t i = 0; i < load.to.size(); ++i)
+    Slot slot{next_, next_ + 1, {}, {}};
+    next_ += 2;
+    while (slot.parts.size() < kernel_.written(load.instruction).size())
       slot.parts.push_back(next_++);
     for (const std::uint32_t store : instructions_of(cfg_, loop.id)) {
       if (effect_of(opcode(store)) != Effect::store)
@@ -208,28 +212,27 @@ private:
   }
 
   std::optional<Term> address_of(std::uint32_t at, const Knowledge &known) const {
-    for (const Operand &one : kernel_.module.operands(kernel_.function.instructions[at]))
-      if (const auto address = kernel_.address(one, known))
-        return address;
-    return std::nullopt;
+    const Operand *place = address_in(kernel_.module, kernel_.function.instructions[at]);
+    return place ? kernel_.address(*place, known) : std::nullopt;
   }
 
-  void forget(const Slot &slot, Knowledge &known) const {
-    for (const std::size_t part : slot.parts)
-      known.values[part] = kernel_.terms.fresh();
+  void next_round(const LoopState &loop, Knowledge &known) const {
+    const Term ended = known.values[loop.round], begins = kernel_.terms.fresh();
+    for (const LoadState &load : loop.loads) {
+      const Slot &now = load.slots[0], &before = load.slots.back();
+      if (load.slots.size() == 1)
+        continue;
+      known.values[before.address] = known.values[now.address];
+      known.values[before.when] = known.values[now.when] == ended ? begins : kernel_.terms.fresh();
+      for (std::size_t i = 0; i < now.parts.size(); ++i)
+        known.values[before.parts[i]] = known.values[now.parts[i]];
+    }
+    known.values[loop.round] = begins;
   }
 
-  /// A loop is entered, or another round of it begins.
-  void end_round(const LoadState &load, bool enters, Knowledge &known) const {
-    const Slot &now = load.slots[0], &before = load.slots.back();
-    known.values[before.address] = known.values[now.address];
-    for (std::size_t i = 0; i < now.parts.size(); ++i)
-      known.values[before.parts[i]] = known.values[now.parts[i]];
-    for (const Slot *slot : {&now, &before})
-      if (slot == &now || enters) {
-        known.values[slot->address] = kernel_.terms.fresh();
-        forget(*slot, known);
-      }
+  /// The token that must be in a load's slots for the law to speak of what is there.
+  static std::size_t now(const LoopState &loop, const LoadState &load) {
+    return load.moves ? loop.round : loop.activation;
   }
 
   /// A load has read, or would have, what its registers hold now.
@@ -240,27 +243,39 @@ private:
           continue;
         const Slot &slot = load.slots[0];
         known.values[slot.address] = address ? *address : kernel_.terms.fresh();
-        for (std::size_t i = 0; i < load.to.size(); ++i)
-          known.values[slot.parts[i]] = known.values[kernel_.first + load.to[i]];
+        known.values[slot.when] = known.values[now(loop, load)];
+        for (std::size_t i = 0; i < slot.parts.size(); ++i)
+          known.values[slot.parts[i]] = known.values[kernel_.first + kernel_.written(at)[i]];
         keep_if_tested(loop, load, slot, known);
       }
   }
 
-  /// What a load from an address would read, as far as the other function has it; null: nothing.
+  /// What a load from an address would read: of several the first that the other function has;
+  /// null: that is not known.
   const Slot *slot_with(std::uint32_t at, Term address, const Knowledge &known) const {
+    const Slot *found = nullptr;
+    const auto is_current = [&](const LoopState &loop, const LoadState &load, const Slot &slot) {
+      return known.values[slot.when] == known.values[now(loop, load)];
+    };
+    const auto consider = [&](const Slot &slot) {
+      if (!found || !is_held(*found, known))
+        found = &slot;
+    };
     for (const LoopState &loop : loops_)
       for (const LoadState &load : loop.loads) {
         if (load.instruction != at || load.decides_end)
           continue;
         if (const Slot &own = load.slots[0];
-            known.values[own.address] == address && is_held(own, known))
-          return &own;
-        for (const Source &source : load.sources)
-          if (const Slot &slot = loop.loads[source.load].slots[source.ago];
-              is_held(slot, known) && shown(loop, source.needed, known) == always_)
-            return &slot;
+            known.values[own.address] == address && is_current(loop, load, own))
+          consider(own);
+        for (const Source &source : load.sources) {
+          const LoadState &from = loop.loads[source.load];
+          const Slot &slot = from.slots[source.ago];
+          if (is_current(loop, from, slot) && shown(loop, source.needed, known) == always_)
+            consider(slot);
+        }
       }
-    return nullptr;
+    return found;
   }
 
   /// Returns true if the other function has all that is in a slot in registers that the kernel
@@ -280,20 +295,21 @@ private:
     const Spaces spaces = spaces_of(opcode(load.instruction), opcode(at), all_global_);
     if (spaces == Spaces::apart)
       return;
-    std::optional<Term> how;
-    bool hits = false;
     const auto to = address_of(at, before);
     const auto law = slot.laws.find(at);
-    if (spaces == Spaces::comparable && to && to == before.values[slot.address]) {
-      if (overwritten(load, slot, at, before, known))
-        return keep_if_tested(loop, load, slot, known);
-    } else if (spaces == Spaces::comparable && law != slot.laws.end()) {
-      how = shown(loop, law->second.needed, before);
-      hits = law->second.hits;
-    }
-    if (how && hits && !overwritten(load, slot, at, before, known))
+    const bool comparable = spaces == Spaces::comparable;
+    const bool told =
+        law != slot.laws.end() && before.values[slot.when] == before.values[now(loop, load)];
+    const bool here = comparable && to && to == before.values[slot.address];
+    std::optional<Term> how = here                 ? std::optional(always_)
+                              : comparable && told ? shown(loop, law->second.needed, before)
+                                                   : std::nullopt;
+    if (how && (here || law->second.hits) && !overwritten(load, slot, at, before, known))
       how = std::nullopt;
-    keep(how, slot, known);
+    if (here && how)
+      keep_if_tested(loop, load, slot, known);
+    else
+      keep(how, slot, known);
   }
 
   /// A store writes to the place; returns true if it is known what is there now.
@@ -341,7 +357,7 @@ private:
     return std::nullopt;
   }
 
-  /// What is in a slot stays known under a predicate.
+  /// What is in a slot stays known under a predicate, or not at all.
   void keep(std::optional<Term> how, const Slot &slot, Knowledge &known) const {
     std::map<Term, Term> decided;
     for (const std::size_t part : slot.parts) {
@@ -385,10 +401,9 @@ proof::Proved prove_promoted(const Module &before, const Function &kernel, const
     return proof::not_proved("the kernel asks which lanes are together");
   return proof::prove_same(
       before, kernel, after, promoted,
-      {.own_branches = true,
-       .omissions = [](const proof::Side &own, const proof::Side &other, std::size_t first) {
-         return std::make_unique<RepeatedLoads>(own, other, first);
-       }});
+      {.omissions = [](const proof::Side &own, const proof::Side &other, std::size_t first) {
+        return std::make_unique<RepeatedLoads>(own, other, first);
+      }});
 }
 
 } // namespace ptxasw::synth::promote

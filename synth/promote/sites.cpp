@@ -125,15 +125,14 @@ private:
   /// Returns true if a load's destination can be copied register by register.
   bool is_simple(std::uint32_t load) const {
     const Operand &to = operands(load)[0];
-    const auto is_register = [&](const Operand &one) {
-      return is_whole_register(one) && can_be_copied(kernel_.registers[one.reg]) &&
-             kernel_.registers[one.reg].type != ScalarType::pred;
+    const auto is_copied = [&](const Operand &one) {
+      return one.kind == Operand::Kind::sink ||
+             (is_whole_register(one) && can_be_copied(kernel_.registers[one.reg]) &&
+              kernel_.registers[one.reg].type != ScalarType::pred);
     };
     const auto parts = module_.children(to);
-    return is_register(to) || (to.kind == Operand::Kind::vector &&
-                               std::all_of(parts.begin(), parts.end(), [&](const Operand &one) {
-                                 return one.kind == Operand::Kind::sink || is_register(one);
-                               }));
+    return to.kind == Operand::Kind::vector ? std::all_of(parts.begin(), parts.end(), is_copied)
+                                            : to.kind == Operand::Kind::reg && is_copied(to);
   }
 
   /// What it needs that `source` has read `ago` rounds before what a load would read, and that this

@@ -178,17 +178,15 @@ Term Side::kept(Term term, unsigned bits) const {
 
 std::optional<Term> Side::moved(const Operand &source, unsigned bits, const Opcode &opcode,
                                 const Knowledge &known) const {
-  if (source.negated || source.selector != 0 || bit_width(opcode.type) != bits)
+  using Is = Operand::Kind;
+  const bool is_integer = source.kind == Is::integer && !is_float(opcode.type);
+  const unsigned own = source.kind == Is::reg    ? width(function.registers[source.reg])
+                       : source.kind == Is::real ? bit_width(source.real_type)
+                       : is_integer              ? bits
+                                                 : 0;
+  if (source.negated || source.selector != 0 || bit_width(opcode.type) != bits || own != bits)
     return std::nullopt;
-  if (source.kind == Operand::Kind::reg)
-    return width(function.registers[source.reg]) == bits
-               ? std::optional(known.values[first + source.reg])
-               : std::nullopt;
-  if (source.kind == Operand::Kind::integer && !is_float(opcode.type))
-    return kept(value(source, known), bits);
-  if (source.kind == Operand::Kind::real && bit_width(source.real_type) == bits)
-    return value(source, known);
-  return std::nullopt;
+  return kept(value(source, known), bits);
 }
 
 std::optional<Term> Side::simple(const Instruction &instruction, const Knowledge &known) const {
@@ -201,14 +199,13 @@ std::optional<Term> Side::simple(const Instruction &instruction, const Knowledge
     return moved(operands[1], bits, opcode, known);
   if (opcode.op == Op::selp && operands.size() == 4 && !operands[3].negated &&
       operands[3].kind == Operand::Kind::reg) {
-    const auto chosen = truth(known.values[first + operands[3].reg], known);
+    const Term by = known.values[first + operands[3].reg];
+    const auto chosen = truth(by, known);
     const auto when = moved(operands[1], bits, opcode, known);
     const auto otherwise = moved(operands[2], bits, opcode, known);
     if (chosen)
       return *chosen ? when : otherwise;
-    return when && otherwise ? std::optional(terms.choice(known.values[first + operands[3].reg],
-                                                          *when, *otherwise))
-                             : std::nullopt;
+    return when && otherwise ? std::optional(terms.choice(by, *when, *otherwise)) : std::nullopt;
   }
   const auto is_addend = [&](const Operand &operand) {
     return is_wide_register(operand) || operand.kind == Operand::Kind::integer;

@@ -59,12 +59,15 @@ class SameProof {
 public:
   SameProof(const Module &before, const Function &kernel, const Module &after,
             const Function &other, const Liberties &liberties)
-      : liberties_(liberties), kernel_(before, kernel, 0, terms_, kernel),
+      : loads_ahead_(liberties.loads_ahead),
+        own_branches_(liberties.loads_ahead || liberties.omissions),
+        kernel_(before, kernel, 0, terms_, kernel),
         other_(after, other, kernel.registers.size(), terms_, kernel) {
     terms_.sums_as_written = liberties.loads_ahead;
     const std::size_t registers = kernel.registers.size() + other.registers.size();
     omissions_ = liberties.omissions ? liberties.omissions(kernel_, other_, registers)
                                      : std::make_unique<Omissions>();
+    first_early_ = registers + omissions_->values();
     kernel_.went = [this](Position from, Position to, Knowledge &known) {
       omissions_->went(from, to, known);
     };
@@ -105,7 +108,7 @@ private:
       known.values.push_back(is_own ? known.values[same[0]] : terms_.fresh());
       same.clear();
     }
-    for (std::size_t i = 0; i < omissions_->values(); ++i)
+    while (known.values.size() < first_early_)
       known.values.push_back(terms_.fresh());
     return known;
   }
@@ -130,7 +133,7 @@ private:
     if (from && (!known.early.empty() || (mine == from->first && other_.is_branch(theirs))))
       go_on(*from, {mine, theirs});
     if (!kernel_.is_branch(mine) &&
-        (other_.is_branch(theirs) ? !liberties_.own_branches : ends != other_ends))
+        (other_.is_branch(theirs) ? !own_branches_ : ends != other_ends))
       fail(theirs, ends != other_ends ? "the thread ends elsewhere"
                                       : "it branches where the kernel does not");
     spend(known.values.size());
@@ -152,7 +155,7 @@ private:
   }
 
   bool is_test(Position theirs) const {
-    return liberties_.own_branches && other_.is_branch(theirs) &&
+    return own_branches_ && other_.is_branch(theirs) &&
            other_.is_added[other_.function.instructions[theirs].guard];
   }
 
@@ -205,8 +208,7 @@ private:
         arrive(mine, theirs, where(predicate, holds, known), own ? from : Pair{mine, theirs});
       return;
     }
-    if (liberties_.loads_ahead && !difference(mine, theirs, known).empty() &&
-        load_early(theirs, known))
+    if (loads_ahead_ && !difference(mine, theirs, known).empty() && load_early(theirs, known))
       return arrive(mine, theirs + 1, std::move(known), from);
     const Opcode &opcode = kernel_.module.opcode(kernel_.function.instructions[mine]);
     if (asks_which_lanes(opcode))
@@ -308,7 +310,7 @@ private:
     const auto operands = kernel_.module.operands(one);
     if (!is_alike(mine, known.early[0]) || kernel_.decided(one, known) != true)
       return false;
-    const auto first = first_early(known);
+    const auto first = known.values.begin() + static_cast<std::ptrdiff_t>(first_early_);
     if (kernel_.address(operands[1], known) != *first)
       return false;
     const std::vector<RegisterId> &to = kernel_.written(mine);
@@ -317,14 +319,6 @@ private:
     known.values.erase(first, end);
     known.early.erase(known.early.begin());
     return true;
-  }
-
-  /// Where the values of the first early load begin.
-  std::vector<Term>::iterator first_early(Knowledge &known) const {
-    std::size_t count = 0;
-    for (const Position load : known.early)
-      count += 1 + other_.written(load).size();
-    return known.values.end() - static_cast<std::ptrdiff_t>(count);
   }
 
   /// Both do an instruction over which loads were brought forward.
@@ -338,12 +332,12 @@ private:
       return;
     if (opcode.op != Op::st || effect != Effect::store)
       fail(theirs, "a load comes before something that orders it");
-    auto at = first_early(known);
+    std::size_t at = first_early_;
     for (const Position load : known.early) {
-      const Instruction &before = other_.function.instructions[load];
-      if (!lie_apart(other_.module.opcode(before), *at, one, known))
+      const Opcode &before = other_.module.opcode(other_.function.instructions[load]);
+      if (!lie_apart(before, known.values[at], one, known))
         fail(theirs, "it may write what was loaded before");
-      at += 1 + static_cast<std::ptrdiff_t>(other_.written(load).size());
+      at += 1 + other_.written(load).size();
     }
   }
 
@@ -386,7 +380,7 @@ private:
     other_.write(other_.written(theirs), results, b, known, maybe);
   }
 
-  const Liberties &liberties_;
+  const bool loads_ahead_, own_branches_;
   Terms terms_;
   Side kernel_, other_;
   std::unique_ptr<Omissions> omissions_;
@@ -394,6 +388,7 @@ private:
   std::set<Pair> open_;
   std::map<Pair, std::set<Pair>> unsettled_;             ///< steps of go_on()
   std::map<Position, Position> partner_, other_partner_; ///< of what gathers lanes
+  std::size_t first_early_ = 0; ///< in Knowledge::values, of what loads that were done early read
   std::size_t budget_ = effort_budget;
 };
 

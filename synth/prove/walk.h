@@ -32,10 +32,9 @@ public:
 using MakeOmissions = std::function<std::unique_ptr<Omissions>(
     const Side &kernel, const Side &other, std::size_t first)>;
 
-/// What the other function may do that the kernel does not.
+/// What the other function may do that the kernel does not. With either, it may branch by registers
+/// that it alone has.
 struct Liberties {
-  /// It may branch by registers that it alone has.
-  bool own_branches = false;
   /// It may do weak loads before what stands in front of them, if nothing there writes their bytes,
   /// and computes later, by the same instructions, what the kernel has computed: what values were
   /// made from is then kept as it is written, and for longer.

@@ -49,7 +49,7 @@ TEST_CASE("what differs is chosen, what is the same is not") {
   const auto sites = meld_sites({*module, only(*module)}, Cutoff::all);
   REQUIRE(sites.sites.size() == 1);
   CHECK(sites.sites[0].line == 16);
-  CHECK(sites.sites[0].saved == 12);
+  CHECK(sites.sites[0].gain == 12);
   const std::string text = melded(*module);
   const auto after = parsed(text);
   CHECK(meld_family.prove_in_place(*module, only(*module), *after, only(*after)).has_value());
