@@ -10,7 +10,7 @@
 #include "synth/shuffle/reuse.h"
 
 #include <map>
-#include <span>
+#include <tuple>
 #include <vector>
 
 namespace ptxasw::synth {
@@ -18,16 +18,16 @@ namespace ptxasw::synth {
 /// The text that has the replaced loads again, and one emulation of it.
 class OneText {
 public:
-  /// All must outlive it. `probes` are answered by the emulation.
+  /// All must outlive it.
   OneText(const Module &text, const Function &restored, const Restored &where,
-          const RewriteOptions &asked, const GenericAddresses &generic,
-          std::span<const Probe> probes);
+          const RewriteOptions &asked, const GenericAddresses &generic);
 
   const Module &module;
   const Function &function;
   const Restored &parts;
   const RewriteOptions &options;
   const LaunchFacts launch;
+  const std::vector<Probe> probes;
   Emulation emulation;
 
   ExprPool &pool() { return emulation.pool(); }
@@ -35,6 +35,12 @@ public:
   const Opcode &opcode(std::uint32_t instruction) const {
     return module.opcode(function.instructions[instruction]);
   }
+  const Operand &operand(std::uint32_t instruction, std::size_t index) const {
+    return module.operands(function.instructions[instruction])[index];
+  }
+  /// What a register holds before an instruction or behind it; null: that is never reached, or is
+  /// none of `probes`.
+  Expr value_of(std::uint32_t instruction, RegisterId reg, bool behind = false);
   /// What an instruction does to memory; null: nothing, or it is never reached.
   const MemoryAccess *access(std::uint32_t instruction) const {
     const std::size_t index = trace_index_[instruction];
@@ -52,6 +58,7 @@ private:
   const GenericAddresses &generic_;
   std::vector<std::uint32_t> trace_index_; ///< by instruction
   std::map<BlockId, Known> known_in_;
+  std::map<std::tuple<std::uint32_t, RegisterId, bool>, std::size_t> probe_index_;
 };
 
 } // namespace ptxasw::synth

@@ -33,7 +33,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <tuple>
 
 namespace ptxasw::synth {
 namespace {
@@ -48,55 +47,11 @@ std::vector<std::string_view> kind_of_load(const Opcode &opcode) {
   return result;
 }
 
-/// What is asked of the emulation: what a register holds before or behind an instruction.
-class Questions {
-public:
-  Questions(const Module &module, const Function &function, const Restored &parts) {
-    for (std::uint32_t i = 0; i < function.instructions.size(); ++i)
-      if (const Opcode &opcode = module.opcode(function.instructions[i]);
-          opcode.op == Op::ld && effect_of(opcode) == Effect::load)
-        for (const Operand &to : elements_of(module, function.instructions[i]))
-          if (is_whole_register(to))
-            ask({i, to.reg, true});
-    for (const RestoredLoad &load : parts.loads)
-      for (const RegisterId reg : load.registers) {
-        ask({load.first, reg, false});
-        ask({load.place, reg, false});
-      }
-    const auto operand = [&](std::uint32_t at, std::size_t index) {
-      return module.operands(function.instructions[at])[index].reg;
-    };
-    for (const AddedInstruction &one : parts.shuffles)
-      for (const std::size_t index : {0u, 1u, 4u})
-        ask({one.at, operand(one.at, index), index == 0});
-    for (const AddedInstruction &one : parts.masks)
-      ask({one.at, operand(one.at, 0), true});
-  }
-
-  const std::vector<Probe> &probes() const { return probes_; }
-  /// Null: that is never reached.
-  Expr answer(Emulation &emulation, const Probe &probe) const {
-    const auto found = index_.find({probe.instruction, probe.reg, probe.after});
-    const Expr value = found == index_.end() ? nullptr : emulation.probed(found->second);
-    return value ? emulation.expand(value) : nullptr;
-  }
-
-private:
-  void ask(const Probe &probe) {
-    if (index_.try_emplace({probe.instruction, probe.reg, probe.after}, probes_.size()).second)
-      probes_.push_back(probe);
-  }
-
-  std::vector<Probe> probes_;
-  std::map<std::tuple<std::uint32_t, RegisterId, bool>, std::size_t> index_;
-};
-
 /// The proof of one function from its one text.
 class Proof {
 public:
-  Proof(OneText &text, const Questions &questions, const std::vector<std::uint32_t> &replaced)
-      : text_(text), emulation_(text.emulation), questions_(questions), replaced_(replaced),
-        laws_(text) {}
+  Proof(OneText &text, const std::vector<std::uint32_t> &replaced)
+      : text_(text), emulation_(text.emulation), replaced_(replaced), laws_(text) {}
 
   /// Throws NotProved if it is not what surrounds the loads that is right.
   FunctionProof run() {
@@ -129,11 +84,6 @@ private:
     int delta = 0;          ///< lanes up
     BlockId block = 0;
   };
-
-  Expr value_of(const Probe &probe) const { return questions_.answer(emulation_, probe); }
-  const Operand &operand(std::uint32_t at, std::size_t index) const {
-    return text_.module.operands(text_.function.instructions[at])[index];
-  }
 
   // Added registers are written before they are read.
   void check_registers() {
@@ -199,7 +149,7 @@ private:
       const auto elements =
           elements_of(text_.module, text_.function.instructions[access.instruction]);
       for (unsigned e = 0; e < elements.size(); ++e) {
-        const Expr value = value_of({access.instruction, elements[e].reg, true});
+        const Expr value = text_.value_of(access.instruction, elements[e].reg, true);
         if (!value)
           continue;
         const LoadedElement element{access.instruction, e};
@@ -220,19 +170,19 @@ private:
     };
     std::unordered_map<Expr, AddedInstruction> masks;
     for (const AddedInstruction &mask : text_.parts.masks)
-      masks[value_of({mask.at, operand(mask.at, 0).reg, true})] = mask;
+      masks[text_.value_of(mask.at, text_.operand(mask.at, 0).reg, true)] = mask;
     for (const AddedInstruction &shuffle : text_.parts.shuffles) {
       const std::uint32_t at = shuffle.at;
-      const Expr result = value_of({at, operand(at, 0).reg, true});
+      const Expr result = text_.value_of(at, text_.operand(at, 0).reg, true);
       if (!result)
         continue; // never reached
-      const Expr members = value_of({at, operand(at, 4).reg, false});
+      const Expr members = text_.value_of(at, text_.operand(at, 4).reg);
       const auto mask = masks.find(members);
       demand(mask != masks.end() && mask->second.at < at && place(mask->second) == place(shuffle),
              Obligation::full_warp, "a shuffle's member mask is not that of the active lanes");
-      const int distance = static_cast<int>(operand(at, 2).value);
-      const bool up = operand(at, 3).value == 0;
-      shuffled_[result] = {value_of({at, operand(at, 1).reg, false}), members,
+      const int distance = static_cast<int>(text_.operand(at, 2).value);
+      const bool up = text_.operand(at, 3).value == 0;
+      shuffled_[result] = {text_.value_of(at, text_.operand(at, 1).reg), members,
                            up ? -distance : distance, text_.cfg().block_of(at)};
     }
   }
@@ -250,9 +200,9 @@ private:
       rests.assume(emulation_.expand(own->guard), false);
     }
     for (unsigned e = 0; e < load.registers.size(); ++e) {
-      const Expr value = value_of({load.place, load.registers[e], false});
+      const Expr value = text_.value_of(load.place, load.registers[e]);
       if (own->guard)
-        check_kept(value, value_of({load.first, load.registers[e], false}), rests);
+        check_kept(value, text_.value_of(load.first, load.registers[e]), rests);
       int budget = case_budget;
       check(value, load, e, runs, budget);
     }
@@ -331,7 +281,6 @@ private:
 
   OneText &text_;
   Emulation &emulation_;
-  const Questions &questions_;
   const std::vector<std::uint32_t> &replaced_;
   Laws laws_;
   std::unordered_multimap<Expr, LoadedElement> sources_; ///< by what they have given
@@ -379,11 +328,10 @@ std::vector<FunctionProof> prove_all(const Module &original, Module &rewritten,
       continue;
     timed(f, [&] {
       const Function &function = *pairs[f].after;
-      const Questions questions(rewritten, function, *restored[f]);
-      OneText text(rewritten, function, *restored[f], options, generic, questions.probes());
+      OneText text(rewritten, function, *restored[f], options, generic);
       demand(text.emulation.complete(), Obligation::understood,
              "the original is too much for the emulator");
-      result[f].unproved = Proof(text, questions, *pairs[f].replaced).run().unproved;
+      result[f].unproved = Proof(text, *pairs[f].replaced).run().unproved;
     });
   }
   return result;

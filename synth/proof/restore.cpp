@@ -10,7 +10,7 @@
 //
 //     shfl.sync.up.b32 to, ...;     becomes activemask.b32 to, ...;
 //     @corner ld to, [address];     becomes mov read, to; @corner ld read, [address];
-//                                           @corner mov to, read;
+//                                           @corner mov to, read; without guards if it has none.
 //
 // What the former gives is some number, then, and it brings no lanes together that were not: the
 // proof asks for a mask of those that are active, read on the same straight way. And what an added
@@ -272,7 +272,7 @@ private:
       to.push_back(element.reg);
       read.push_back(fresh(element.reg));
     }
-    for (std::size_t i = 0; i < to.size(); ++i)
+    for (std::size_t i = 0; i < to.size() && load.guard != no_register; ++i)
       move(read[i], to[i]);
     result_.added_loads.push_back({at(), slot_, region_});
     load_into(b_, load, read, [](RegisterId reg) { return reg; });

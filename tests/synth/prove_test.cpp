@@ -533,6 +533,48 @@ TEST_CASE("a load may move up past what it does not depend on") {
   CHECK(moved("\tret;\n") != "");
 }
 
+TEST_CASE("a value is made on one side of a label") {
+  const std::string two = "\tld.global.v2.f32 {%f1, %f2}, [%rd3];\n";
+  const auto split = [&](const std::string &label, const std::string &inside) {
+    return verdict(two + "\tld.global.v2.f32 {%f3, %f4}, [%rd3];\n" + label + inside, 2,
+                   "\t.reg .b32 %own<3>;\n" + two +
+                       "\tmov.b32 %own1, %f1;\n\tmov.b32 %own2, %f2;\n\tmov.b32 %f3, %own1;\n" +
+                       inside + "\tmov.b32 %f4, %own2;\n" + label);
+  };
+  CHECK(split("L:\n", "") == "");
+  CHECK(split("", "L:\n") != "");
+}
+
+TEST_CASE("a load that moved writes the register that it wrote") {
+  const auto moved = [](const std::string &inner) {
+    const std::string outer = "\t.reg .f32 %x;\n\tmov.f32 %x, 0f00000000;\n",
+                      add = "\tadd.f32 %f3, %f4, %f5;\n",
+                      end = "\tadd.f32 %f4, %x, %f2;\n\t}\n\tadd.f32 %f5, %x, %f4;\n",
+                      load = "\tld.global.f32 %x, [%rd3];\n";
+    return verdict(outer + "\t{\n" + inner + add + load + "\tld.global.f32 %f2, [%rd3];\n" + end,
+                   inner.empty() ? 6 : 7,
+                   "\t.reg .b32 %own;\n" + outer + load + "\tmov.b32 %own, %x;\n\t{\n" + inner +
+                       add + "\tmov.b32 %f2, %own;\n" + end);
+  };
+  CHECK(moved("") == "");
+  CHECK(moved("\t.reg .f32 %x;\n") != "");
+}
+
+TEST_CASE("what was added is written before it is read") {
+  const std::string begin = "\t.reg .pred %p;\n\tsetp.gt.u32 %p, %r1, 5;\n"
+                            "\tld.global.f32 %f1, [%rd3];\n",
+                    branch = "\t@%p bra L;\n\tadd.f32 %f3, %f4, %f5;\n";
+  const auto tested = [&](const std::string &before, const std::string &inside) {
+    return verdict(begin + branch + "L:\n\tld.global.f32 %f2, [%rd3];\n", 7,
+                   "\t.reg .b32 %own;\n\t.reg .pred %q;\n" + begin + "\tmov.b32 %own, %f1;\n" +
+                       before + branch + inside +
+                       "L:\n\tmov.b32 %f2, %own;\n\t@%q ld.global.f32 %f2, [%rd3];\n");
+  };
+  const std::string test = "\tsetp.gt.u32 %q, %r1, 7;\n";
+  CHECK(tested(test, "") == "");
+  CHECK(tested("", test) != "");
+}
+
 TEST_CASE("what is not proved is withdrawn and counted") {
   const std::string text = kernel("\tld.global.f32 %f1, [%rd3];\n\tld.global.f32 %f2, [%rd3+4];\n"
                                   "\tld.global.f32 %f3, [%rd3];\n");
