@@ -106,7 +106,7 @@ private:
 
   // What has to be kept where it is still known: values and addresses.
   void emit_preparation(const PlannedLoad &load) {
-    for (const ElementSource &value : load.values)
+    for (const ElementSource &value : load.elements)
       if (value.delta == 0)
         keep_value(value.source);
       else
@@ -119,10 +119,12 @@ private:
 
   // The tests of a region's shuffles become a chain of predicates, another one of its own.
   void emit_wrap_tests() {
-    for (const WrapTest &test : plan_.tests_for_one)
-      wrap_predicates_[test] = emit_wrap_test(test, "");
+    for (const PlannedLoad &load : plan_.loads)
+      for (const WrapTest &test : load.wrap_tests)
+        if (std::string &predicate = wrap_predicates_[test]; predicate.empty())
+          predicate = emit_wrap_test(test, "");
     for (std::size_t i = 0; i < regions_.size(); ++i)
-      for (const WrapTest &test : plan_.regions[i].tests)
+      for (const WrapTest &test : plan_.regions[i])
         regions_[i].wrapped = emit_wrap_test(test, regions_[i].wrapped);
   }
 
@@ -197,7 +199,7 @@ private:
     const std::string guard(module_.text({load.span.begin, load.opcode_span.begin}));
     std::string code;
     const auto line = [&](const std::string &text) { code += (code.empty() ? "" : "\n\t") + text; };
-    if (planned.shuffles && regions_[planned.region].mask.empty()) {
+    if (!planned.is_copy() && regions_[planned.region].mask.empty()) {
       regions_[planned.region].mask = fresh_("b32");
       line(fmt::format("activemask.b32 {};", regions_[planned.region].mask));
     }
@@ -205,7 +207,7 @@ private:
 
     // The values: straight into the load's registers, if all lanes may write them at once and the
     // load no longer needs them for its address.
-    const unsigned count = static_cast<unsigned>(planned.values.size());
+    const unsigned count = static_cast<unsigned>(planned.elements.size());
     const bool overwrites = !corner.empty() && overwrites_own_operands(module_, load);
     const bool direct = guard.empty() && !overwrites;
     std::vector<std::string> values;
@@ -245,7 +247,7 @@ private:
   // The predicate under which a lane has to load by itself; empty if it never has to.
   template <class Line> std::string emit_corner(const PlannedLoad &load, Line line) {
     Region own; // of a load that asks no other lane
-    Region &region = load.shuffles ? regions_[load.region] : own;
+    Region &region = !load.is_copy() ? regions_[load.region] : own;
     std::string corner;
     const auto add = [&](const std::string &opcode, const std::string &sources) {
       corner = once(region, opcode, sources, line);
@@ -313,7 +315,7 @@ private:
   // if `direct`.
   template <class Line>
   std::string emit_value(const PlannedLoad &load, unsigned index, bool direct, Line line) {
-    const auto &[source, delta] = load.values[index];
+    const auto &[source, delta] = load.elements[index];
     if (delta == 0)
       return values_.at(source);
     const LoadedElement to{load.load, index};

@@ -29,63 +29,6 @@ bool has_base_register(const Module &module, const Function &function,
   return false;
 }
 
-/// Rule 5 for the stores between a source and a load.
-class Stores {
-public:
-  /// `verdict` gets what has to be tested, and what is promised.
-  Stores(const Module &module, const Function &function, Emulation &emulation,
-         const MemoryAccess &source, const MemoryAccess &load, Verdict &verdict)
-      : module_(module), function_(function), emulation_(emulation), source_(source), load_(load),
-        verdict_(verdict) {}
-
-  /// Returns true if a store is shown to go elsewhere, or the user says so.
-  bool spare(const MemoryAccess &store, bool assume_no_alias) {
-    met_ = overlap(emulation_, store, source_.block, load_);
-    const bool assumed = met_ == Overlap::unknown && assume_no_alias;
-    verdict_.assumed_no_alias |= assumed;
-    return met_ == Overlap::never || assumed;
-  }
-  /// Returns true if the lane can see for itself if one that is not spared does.
-  bool test(const MemoryAccess &store) {
-    if (met_ != Overlap::unknown || !testable(store))
-      return false;
-    // Of several stores to one place one test is enough.
-    const Expr address = store.address ? emulation_.expand(store.address) : nullptr;
-    for (std::size_t i = 0; address && i < tested_.size(); ++i)
-      if (tested_[i] == address && text(verdict_.store_tests[i]) == text(store.instruction))
-        return true;
-    if (tested_.size() == store_tests)
-      return false;
-    tested_.push_back(address);
-    verdict_.store_tests.push_back(store.instruction);
-    return true;
-  }
-
-private:
-  /// True if the lane can compare the store's address with the load's when it reaches the load: the
-  /// store ran exactly once since the source did.
-  bool testable(const MemoryAccess &store) const {
-    const ControlFlowGraph &cfg = emulation_.cfg();
-    const LoopId loop = cfg.loop_of(load_.block);
-    return store.effect == Effect::store && store.bytes != 0 && !cfg.irreducible(store.block) &&
-           cfg.loop_of(source_.block) == loop && cfg.loop_of(store.block) == loop &&
-           cfg.dominates(store.block, load_.block) &&
-           has_base_register(module_, function_, function_.instructions[store.instruction]) &&
-           has_base_register(module_, function_, function_.instructions[load_.instruction]);
-  }
-  std::string_view text(std::uint32_t instruction) const {
-    return module_.opcode(function_.instructions[instruction]).text;
-  }
-
-  const Module &module_;
-  const Function &function_;
-  Emulation &emulation_;
-  const MemoryAccess &source_, &load_;
-  Verdict &verdict_;
-  Overlap met_ = Overlap::unknown; ///< of the last that was asked for
-  std::vector<Expr> tested_;       ///< addresses of the verdict's store_tests
-};
-
 } // namespace
 
 // Rule 6, and that a register of the one holds the value as a register of the other would.
@@ -138,9 +81,13 @@ Verdict Judge::judge(const Holder &source_holder, const Holder &load_holder, int
     return verdict;
   // Rule 5: memory in between. What is only read cannot change.
   if (!fixed) {
-    Stores stores(module_, function_, emulation_, source, load, verdict);
+    std::vector<Expr> tested; // addresses of the verdict's store_tests
     const auto spares = [&](const MemoryAccess &store) {
-      return stores.spare(store, options_.assume_no_alias) || stores.test(store);
+      const Overlap met = overlap(emulation_, store, source.block, load);
+      const bool assumed = met == Overlap::unknown && options_.assume_no_alias;
+      verdict.assumed_no_alias |= assumed;
+      return met == Overlap::never || assumed ||
+             (met == Overlap::unknown && test(store, source, load, verdict, tested));
     };
     const Passage passage = between_.passage(behind(source_holder), load, spares);
     if (passage.obstacle)
@@ -153,6 +100,34 @@ Verdict Judge::judge(const Holder &source_holder, const Holder &load_holder, int
       return no(Reason::other_iteration);
   }
   return verdict;
+}
+
+// True if the lane can see for itself that a store goes elsewhere: compare its address with the
+// load's when it reaches the load, as the store ran exactly once since the source did.
+bool Judge::test(const MemoryAccess &store, const MemoryAccess &source, const MemoryAccess &load,
+                 Verdict &verdict, std::vector<Expr> &tested) const {
+  const ControlFlowGraph &cfg = emulation_.cfg();
+  const LoopId loop = cfg.loop_of(load.block);
+  const auto has_base = [&](const MemoryAccess &access) {
+    return has_base_register(module_, function_, function_.instructions[access.instruction]);
+  };
+  if (store.effect != Effect::store || store.bytes == 0 || cfg.irreducible(store.block) ||
+      cfg.loop_of(source.block) != loop || cfg.loop_of(store.block) != loop ||
+      !cfg.dominates(store.block, load.block) || !has_base(store) || !has_base(load))
+    return false;
+  // Of several stores to one place one test is enough.
+  const auto text = [&](std::uint32_t at) {
+    return module_.opcode(function_.instructions[at]).text;
+  };
+  const Expr address = store.address ? emulation_.expand(store.address) : nullptr;
+  for (std::size_t i = 0; address && i < tested.size(); ++i)
+    if (tested[i] == address && text(verdict.store_tests[i]) == text(store.instruction))
+      return true;
+  if (tested.size() == store_tests)
+    return false;
+  tested.push_back(address);
+  verdict.store_tests.push_back(store.instruction);
+  return true;
 }
 
 // Rule 1: where the load runs, a source with a guard ran, too; in the lane itself if its guard

@@ -70,6 +70,8 @@ public:
 
 private:
   Verdict judge_address(const Holder &source, const Holder &load, int delta);
+  bool test(const MemoryAccess &store, const MemoryAccess &source, const MemoryAccess &load,
+            Verdict &verdict, std::vector<Expr> &tested) const;
   bool runs_with(const MemoryAccess &source, const MemoryAccess &load, int delta);
   bool same_kind(const Holder &a, const Holder &b) const;
   std::optional<WrapTest> find_test(const WrapCondition &condition, const MemoryAccess &load);

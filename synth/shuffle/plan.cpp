@@ -36,12 +36,9 @@ std::vector<std::uint32_t> straight_pieces(const Module &module, const Function 
 
 /// The reuse alone, with no region yet.
 PlannedLoad plan_load(const Reuse &reuse) {
-  PlannedLoad load;
-  load.load = reuse.load;
-  load.values = reuse.elements;
-  load.shuffles = load.has_corner = !reuse.is_copy();
-  load.distance_tests = reuse.distance_tests;
-  load.store_tests = reuse.store_tests;
+  PlannedLoad load{reuse};
+  load.wrap_tests.clear();
+  load.has_corner = !reuse.is_copy();
   for (const ElementSource &from : reuse.elements) {
     load.below = std::max(load.below, static_cast<unsigned>(std::max(-from.delta, 0)));
     load.above = std::max(load.above, static_cast<unsigned>(std::max(from.delta, 0)));
@@ -73,10 +70,9 @@ ShufflePlan plan_shuffles(const Module &module, const Function &function,
   const auto pieces = straight_pieces(module, function, cfg);
   std::map<std::uint32_t, std::uint32_t> regions; // by piece
   std::vector<std::uint32_t> begins;              // by region, its first load that shuffles
-  std::set<WrapTest> for_one;                     // those that are planned already
   for (const Reuse *reuse : reuses) {
     PlannedLoad load = plan_load(*reuse);
-    if (load.shuffles) {
+    if (load.has_corner) {
       const auto [entry, is_first] =
           regions.try_emplace(pieces[reuse->load], static_cast<std::uint32_t>(begins.size()));
       if (is_first) {
@@ -88,22 +84,19 @@ ShufflePlan plan_shuffles(const Module &module, const Function &function,
     for (const WrapTest &test : reuse->wrap_tests) {
       const std::uint32_t where = test.where.instruction;
       // In another block it dominates this one; in this one it must come before the first shuffle.
-      if (load.shuffles &&
+      if (load.has_corner &&
           (cfg.block_of(where) != cfg.block_of(reuse->load) || where < begins[load.region])) {
-        plan.regions[load.region].tests.push_back(test);
+        plan.regions[load.region].push_back(test);
         continue;
       }
       load.wrap_tests.push_back(test);
-      if (for_one.insert(test).second)
-        plan.tests_for_one.push_back(test);
     }
     plan.loads.push_back(std::move(load));
   }
   const auto position = [&](const WrapTest &test) {
     return std::tuple(cfg.order_of(cfg.block_of(test.where.instruction)), test);
   };
-  for (PlannedRegion &region : plan.regions) {
-    auto &tests = region.tests;
+  for (std::vector<WrapTest> &tests : plan.regions) {
     std::sort(tests.begin(), tests.end(),
               [&](const WrapTest &a, const WrapTest &b) { return position(a) < position(b); });
     tests.erase(std::unique(tests.begin(), tests.end()), tests.end());
@@ -114,20 +107,16 @@ ShufflePlan plan_shuffles(const Module &module, const Function &function,
 ShufflePlan restrict_to(Variant variant, ShufflePlan plan) {
   if (variant == Variant::full)
     return plan;
-  for (PlannedRegion &region : plan.regions)
-    region.tests.clear();
-  plan.tests_for_one.clear();
+  for (std::vector<WrapTest> &tests : plan.regions)
+    tests.clear();
   for (PlannedLoad &load : plan.loads) {
     load.has_corner = false;
     load.below = load.above = 0;
     load.wrap_tests.clear();
     load.distance_tests.clear();
     load.store_tests.clear();
-    if (variant == Variant::no_corner)
-      continue;
-    load.shuffles = false;
-    for (ElementSource &value : load.values)
-      value.delta = 0;
+    for (ElementSource &value : load.elements)
+      value.delta = variant == Variant::no_corner ? value.delta : 0;
   }
   return plan;
 }

@@ -14,33 +14,22 @@
 
 namespace ptxasw::synth {
 
-/// A straight piece of a basic block in which shuffles have one mask.
-struct PlannedRegion {
-  /// Each once, as their registers are known: all of its shuffles are off where one of them fails.
-  std::vector<WrapTest> tests;
-};
-
-/// A load that is replaced.
-struct PlannedLoad {
-  std::uint32_t load = 0;            ///< instruction index
-  std::vector<ElementSource> values; ///< one for each register that it writes
-  std::uint32_t region = 0;          ///< index of its region, if it shuffles
-  bool shuffles = false;             ///< a value comes from another lane
-  // A lane for which one of these holds runs the load itself.
+/// A load that is replaced. Its wrap tests are those that are none of its region's.
+struct PlannedLoad : Reuse {
+  std::uint32_t region = 0; ///< index of its region, if another lane is asked
+  // A lane for which one of these holds, or a test fails, runs the load itself.
   bool has_corner = false; ///< a lane asked lies outside the row, or the region's tests fail
   unsigned below = 0;      ///< so many lanes of the row must lie below this one
   unsigned above = 0;      ///< and so many above
-  std::vector<WrapTest> wrap_tests;         ///< that are none of the region's
-  std::vector<DistanceTest> distance_tests; ///< see Reuse
-  std::vector<std::uint32_t> store_tests;   ///< see Reuse
 };
 
 /// What is written for one kernel.
 struct ShufflePlan {
-  std::vector<Hoist> hoists;           ///< of sources that serve a load
-  std::vector<PlannedRegion> regions;  ///< in the order of the text
-  std::vector<PlannedLoad> loads;      ///< in the order of the text
-  std::vector<WrapTest> tests_for_one; ///< of single loads, each once, in the order of the loads
+  std::vector<Hoist> hoists; ///< of sources that serve a load
+  /// Straight pieces of basic blocks in which shuffles have one mask, in the order of the text, and
+  /// the tests of each, as their registers are known: all its shuffles are off where one fails.
+  std::vector<std::vector<WrapTest>> regions;
+  std::vector<PlannedLoad> loads; ///< in the order of the text
 };
 
 /// Plans a kernel's reuses.

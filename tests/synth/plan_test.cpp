@@ -58,9 +58,9 @@ Planned plan(const std::string &text) {
 
 /// True if nothing of a plan is tested at run time.
 bool tests_nothing(const ShufflePlan &plan) {
-  bool result = plan.tests_for_one.empty();
-  for (const PlannedRegion &region : plan.regions)
-    result &= region.tests.empty();
+  bool result = true;
+  for (const std::vector<WrapTest> &tests : plan.regions)
+    result &= tests.empty();
   for (const PlannedLoad &load : plan.loads)
     result &= !load.has_corner && load.below == 0 && load.above == 0 && load.wrap_tests.empty() &&
               load.distance_tests.empty() && load.store_tests.empty();
@@ -77,10 +77,10 @@ TEST_CASE("loads of one straight piece share a region, each with its own distanc
   CHECK(three.plan.regions.size() == 1);
   CHECK(three.plan.hoists.size() == 1); // the one in the middle is the nearest to both
   CHECK(three.text(0) == "ld.global.f32 %f1, [%rd3];");
-  CHECK(three.plan.loads[0].values[0].delta == -1);
+  CHECK(three.plan.loads[0].elements[0].delta == -1);
   CHECK(three.plan.loads[0].below == 1);
   CHECK(three.plan.loads[0].above == 0);
-  CHECK(three.plan.loads[1].values[0].delta == 1);
+  CHECK(three.plan.loads[1].elements[0].delta == 1);
   CHECK(three.plan.loads[1].above == 1);
   CHECK(three.plan.loads[1].below == 0);
   CHECK(three.plan.loads[1].has_corner);
@@ -100,8 +100,8 @@ TEST_CASE("a copy asks nobody") {
   const Planned copy = plan(kernel(row, "ld.global.f32 %f1, [%rd3];\nld.global.f32 %f2, [%rd3];"));
   REQUIRE(copy.plan.loads.size() == 1);
   CHECK(copy.plan.regions.empty());
-  CHECK_FALSE(copy.plan.loads[0].shuffles);
-  CHECK(copy.plan.loads[0].values[0].delta == 0);
+  CHECK(copy.plan.loads[0].is_copy());
+  CHECK(copy.plan.loads[0].elements[0].delta == 0);
   CHECK(tests_nothing(copy.plan));
 }
 
@@ -112,14 +112,13 @@ TEST_CASE("what wraps is one test of its region for all its loads") {
                        "ld.global.f32 %f2, [%rd7+4];\nld.global.f32 %f3, [%rd7+12];"));
   REQUIRE(wraps.plan.loads.size() == 2);
   REQUIRE(wraps.plan.regions.size() == 1);
-  const std::vector<WrapTest> &tests = wraps.plan.regions[0].tests; // one an offset
+  const std::vector<WrapTest> &tests = wraps.plan.regions[0]; // one an offset
   REQUIRE(tests.size() == 2);
   CHECK(tests[0].is_signed);
   CHECK(tests[0].where.instruction == tests[1].where.instruction);
   CHECK(tests[0].offset != tests[1].offset);
   for (const PlannedLoad &load : wraps.plan.loads)
     CHECK(load.wrap_tests.empty());
-  CHECK(wraps.plan.tests_for_one.empty());
 }
 
 TEST_CASE("the other variants are the same plan with less in it") {
@@ -133,15 +132,15 @@ TEST_CASE("the other variants are the same plan with less in it") {
   REQUIRE(no_corner.loads.size() == 2);
   CHECK(no_corner.regions.size() == 1);
   for (std::size_t i = 0; i < 2; ++i) {
-    CHECK(no_corner.loads[i].shuffles);
-    CHECK(no_corner.loads[i].values[0].delta == full.plan.loads[i].values[0].delta);
+    CHECK_FALSE(no_corner.loads[i].is_copy());
+    CHECK(no_corner.loads[i].elements[0].delta == full.plan.loads[i].elements[0].delta);
   }
 
   const ShufflePlan no_load = restrict_to(Variant::no_load, full.plan);
   CHECK(tests_nothing(no_load));
   for (const PlannedLoad &load : no_load.loads) {
-    CHECK_FALSE(load.shuffles);
-    CHECK(load.values[0].delta == 0);
+    CHECK(load.is_copy());
+    CHECK(load.elements[0].delta == 0);
   }
 
   const ShufflePlan same = restrict_to(Variant::full, full.plan);
