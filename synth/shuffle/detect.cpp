@@ -224,7 +224,9 @@ public:
         reason = cover(i);
       if (!reason)
         continue;
-      if (reason == Reason::no_source && is_carried(i))
+      if (reason == Reason::no_source && !earlier_)
+        earlier_.emplace(emulation_, groups_, loads_);
+      if (reason == Reason::no_source && earlier_->contain(i))
         reason = Reason::loop_carried;
       else if (reason == Reason::no_source && has_joined_address(i))
         reason = Reason::joined_address;
@@ -235,11 +237,6 @@ public:
   }
 
 private:
-  bool is_carried(std::size_t load) {
-    if (!earlier_)
-      earlier_.emplace(emulation_, groups_, loads_);
-    return earlier_->contain(load);
-  }
   /// A scalar load that runs at `position`.
   Holder scalar(std::size_t load, std::size_t position) const {
     return {load, 0, position, loads_[load].group};
@@ -253,24 +250,15 @@ private:
       const Candidate kind = candidate(module_, function_, judge_.instruction(i), widths_);
       if (!kind.is_load())
         continue;
-      const auto keep = [&](Reason reason) {
-        result_.kept.push_back({access.instruction, reason});
-      };
-      if (!kind.eligible) {
-        keep(kind.reason);
-        continue;
-      }
-      if (kind.is_generic && !generic_.is_global(function_, judge_.instruction(i))) {
-        keep(Reason::not_global);
-        continue;
-      }
-      ++result_.loads;
-      if (!access.address) {
-        keep(Reason::opaque_address);
-        continue;
-      }
-      if (emulation_.cfg().irreducible(access.block)) {
-        keep(Reason::irreducible_flow);
+      const bool elsewhere =
+          kind.is_generic && !generic_.is_global(function_, judge_.instruction(i));
+      result_.loads += kind.eligible && !elsewhere;
+      if (!kind.eligible || elsewhere || !access.address ||
+          emulation_.cfg().irreducible(access.block)) {
+        result_.kept.push_back({access.instruction, !kind.eligible    ? kind.reason
+                                                    : elsewhere       ? Reason::not_global
+                                                    : !access.address ? Reason::opaque_address
+                                                                      : Reason::irreducible_flow});
         continue;
       }
       const LinearForm form = groups_.form_of(emulation_.expand(access.address));

@@ -7,6 +7,7 @@
 #include "emulator/symbolic/emulate.h"
 #include "synth/report.h"
 
+#include <compare>
 #include <cstdint>
 #include <set>
 #include <string_view>
@@ -42,12 +43,9 @@ struct DistanceTest {
 
 /// A register value that a load brings.
 struct LoadedElement {
-  std::uint32_t load = 0; ///< instruction index
-  unsigned element = 0;   ///< 0 for a scalar
-  bool operator==(const LoadedElement &) const = default;
-  bool operator<(const LoadedElement &other) const {
-    return load != other.load ? load < other.load : element < other.element;
-  }
+  std::uint32_t load = 0;                                  ///< instruction index
+  unsigned element = 0;                                    ///< 0 for a scalar
+  auto operator<=>(const LoadedElement &) const = default; ///< by load, then by element
 };
 
 /// Where one element of a load comes from.
