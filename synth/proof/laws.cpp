@@ -26,7 +26,7 @@ void Laws::check_move_up(std::uint32_t load, std::uint32_t place) {
   const auto spares = [&](const MemoryAccess &store) {
     return apart(store, what->block, *what, nothing);
   };
-  const Passage passage = between_.passage({what->block, load + 1}, before, spares);
+  const facts::Passage passage = between_.passage({what->block, load + 1}, before, spares);
   demand(!passage.obstacle && !passage.exchanges, Obligation::lined_up,
          "a load was moved past a store");
 }
@@ -139,8 +139,9 @@ bool Laws::holds(const std::vector<WrapCondition> &conditions, int delta, const 
 // True if a store behind the source, which is in a block, leaves the load's bytes alone.
 bool Laws::apart(const MemoryAccess &store, BlockId source, const MemoryAccess &load,
                  const Known &known) {
-  if (const Overlap met = overlap(emulation_, store, source, load); met != Overlap::unknown)
-    return met == Overlap::never;
+  if (const facts::Overlap met = facts::overlap(emulation_, store, source, load);
+      met != facts::Overlap::unknown)
+    return met == facts::Overlap::never;
   if (text_.options.assume_no_alias)
     return store.bytes != 0;
   if (!store.address || !load.address || store.bytes == 0 || load.bytes == 0)

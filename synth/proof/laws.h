@@ -2,8 +2,8 @@
 
 // The laws by which a load may have what others have read: soundness.md, rule by rule.
 
+#include "emulator/facts/between.h"
 #include "emulator/symbolic/address.h"
-#include "synth/between.h"
 #include "synth/proof/in_step.h"
 #include "synth/proof/obligation.h"
 #include "synth/proof/one_text.h"
@@ -41,7 +41,7 @@ private:
   OneText &text_;
   Emulation &emulation_;
   LoopsInStep in_step_;
-  Between between_;
+  facts::Between between_;
   std::optional<bool> waits_; ///< facts::waits_at(), when first asked for
 };
 

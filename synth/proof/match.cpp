@@ -10,10 +10,10 @@
 
 #include "synth/proof/match.h"
 
+#include "emulator/facts/between.h"
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
 #include "grammar/scanner.h"
-#include "synth/between.h"
 #include "synth/proof/obligation.h"
 #include "synth/prove/header.h"
 
@@ -164,8 +164,9 @@ private:
          ++k) {
       const Opcode &opcode = a_.opcode(fa_.instructions[k]);
       if (!gone_[k] && text_a(k) == text_b(j))
-        return effect_of(opcode) == Effect::load && !touched_between(a_, fa_, from, k) ? k
-                                                                                       : no_index;
+        return effect_of(opcode) == Effect::load && !facts::touched_between(a_, fa_, from, k)
+                   ? k
+                   : no_index;
       if (ends_block(opcode))
         break;
     }

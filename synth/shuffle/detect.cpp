@@ -181,7 +181,7 @@ private:
 /// both indices in the trace: its address is known there, nobody in between sees its register, and
 /// memory stays as it is.
 bool may_move_up(const Module &module, const Function &function, Emulation &emulation,
-                 Between &between, std::size_t source, std::size_t before) {
+                 facts::Between &between, std::size_t source, std::size_t before) {
   const std::uint32_t begin = emulation.trace()[before].instruction,
                       end = emulation.trace()[source].instruction;
   const Instruction &moved = function.instructions[end];
@@ -191,7 +191,8 @@ bool may_move_up(const Module &module, const Function &function, Emulation &emul
     if (pragma.position >= begin && pragma.position <= end)
       return false;
   // It must not change its own address, and its registers must be declared there already.
-  if (overwrites_own_operands(module, moved) || touched_between(module, function, begin, end))
+  if (overwrites_own_operands(module, moved) ||
+      facts::touched_between(module, function, begin, end))
     return false;
   for (std::uint32_t i = begin; i < end; ++i)
     if (module.text({function.instructions[i].span.end, function.instructions[i + 1].span.begin})
@@ -199,9 +200,9 @@ bool may_move_up(const Module &module, const Function &function, Emulation &emul
       return false;
   const MemoryAccess &load = emulation.trace()[source];
   const auto spares = [&](const MemoryAccess &store) {
-    return overlap(emulation, store, load.block, load) == Overlap::never;
+    return facts::overlap(emulation, store, load.block, load) == facts::Overlap::never;
   };
-  const Passage passage = between.passage({load.block, begin}, load, spares);
+  const facts::Passage passage = between.passage({load.block, begin}, load, spares);
   return !passage.obstacle && !passage.exchanges;
 }
 

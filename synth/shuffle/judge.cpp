@@ -83,15 +83,17 @@ Verdict Judge::judge(const Holder &source_holder, const Holder &load_holder, int
   if (!fixed) {
     std::vector<Expr> tested; // addresses of the verdict's store_tests
     const auto spares = [&](const MemoryAccess &store) {
-      const Overlap met = overlap(emulation_, store, source.block, load);
-      const bool assumed = met == Overlap::unknown && options_.assume_no_alias;
+      const facts::Overlap met = facts::overlap(emulation_, store, source.block, load);
+      const bool assumed = met == facts::Overlap::unknown && options_.assume_no_alias;
       verdict.assumed_no_alias |= assumed;
-      return met == Overlap::never || assumed ||
-             (met == Overlap::unknown && test(store, source, load, verdict, tested));
+      return met == facts::Overlap::never || assumed ||
+             (met == facts::Overlap::unknown && test(store, source, load, verdict, tested));
     };
-    const Passage passage = between_.passage(behind(source_holder), load, spares);
+    const facts::Passage passage = between_.passage(behind(source_holder), load, spares);
     if (passage.obstacle)
-      return no(*passage.obstacle);
+      return no(*passage.obstacle == facts::MetBetween::sync    ? Reason::sync_between
+                : *passage.obstacle == facts::MetBetween::store ? Reason::store_between
+                                                                : Reason::budget);
   }
   if (source_loop != cfg.loop_of(load.block) && !fixed) {
     if (!waits_)

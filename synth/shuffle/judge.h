@@ -3,11 +3,11 @@
 // The rules of soundness.md, asked of one load and one source: a verdict says which tests the value
 // needs, or which rule is not met. Detection tries its sources on it one by one.
 
+#include "emulator/facts/between.h"
 #include "emulator/symbolic/address.h"
 #include "emulator/symbolic/emulate.h"
 #include "emulator/symbolic/known.h"
 #include "grammar/module.h"
-#include "synth/between.h"
 #include "synth/rewrite.h"
 #include "synth/shuffle/reuse.h"
 
@@ -60,7 +60,7 @@ public:
 
   /// The address of an element, expanded.
   Expr element_address(const Holder &holder);
-  Between &between() { return between_; }
+  facts::Between &between() { return between_; }
   /// The instruction of an access.
   const Instruction &instruction(std::size_t access) const {
     return function_.instructions[emulation_.trace()[access].instruction];
@@ -82,7 +82,7 @@ private:
     return bit_width(module_.opcode(instruction(access)).type) / 8;
   }
   /// Where what comes behind a source begins.
-  Behind behind(const Holder &source) const {
+  facts::Behind behind(const Holder &source) const {
     const MemoryAccess &position = emulation_.trace()[source.position];
     return {position.block, position.instruction + 1};
   }
@@ -95,7 +95,7 @@ private:
   const Function &function_;
   Emulation &emulation_;
   const RewriteOptions &options_;
-  Between between_;
+  facts::Between between_;
   std::optional<bool> waits_;                ///< facts::waits_at(), when first asked for
   std::unordered_map<BlockId, Known> known_; ///< by block, what its path establishes
 };

@@ -3,14 +3,14 @@
 // passing the source again. Stores are compared by address; what is neither a plain store nor
 // harmless is an obstacle.
 
-#include "synth/between.h"
+#include "emulator/facts/between.h"
 
 #include "grammar/roles.h"
 
 #include <algorithm>
 #include <unordered_set>
 
-namespace ptxasw::synth {
+namespace ptxasw::facts {
 namespace {
 
 /// Blocks examined in one kernel to see what lies between loads.
@@ -56,16 +56,16 @@ bool Between::passes(const MemoryAccess &event, BlockId source, const MemoryAcce
   result.exchanges |= is_exchange;
   result.written |= !is_sync;
   if ((is_sync && !is_exchange) || (result.exchanges && result.written))
-    result.obstacle = Reason::sync_between;
+    result.obstacle = MetBetween::sync;
   else if (!is_exchange && !spares(event))
-    result.obstacle = Reason::store_between;
+    result.obstacle = MetBetween::store;
   return !result.obstacle;
 }
 
 Passage Between::passage(Behind source, const MemoryAccess &load, const Spares &spares) {
   const std::set<BlockId> *const blocks = blocks_between(source.block, load.block);
   if (!blocks)
-    return {.obstacle = Reason::budget};
+    return {.obstacle = MetBetween::budget};
   const ControlFlowGraph &cfg = emulation_.cfg();
   Passage result;
   // In a source's block what comes after it, in the load's what comes before it; all of the load's
@@ -130,4 +130,4 @@ Overlap overlap(Emulation &emulation, const MemoryAccess &store, BlockId source,
   return cfg.irreducible(store.block) ? Overlap::unknown : Overlap::never;
 }
 
-} // namespace ptxasw::synth
+} // namespace ptxasw::facts

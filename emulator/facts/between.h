@@ -1,21 +1,24 @@
 #pragma once
 
-// What lies between a load and an earlier one (soundness.md, rule 5), for detection and for the
-// proof. Each has its own say in whether a store spares the load.
+// What lies between a load and an earlier one (soundness.md, rule 5). Who asks has the say in
+// whether a store spares the load:
+//   between.passage({block, source + 1}, load, spares).obstacle
 
 #include "emulator/symbolic/emulate.h"
-#include "synth/report.h"
 
 #include <functional>
 #include <map>
 #include <optional>
 #include <vector>
 
-namespace ptxasw::synth {
+namespace ptxasw::facts {
+
+/// Why a value may have changed: something that orders memory, a store, or more than was looked at.
+enum class MetBetween : std::uint8_t { sync, store, budget };
 
 /// What was met between a load and earlier ones.
 struct Passage {
-  std::optional<Reason> obstacle; ///< why the value may have changed; empty: it has not
+  std::optional<MetBetween> obstacle; ///< why the value may have changed; empty: it has not
   bool exchanges = false; ///< an instruction that orders nothing lies there (leaves_global_alone)
   bool written = false;   ///< a store to the load's memory does
 };
@@ -65,4 +68,4 @@ enum class Overlap : std::uint8_t { never, always, unknown };
 Overlap overlap(Emulation &emulation, const MemoryAccess &store, BlockId source,
                 const MemoryAccess &load);
 
-} // namespace ptxasw::synth
+} // namespace ptxasw::facts
