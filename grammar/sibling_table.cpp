@@ -441,4 +441,18 @@ std::string declaration(const SiblingTable &table, bool is_weak) {
   return result + "};\n";
 }
 
+std::vector<SiblingTable> sibling_tables(const Module &module) {
+  std::vector<SiblingTable> tables;
+  for (const Variable &variable : module.variables) {
+    if (!variable.name.ends_with(sibling_table_suffix) || variable.type != ScalarType::b8)
+      continue;
+    std::string bytes;
+    for (const InitialValue &value : variable.values)
+      bytes += static_cast<char>(value.bits);
+    if (auto table = decode(bytes))
+      tables.push_back(std::move(*table));
+  }
+  return tables;
+}
+
 } // namespace ptxasw::ptx

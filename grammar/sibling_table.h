@@ -6,7 +6,7 @@
 // reads it, and neither needs to know the other. The text is described by
 // docs/siblings.schema.json.
 
-#include "grammar/namespaces.h"
+#include "grammar/module.h"
 
 #include <algorithm>
 #include <array>
@@ -261,5 +261,8 @@ std::optional<std::size_t> sibling_table_size(std::string_view head);
 /// The table as a variable of the module (PTX ISA 5.4.4), with a newline at its end. `is_weak`: the
 /// kernel is, and the linker may see it, its siblings and the table several times.
 std::string declaration(const SiblingTable &table, bool is_weak = false);
+
+/// The tables among a module's variables.
+std::vector<SiblingTable> sibling_tables(const Module &module);
 
 } // namespace ptxasw::ptx

@@ -8,7 +8,6 @@
 #include "grammar/sibling_table.h"
 #include "synth/kernel_context.h"
 #include "synth/prove/not_proved.h"
-#include "synth/refusal.h"
 
 #include "grammar/module.h"
 

@@ -11,7 +11,6 @@
 #include "synth/shuffle/candidate.h"
 #include "synth/shuffle/decide.h"
 #include "synth/shuffle/detect.h"
-#include "synth/shuffle/emit.h"
 #include "synth/shuffle/plan.h"
 
 #include <fmt/core.h>

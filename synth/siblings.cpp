@@ -254,20 +254,6 @@ SiblingTable empty_table(const Module &module, const Function &kernel) {
   return table;
 }
 
-std::vector<SiblingTable> sibling_tables(const Module &module) {
-  std::vector<SiblingTable> tables;
-  for (const Variable &variable : module.variables) {
-    if (!variable.name.ends_with(sibling_table_suffix) || variable.type != ScalarType::b8)
-      continue;
-    std::string bytes;
-    for (const InitialValue &value : variable.values)
-      bytes += static_cast<char>(value.bits);
-    if (auto table = decode(bytes))
-      tables.push_back(std::move(*table));
-  }
-  return tables;
-}
-
 SiblingResult add_siblings(const Module &module, const SiblingOptions &options) {
   SiblingResult result;
   result.own_work = own_work(module);

@@ -72,9 +72,6 @@ std::optional<Refusal> siblings_obstacle(const Module &module, const Function &k
 /// The table of a kernel without siblings.
 SiblingTable empty_table(const Module &module, const Function &kernel);
 
-/// The tables among a module's variables.
-std::vector<SiblingTable> sibling_tables(const Module &module);
-
 /// Adds siblings to a module.
 SiblingResult add_siblings(const Module &module, const SiblingOptions &options);
 

@@ -362,7 +362,7 @@ private:
     Position mine = end.position;
     for (unsigned k = 0; k < copies_; ++k) {
       Way way;
-      mine = one_copy(mine, detour.branch, k, together_[k], &detour, way);
+      mine = one_copy(mine, detour.branch, together_[k], &detour, way);
     }
     go_on_together(mine, detour.end);
   }
@@ -410,7 +410,7 @@ private:
       const auto next = end.state.find(named(CoarsenNames::next));
       require(next != end.state.end(), end.position, "what comes after a copy is not known");
       const Position after =
-          one_copy(end.position, theirs, k, alone_[k], nullptr, alone_ways_[lone_code(k)]);
+          one_copy(end.position, theirs, alone_[k], nullptr, alone_ways_[lone_code(k)]);
       ReplayState later = known_;
       later.insert_or_assign(next->first, next->second);
       end = replay(after, later, known);
@@ -426,8 +426,8 @@ private:
 
   /// One copy from a pair of positions to the end of a detour, or without one to its own end: what
   /// comes after that.
-  Position one_copy(Position mine, Position theirs, unsigned k, const Renaming &names,
-                    const Detour *detour, Way &way) const {
+  Position one_copy(Position mine, Position theirs, const Renaming &names, const Detour *detour,
+                    Way &way) const {
     std::vector<Pair> open;
     const auto add = [&](Position m, Position t) {
       const auto skipped = replay_.skip(m);

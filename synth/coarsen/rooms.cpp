@@ -4,17 +4,11 @@
 // beginning of the variable; an access beyond the end of its variable has no meaning in the kernel,
 // either, and may do anything.
 //
-// So the kernel must not make anything else of where a variable is. A register is an *address* if
-// it is written with that of a variable and only ever by what adds to an address or subtracts from
-// it what is none. In a copy it is the kernel's, with the variable's new place for its old one. An
-// address is for accesses to shared memory and for other addresses alone: it is not compared,
-// stored or taken apart. And each access to shared memory is by an address, so that it goes to a
-// variable that has a place of its own for each copy.
-//
-// An address may be made generic (`cvta`), moved on, added to, and made what it was again
-// (`cvta.to`). By a generic one of shared memory that may be accessed: it lies as far from the
-// generic address of the variable as the kernel's does. A register holds nothing else but such.
-// One that is made of a number could be of any variable, and is refused.
+// So the kernel must not make anything else of where a variable is than the place of an access
+// (emulator/facts/variable_addresses.h), and each access to shared memory is by an address, so that
+// it goes to a variable that has a place of its own for each copy. In a copy an address is the
+// kernel's, with the variable's new place for its old one, and a generic one lies as far from the
+// generic address of the variable as the kernel's does.
 //
 // Local memory is each thread's, and in a version each copy's in the thread: the same holds of its
 // variables and of accesses to it.
@@ -38,7 +32,7 @@
 
 #include "synth/coarsen/rooms.h"
 
-#include "emulator/semantics/effects.h"
+#include "emulator/facts/variable_addresses.h"
 #include "grammar/roles.h"
 #include "grammar/sibling_table.h"
 
@@ -72,13 +66,6 @@ constexpr Refusal no_local_place{"local-memory",
                                  "an address in local memory is more than the place of an access"};
 constexpr Refusal large_local{"local-memory", "each thread needs much local memory of its own"};
 
-const Variable *variable_in(const Module &module, const Operand &operand, StateSpace space) {
-  if (operand.kind != Operand::Kind::symbol)
-    return nullptr;
-  const Variable *const variable = module.variable(module.symbol(operand));
-  return variable && variable->space == space ? variable : nullptr;
-}
-
 unsigned natural_alignment(const Variable &variable) {
   return std::max(1u, bit_width(variable.type) / 8) * variable.vector;
 }
@@ -89,142 +76,10 @@ unsigned asked_alignment(const Variable &variable) {
 
 /// Returns true if the launch says how much memory a variable has.
 bool is_dynamic(const Module &module, const Operand &operand) {
-  const Variable *const variable = variable_in(module, operand, StateSpace::shared);
+  const Variable *const variable = facts::variable_in(module, operand, StateSpace::shared);
   return variable && variable->linkage == Linkage::external && variable->size() == 0 &&
          module.symbol(operand).kind == Symbol::Kind::module_variable;
 }
-
-/// What registers hold of addresses in one space.
-class Addresses {
-public:
-  Addresses(const Module &module, const Function &kernel, StateSpace space)
-      : module_(module), kernel_(kernel), space_(space), rules_(rules_of(space)),
-        holds_(kernel.registers.size(), none) {
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (const Instruction &instruction : kernel.instructions)
-        if (const Kind made = made_by(instruction); made != none)
-          if (Kind &holds = holds_[module.operands(instruction)[0].reg]; holds == none) {
-            holds = made;
-            changed = true;
-          }
-    }
-  }
-
-  /// Returns true if an instruction makes nothing of an address but an access or an address.
-  bool is_good(const Instruction &instruction) const {
-    const Opcode &opcode = module_.opcode(instruction);
-    const auto operands = module_.operands(instruction);
-    const bool access = is_one_of(opcode.op, {Op::ld, Op::st, Op::red, Op::atom, Op::cp, Op::wmma,
-                                              Op::ldmatrix, Op::stmatrix});
-    const bool is_read = is_one_of(opcode.op, {Op::ld, Op::atom, Op::ldmatrix}) ||
-                         (opcode.op == Op::wmma && opcode.has(Modifier::load));
-    const std::size_t place = is_read ? 1 : 0;
-    const bool by_generic = space_ == StateSpace::shared && opcode.space == StateSpace::generic &&
-                            operands.size() > place &&
-                            mentioned(operands.subspan(place, 1)) == generic;
-    if (access && (opcode.space == space_ || by_generic)) {
-      const Kind by = by_generic ? generic : address;
-      for (std::size_t i = 0; i < operands.size(); ++i)
-        if (mentioned(operands.subspan(i, 1)) != (i == place ? by : none))
-          return false;
-      return operands.size() > place && operands[place].kind == Operand::Kind::address;
-    }
-    // What is made generic of a number could be of any variable.
-    const bool of_number = space_ == StateSpace::shared && opcode.text.starts_with("cvta.shared");
-    return made_by(instruction) != none || (mentioned(operands) == none && !of_number);
-  }
-
-  /// Returns true if an instruction tells `vprintf` where that is what it prints, and nothing else.
-  bool is_printed(const Instruction &instruction, const Calls &calls) const {
-    const auto at = static_cast<std::uint32_t>(&instruction - kernel_.instructions.data());
-    const CallGroup *const group = calls.of(at);
-    const auto operands = module_.operands(instruction);
-    return group && group->kind == CallGroup::Kind::print && group->printed == at &&
-           kind_of(operands[1]) == generic && mentioned(operands.first(1)) == none;
-  }
-
-  /// Returns true if all that is ever written to a register that is an address is one.
-  bool all_written_are() const {
-    bool all = true;
-    for (const Instruction &instruction : kernel_.instructions)
-      for_each_register(module_, instruction, [&](RegisterId reg, RegisterUse use) {
-        all &=
-            use == RegisterUse::read || holds_[reg] == none || made_by(instruction) == holds_[reg];
-      });
-    return all;
-  }
-
-private:
-  enum Kind : std::uint8_t { none, address, generic, several };
-
-  /// What is among operands and their parts.
-  Kind mentioned(std::span<const Operand> operands) const {
-    std::uint8_t found = none;
-    any_operand(module_, operands, [&](const Operand &operand) {
-      if (operand.kind == Operand::Kind::reg)
-        found |= holds_[operand.reg];
-      else if (variable_in(module_, operand, space_))
-        found |= address;
-      return false;
-    });
-    return static_cast<Kind>(found);
-  }
-
-  /// What an operand is as a whole.
-  Kind kind_of(const Operand &operand) const {
-    return is_whole_register(operand) || operand.kind == Operand::Kind::symbol
-               ? mentioned({&operand, 1})
-               : none;
-  }
-
-  /// What an instruction gives its one result.
-  Kind made_by(const Instruction &instruction) const {
-    const auto operands = module_.operands(instruction);
-    if (!instruction.well_formed || operands.size() < 2 || operands[0].kind != Operand::Kind::reg ||
-        operands[0].selector != 0)
-      return none;
-    const auto inputs = operands.subspan(1);
-    const auto is_so = [&](const Operand &operand, Kind kind) {
-      return (kind == none ? mentioned({&operand, 1}) : kind_of(operand)) == kind;
-    };
-    const std::string word = fmt::format(" {} ", module_.opcode(instruction).text);
-    const auto rule = std::find_if(rules_.begin(), rules_.end(), [&](const Rule &one) {
-      return one.opcodes.find(word) != std::string::npos &&
-             std::equal(inputs.begin(), inputs.end(), one.from.begin(), one.from.end(), is_so);
-    });
-    return rule == rules_.end() ? none : rule->made;
-  }
-
-  /// Who makes what of which operands.
-  struct Rule {
-    Kind made = none;
-    std::vector<Kind> from;
-    std::string opcodes; ///< with blanks around each
-  };
-  static std::vector<Rule> rules_of(StateSpace space) {
-    const std::string adds = " add.u32 add.s32 add.u64 add.s64 ";
-    return {
-        {address, {address}, " mov.u32 mov.b32 mov.s32 mov.u64 mov.b64 mov.s64 "},
-        {address, {address}, " cvt.u64.u32 cvt.u32.u64 "},
-        {address, {address, none}, adds + "sub.u32 sub.s32 sub.u64 sub.s64 "},
-        {address, {none, address}, adds},
-        {address, {none, none, address}, " mad.lo.u32 mad.lo.s32 mad.lo.u64 mad.lo.s64 "},
-        {address, {none, none, address}, " mad.wide.u32 mad.wide.s32 mad.wide.u16 mad.wide.s16 "},
-        {address, {address, address, none}, " selp.b32 selp.u32 selp.b64 selp.u64 "},
-        {generic, {address}, fmt::format(" cvta.{}.u64 ", to_string(space))},
-        {generic, {generic}, " mov.u64 mov.b64 "},
-        {generic, {generic, none}, " add.u64 add.s64 "},
-        {address, {generic}, fmt::format(" cvta.to.{}.u64 ", to_string(space))},
-    };
-  }
-
-  const Module &module_;
-  const Function &kernel_;
-  const StateSpace space_;
-  const std::vector<Rule> rules_;
-  std::vector<Kind> holds_; ///< by register
-};
 
 /// Returns true if a register of 32 bits may stand in the place of each name of memory whose size
 /// the launch says.
@@ -278,8 +133,8 @@ bool lie_alike(const Module &module, const Function &kernel, unsigned alignment)
 
 std::vector<Room> rooms_of(const Module &module, const Function &kernel) {
   const auto has_size = [&](const Operand &operand) {
-    return (variable_in(module, operand, StateSpace::shared) ||
-            variable_in(module, operand, StateSpace::local)) &&
+    return (facts::variable_in(module, operand, StateSpace::shared) ||
+            facts::variable_in(module, operand, StateSpace::local)) &&
            !is_dynamic(module, operand);
   };
   std::vector<Room> rooms;
@@ -334,8 +189,15 @@ std::vector<Refusal> rooms_obstacles(const Module &module, const Function &kerne
   // `%dynamic_smem_size` is of PTX 4.1.
   if (!dynamic.empty() && std::pair(module.version_major, module.version_minor) < std::pair(4u, 1u))
     add_kind(all, unsized);
-  const Addresses shared(module, kernel, StateSpace::shared),
+  const facts::VariableAddresses shared(module, kernel, StateSpace::shared),
       local(module, kernel, StateSpace::local);
+  // `vprintf` is told where that is what it prints.
+  const auto is_printed = [&](const Instruction &one) {
+    const auto at = static_cast<std::uint32_t>(&one - kernel.instructions.data());
+    const CallGroup *const group = calls.of(at);
+    return group && group->kind == CallGroup::Kind::print && group->printed == at &&
+           local.stores_generic(one);
+  };
   const auto add_of_each = [&](const auto &obstacle_of) {
     for (const Instruction &instruction : kernel.instructions)
       if (const Refusal *const obstacle = obstacle_of(instruction))
@@ -355,7 +217,7 @@ std::vector<Refusal> rooms_obstacles(const Module &module, const Function &kerne
   if (!shared.all_written_are())
     add_kind(all, no_place);
   add_of_each([&](const Instruction &one) {
-    return local.is_good(one) || local.is_printed(one, calls) ? nullptr : &no_local_place;
+    return local.is_good(one) || is_printed(one) ? nullptr : &no_local_place;
   });
   if (!local.all_written_are())
     add_kind(all, no_local_place);

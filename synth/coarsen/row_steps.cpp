@@ -14,7 +14,7 @@
 // plus r times C * e', and it is said in terms of row 0's number.
 //
 // The launch makes it right, of R rows: that n(c) + (R - 1) * s, in whole numbers, and s are sums
-// of products without a minus that are less than 2^31 there (bounds.cpp). Then so is each n(c) + r
+// of products without a minus that are less than 2^31 there (needs.cpp). Then so is each n(c) + r
 // * s, whose extension, with a sign or without, is itself, as is that of s.
 //
 // That columns of row 0 lie beside each other is another question, asked in the same way

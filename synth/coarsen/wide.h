@@ -119,7 +119,7 @@ private:
 };
 
 /// How large an index of 32 bits may become in a launch: where that is below 2^31, it does not wrap
-/// around, and neither do those beside it (bounds.cpp). What `number + least` to `number + most`,
+/// around, and neither do those beside it (needs.cpp). What `number + least` to `number + most`,
 /// of 32 bits and as a copy has it in lockstep, are at most. If that is below 2^31 in a launch,
 /// they are sums in whole numbers, and not negative unless they have a sign. Nothing if that is not
 /// found.

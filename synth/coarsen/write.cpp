@@ -352,7 +352,7 @@ private:
         continue;
       if (calls_.of(i)) {
         for (unsigned k = 0; k < copies_; ++k)
-          call(i, k, together_[k]);
+          call(i, together_[k]);
         continue;
       }
       if (is_way(opcode(i))) {
@@ -394,7 +394,7 @@ private:
   }
 
   /// All that belongs to a call, for a copy, where its first instruction stands.
-  void call(std::uint32_t i, unsigned k, const Renaming &names) {
+  void call(std::uint32_t i, const Renaming &names) {
     const CallGroup &group = *calls_.of(i);
     if (i == group.first)
       write_all(lines_of(group, names));
@@ -495,7 +495,7 @@ private:
         continue;
       if (entered.contains(i))
         out_.place(label(i));
-      by_itself(i, k, together_[k], label);
+      by_itself(i, together_[k], label);
       if (falls_through(module_, instruction(i)) && i + 1 == detour.end &&
           i != last - detour.inside.begin())
         out_.write("bra {}", end);
@@ -505,14 +505,14 @@ private:
 
   /// An instruction for one copy alone; `label` says where a branch leads, or what ends it.
   template <typename Label>
-  void by_itself(std::uint32_t i, unsigned k, const Renaming &names, const Label &label) {
+  void by_itself(std::uint32_t i, const Renaming &names, const Label &label) {
     const Instruction &one = instruction(i);
     if (first_[i] || lets_others_launch(opcode(i)))
       return;
     if (instead_[i])
       return go_to(*instead_[i], i, label(instead_[i]));
     if (calls_.of(i))
-      return call(i, k, names);
+      return call(i, names);
     if (!is_way(opcode(i)))
       return out_.clone(module_, one, names);
     const std::string to = label(branch_target(module_, kernel_, one));
@@ -604,7 +604,7 @@ private:
       if (is_target[i] || std::find(from.begin(), from.end(), i) != from.end())
         out_.place(alone_at(code, i));
       pragmas(i);
-      by_itself(i, code, names, [&](std::optional<std::uint32_t> target) {
+      by_itself(i, names, [&](std::optional<std::uint32_t> target) {
         return target ? alone_at(code, *target) : after(code);
       });
     }

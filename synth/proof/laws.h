@@ -4,15 +4,39 @@
 
 #include "emulator/facts/between.h"
 #include "emulator/symbolic/address.h"
-#include "synth/proof/in_step.h"
-#include "synth/proof/obligation.h"
+#include "emulator/symbolic/emulate.h"
 #include "synth/proof/one_text.h"
+#include "synth/proof/prove.h"
 
+#include <cstddef>
+#include <map>
 #include <optional>
-
 #include <vector>
 
 namespace ptxasw::synth {
+
+/// Decides if lanes that are active together are in the same iteration.
+class LoopsInStep {
+public:
+  LoopsInStep(const Module &module, const Function &function, Emulation &emulation)
+      : module_(module), function_(function), emulation_(emulation), cfg_(emulation.cfg()) {}
+
+  /// Returns true if lanes of a row that are active together in a block are in the same iteration
+  /// of every loop around it.
+  bool in_step(BlockId block);
+
+private:
+  bool comes_together_in_step(LoopId loop);
+  bool meets_in_step(LoopId loop);
+  bool parts(BlockId block) const;
+
+  const Module &module_;
+  const Function &function_;
+  Emulation &emulation_;
+  const ControlFlowGraph &cfg_;
+  std::size_t visited_ = 0;        ///< blocks
+  std::map<LoopId, bool> in_step_; ///< those that were asked for
+};
 
 /// The laws, for one function. Where one fails NotProved is thrown.
 class Laws {

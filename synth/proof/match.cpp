@@ -8,13 +8,13 @@
 // load that has it: between the same two instructions that stayed, and behind the same labels. What
 // is written for one load stands together, in the order of the loads.
 
-#include "synth/proof/match.h"
+#include "synth/proof/restore.h"
 
 #include "emulator/facts/between.h"
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"
 #include "grammar/scanner.h"
-#include "synth/proof/obligation.h"
+#include "synth/proof/prove.h"
 #include "synth/prove/header.h"
 
 #include <algorithm>

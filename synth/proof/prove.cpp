@@ -17,8 +17,8 @@
 //
 //   restore.h    the text that is read
 //   one_text.h   one emulation of it
-//   in_step.h    if lanes that are active together are in the same iteration
-//   laws.h       if a load may have what others have read: soundness.md, rule by rule
+//   in_step.cpp  if lanes that are active together are in the same iteration
+//   laws.cpp     if a load may have what others have read: soundness.md, rule by rule
 
 #include "synth/proof/prove.h"
 
@@ -26,8 +26,8 @@
 #include "grammar/liveness.h"
 #include "grammar/roles.h"
 #include "synth/proof/laws.h"
-#include "synth/proof/match.h"
 #include "synth/proof/one_text.h"
+#include "synth/proof/restore.h"
 #include "synth/prove/header.h"
 #include "synth/shuffle/candidate.h"
 

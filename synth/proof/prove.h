@@ -5,7 +5,7 @@
 //   prove(module, rewritten, replaced, options)[function].unproved.empty()
 
 #include "grammar/module.h"
-#include "synth/proof/obligation.h"
+#include "synth/prove/not_proved.h"
 #include "synth/rewrite.h"
 
 #include <cstdint>
@@ -13,6 +13,27 @@
 #include <vector>
 
 namespace ptxasw::synth {
+
+/// A part of the proof of one replaced load; what they are and mean is in obligations.def.
+enum class Obligation : std::uint8_t {
+#define PTXASW_OBLIGATION(enumerator, name, meaning) enumerator,
+#include "synth/proof/obligations.def"
+#undef PTXASW_OBLIGATION
+};
+
+/// The stable spelling of an obligation ("equal-address", ...).
+std::string_view to_string(Obligation obligation);
+
+/// That an obligation is not met, and what is missing in particular.
+inline proof::NotProved unmet(Obligation obligation, std::string_view why) {
+  return {std::string(why), to_string(obligation)};
+}
+
+/// Throws that unless something holds.
+inline void demand(bool holds, Obligation obligation, std::string_view otherwise) {
+  if (!holds)
+    throw unmet(obligation, otherwise);
+}
 
 /// A replaced load that could not be shown to be right, and what was missing.
 struct Unproved {

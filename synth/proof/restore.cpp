@@ -21,7 +21,7 @@
 #include "emulator/semantics/effects.h"
 #include "grammar/code_writer.h"
 #include "grammar/roles.h"
-#include "synth/proof/obligation.h"
+#include "synth/proof/prove.h"
 #include "synth/prove/header.h"
 #include "synth/shuffle/candidate.h"
 

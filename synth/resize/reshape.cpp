@@ -24,8 +24,6 @@
 // best are offered. Blocks of 128 and 256 threads come first: larger ones wait for the slowest of
 // many warps, smaller ones may not fill a multiprocessor.
 
-#include "synth/resize/reshape.h"
-
 #include "emulator/facts/kernel_facts.h"
 #include "synth/resize/resize.h"
 #include "synth/spread.h"

@@ -23,7 +23,7 @@
 // A copy (N = 0) has no corner except the tests. What is wider or narrower than 32 bits goes
 // through 32-bit registers; docs/internals/codegen.md compares the forms.
 
-#include "synth/shuffle/emit.h"
+#include "synth/shuffle/plan.h"
 
 #include "synth/shuffle/candidate.h"
 

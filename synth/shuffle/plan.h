@@ -1,15 +1,19 @@
 #pragma once
 
 // What is written for a kernel's reuses, as data: where lanes agree on a mask, what each load tests
-// there, and where each of its values comes from. Nothing here is text (emit.h), and nothing is
-// decided behind it: the paper's other two variants are this plan with less in it.
+// there, and where each of its values comes from. Nothing here is text but what emit() makes of it
+// (emit.cpp), and nothing is decided behind it: the paper's other two variants are this plan with
+// less in it.
 
+#include "emulator/semantics/launch.h"
 #include "grammar/cfg.h"
+#include "grammar/edits.h"
 #include "grammar/module.h"
 #include "synth/rewrite.h"
 #include "synth/shuffle/reuse.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace ptxasw::synth {
@@ -39,5 +43,15 @@ ShufflePlan plan_shuffles(const Module &module, const Function &function,
 /// The plan of a variant (paper, section 6), which computes something else on purpose: `no_corner`
 /// tests nothing, `no_load` asks no other lane either.
 ShufflePlan restrict_to(Variant variant, ShufflePlan plan);
+
+/// A prefix for register names that occurs nowhere in the module.
+std::string fresh_prefix(const Module &module);
+
+/// True if `emit` wrote shuffles into the function: one has a register of such a prefix.
+bool is_shuffled(const Module &module, const Function &function);
+
+/// Writes the edits that carry out a kernel's plan (paper, section 5.2).
+void emit(const Module &module, const Function &function, const ShufflePlan &plan,
+          const LaunchFacts &facts, const std::string &prefix, Edits &edits);
 
 } // namespace ptxasw::synth

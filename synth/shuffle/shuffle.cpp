@@ -10,7 +10,7 @@
 #include "synth/prove/header.h"
 #include "synth/rewrite.h"
 #include "synth/same_launch.h"
-#include "synth/shuffle/emit.h"
+#include "synth/shuffle/plan.h"
 #include "synth/shuffle/reuse.h"
 
 #include <algorithm>

@@ -221,7 +221,7 @@ private:
   /// What is known of the loop around this one.
   void count_around() {
     const BlockId end = end_of(loop_.parent);
-    require(come_alike(context_, loop_.parent, end, loop_.header), refusal::passed);
+    require(facts::come_alike(context_, loop_.parent, end, loop_.header), refusal::passed);
     const std::uint32_t entry = staging_.entry; // the block before it goes on there?
     require(entry == 0 || !cfg().contains(staging_.loop, cfg().block_of(entry - 1)) ||
                 !falls_through(module_, instruction(entry - 1)),

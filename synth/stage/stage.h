@@ -87,12 +87,6 @@ bool is_first(const StagedRange &range, const StagedLoad &load);
 /// then. Throws a Refusal where nothing does.
 Before before_loop(const KernelContext &context, LoopId loop, std::set<RegisterId> registers);
 
-/// Returns true if all threads of a block that go around a loop as often as the others come to one
-/// of its blocks equally often, and in the same rounds, without a look at what they have in
-/// registers. `end` is the block that the loop is left from; `place` is the header of a
-/// loop that is in this one and in none within.
-bool come_alike(const KernelContext &context, LoopId loop, BlockId end, BlockId place);
-
 /// Bytes of a tile.
 inline constexpr std::string_view stage_variants[] = {"4k", "16k"};
 

@@ -16,7 +16,7 @@
 #include "random_kernel.h"
 #include "synth/coarsen/coarsen.h"
 #include "synth/in_kernel/in_kernel.h"
-#include "synth/resize/reshape.h"
+#include "synth/resize/resize.h"
 #include "synth/rewrite.h"
 #include "synth/siblings.h"
 #include "synth/spread.h"

@@ -2,7 +2,6 @@
 // of what is refused much does not.
 
 #include "emulator/machine/warp_launch.h"
-#include "synth/resize/reshape.h"
 #include "synth/resize/resize.h"
 #include "synth/siblings.h"
 #include "synth/spread.h"

@@ -3,7 +3,7 @@
 // nothing else for their beginning.
 
 #include "synth/coarsen/coarsen.h"
-#include "synth/resize/reshape.h"
+#include "synth/resize/resize.h"
 #include "synth/siblings.h"
 #include "tests/synth/versions.h"
 

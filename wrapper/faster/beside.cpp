@@ -26,7 +26,7 @@
 // Shared variables are a block's own in either module. Everything that the kernel does not
 // need leaves the text; were it needed after all, the assembler would not take the text.
 //
-// The kernel's own code in blocks of another shape (synth/resize/reshape.h) needs none of this.
+// The kernel's own code in blocks of another shape (synth/resize/reshape.cpp) needs none of this.
 
 #include "wrapper/faster/beside.h"
 
@@ -35,7 +35,7 @@
 #include "grammar/module.h"
 #include "grammar/roles.h"
 #include "synth/family.h"
-#include "synth/resize/reshape.h"
+#include "synth/resize/resize.h"
 #include "synth/same_launch.h"
 #include "wrapper/faster/work.h"
 
