@@ -149,8 +149,10 @@ private:
       const auto elements =
           elements_of(text_.module, text_.function.instructions[access.instruction]);
       for (unsigned e = 0; e < elements.size(); ++e) {
+        const auto has_it = [&](const auto &one) { return one.reg == elements[e].reg; };
+        const bool keeps = std::none_of(elements.begin() + e + 1, elements.end(), has_it);
         const Expr value = text_.value_of(access.instruction, elements[e].reg, true);
-        if (!value)
+        if (!value || !keeps) // a register has the last element that goes there
           continue;
         const LoadedElement element{access.instruction, e};
         sources_.emplace(value, element);
@@ -322,11 +324,14 @@ std::vector<FunctionProof> prove_all(const Module &original, Module &rewritten,
       restored[f] = restore(original, *before, rewritten, *after,
                             match(original, *before, rewritten, *after, *replaced));
     });
+  // What one function does another one may rest on, who calls it or shares its addresses.
+  const bool all = std::all_of(restored.begin(), restored.end(), [](const auto &r) { return !!r; });
   const GenericAddresses generic(rewritten);
   for (std::size_t f = 0; f < pairs.size(); ++f) {
     if (!restored[f])
       continue;
     timed(f, [&] {
+      demand(all, Obligation::lined_up, "another function of the module is not lined up");
       const Function &function = *pairs[f].after;
       OneText text(rewritten, function, *restored[f], options, generic);
       demand(text.emulation.complete(), Obligation::understood,

@@ -575,6 +575,49 @@ TEST_CASE("what was added is written before it is read") {
   CHECK(tested("", test) != "");
 }
 
+TEST_CASE("a register that a load writes twice has its last element") {
+  const auto copied = [&](const std::string &of) {
+    const std::string two = "\tld.global.v2.f32 {%f1, %f1}, [%rd3];\n";
+    return verdict(two + "\tld.global.f32 %f2, [%rd3" + of + "];\n", 2,
+                   "\t.reg .b32 %own;\n" + two + "\tmov.b32 %own, %f1;\n\tmov.b32 %f2, %own;\n");
+  };
+  CHECK(copied("+4") == "");
+  CHECK(copied("") != "");
+}
+
+TEST_CASE("what one function does is not proved by another one that is not lined up") {
+  const auto module = [](const std::string &in_function, const std::string &in_kernel) {
+    std::string text = kernel("\tld.global.f32 %f1, [%rd3];\n" + in_kernel);
+    text.insert(text.find(".visible"),
+                ".visible .func f(.param .b64 at)\n{\n\t.reg .b64 %rd<4>;\n\t.reg .f32 %f<8>;\n"
+                "\t.reg .b32 %own;\n\tld.param.u64 %rd3, [at];\n\tld.global.f32 %f1, [%rd3];\n" +
+                    in_function + "\tret;\n}\n");
+    return text;
+  };
+  const std::string call = "\t{\n\t.param .b64 a;\n\tst.param.b64 [a], %rd3;\n\tcall.uni f, "
+                           "(a);\n\t}\n",
+                    load = "\tld.global.f32 %f2, [%rd3];\n",
+                    store = "\tst.global.f32 [%rd3], %f7;\n", copy = "\tmov.b32 %own, %f1;\n",
+                    put = "\tmov.b32 %f2, %own;\n";
+  const auto before = parse(module(load + store, "\t.reg .b32 %own;\n" + call + load), "module");
+  REQUIRE(before);
+  std::vector<std::vector<std::uint32_t>> replaced(2);
+  for (const std::size_t f : {0, 1}) {
+    const Function &one = (*before)->functions[f];
+    for (std::uint32_t i = 0; i < one.instructions.size(); ++i)
+      if ((*before)->text(one.instructions[i].span).starts_with("ld.global.f32 %f2"))
+        replaced[f].push_back(i);
+  }
+  // In the function the store is gone, or something is added that nobody understands.
+  for (const std::string &changed :
+       {copy + put, "\tvote.sync.ballot.b32 %own, 1, -1;\n" + put + store}) {
+    const auto proofs =
+        prove(**before, module(changed, "\t.reg .b32 %own;\n" + copy + call + put), replaced, {});
+    CHECK_FALSE(proofs[0].unproved.empty());
+    CHECK_FALSE(proofs[1].unproved.empty());
+  }
+}
+
 TEST_CASE("what is not proved is withdrawn and counted") {
   const std::string text = kernel("\tld.global.f32 %f1, [%rd3];\n\tld.global.f32 %f2, [%rd3+4];\n"
                                   "\tld.global.f32 %f3, [%rd3];\n");
