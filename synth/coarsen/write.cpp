@@ -27,7 +27,7 @@
 // Where ends are predicated, copies that part at the end of a row stay together, and the straight
 // code behind the branch stands there a second time, under predicates (predicated.cpp). In a
 // version `once` a branch to another round of a loop over the grid is left out, or leads out of the
-// loop (rounds.cpp).
+// loop (emulator/facts/grid_rounds.h).
 //
 // Where barriers follow and threads may part, copies that part do not go alone to their ends: they
 // go on a detour to where their ways meet (emulator/facts/meeting.h), each by itself, and are

@@ -12,7 +12,8 @@ const Sites<stage::Staging> &staging(const KernelContext &context, std::string_v
 }
 
 std::optional<std::string> staged_text(const KernelContext &context, std::string_view variant) {
-  return stage::write_staged(context, staging(context, variant).sites[0]);
+  const auto &sites = staging(context, variant).sites;
+  return sites.empty() ? std::nullopt : stage::write_staged(context, sites[0]);
 }
 
 FamilyAnswer propose_stage(const KernelContext &context) {
