@@ -71,30 +71,15 @@ namespace {
 constexpr const char *declared_print =
     ".extern .func (.param .b32 result) vprintf (.param .b64 text, .param .b64 numbers);\n";
 
-class CoarsenWriter : Coarsening {
+/// What a version has before any of the kernel's instructions: its header, its declarations, and
+/// the place that each copy has.
+class CoarsenPrologue : protected Coarsening {
 public:
-  CoarsenWriter(const KernelContext &context, const CoarsenForm &form, const Proposal &proposal)
+  CoarsenPrologue(const KernelContext &context, const CoarsenForm &form, const Proposal &proposal)
       : Coarsening(context, form, form.wide ? best_plan(context, form).plan : WidePlan()),
         proposal_(proposal) {}
 
-  std::string run() {
-    declare();
-    prologue();
-    lockstep();
-    detours();
-    predicated();
-    find_own();
-    for (std::size_t point = 0; point < points_.size(); ++point)
-      for (unsigned k = 0; k < copies_at(point); ++k)
-        leave_lockstep(point, k);
-    for (unsigned code = 0; code < lone_codes(); ++code)
-      alone(code);
-    for (unsigned code = 0; code < lone_codes(); ++code)
-      go_on(code);
-    return header() + out_.body();
-  }
-
-private:
+protected:
   std::string header() const {
     std::vector<std::string> appended;
     if (form_.divides_grid())
@@ -278,6 +263,37 @@ private:
     go_if("setp.ge.u32", CoarsenNames::index(form_, row), CoarsenNames::extent(form_), way);
   }
 
+  CodeWriter out_;
+  std::string first_along_x_; ///< whether this is the first thread, where `shift` is not 0
+
+private:
+  const Proposal &proposal_;
+  std::set<std::string, std::less<>> words_; ///< declared so far
+  unsigned predicates_ = 0;
+};
+
+class CoarsenWriter : CoarsenPrologue {
+public:
+  using CoarsenPrologue::CoarsenPrologue;
+
+  std::string run() {
+    declare();
+    prologue();
+    lockstep();
+    detours();
+    predicated();
+    find_own();
+    for (std::size_t point = 0; point < points_.size(); ++point)
+      for (unsigned k = 0; k < copies_at(point); ++k)
+        leave_lockstep(point, k);
+    for (unsigned code = 0; code < lone_codes(); ++code)
+      alone(code);
+    for (unsigned code = 0; code < lone_codes(); ++code)
+      go_on(code);
+    return header() + out_.body();
+  }
+
+private:
   /// Shared registers that one copy, alone, may write while another one waits for what they held;
   /// where one code is there for all copies, all that it uses and they do not share.
   void find_own() {
@@ -650,11 +666,6 @@ private:
     choose(label, middle, end);
   }
 
-  const Proposal &proposal_;
-  CodeWriter out_;
-  std::set<std::string, std::less<>> words_; ///< declared so far
-  unsigned predicates_ = 0;
-  std::string first_along_x_; ///< whether this is the first thread, where `shift` is not 0
   std::vector<Point> points_;
 };
 
