@@ -54,6 +54,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/core.h>
 #include <map>
 #include <set>
 #include <string>

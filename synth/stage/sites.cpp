@@ -28,6 +28,7 @@
 #include "synth/stage/stage.h"
 
 #include "analysis/occupancy.h"
+#include "emulator/facts/come_alike.h"
 #include "emulator/facts/kernel_facts.h"
 #include "emulator/facts/writers.h"
 #include "emulator/semantics/effects.h"
