@@ -45,7 +45,7 @@ public:
       if (opcode(i).op == Op::call) {
         CallGroup group;
         if (understand(i, group))
-          calls.groups.push_back(std::move(group));
+          calls.groups.push_back(group);
         else
           calls.unknown = i;
       }

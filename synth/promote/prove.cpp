@@ -334,9 +334,9 @@ private:
                             const Knowledge &known) const {
     TermReader reader(kernel_.terms);
     const auto held = [&](RegisterId reg) { return known.values[loop.at_entry.at(reg)]; };
-    std::vector<Condition> conditions;
-    for (const Condition &condition : needed)
-      conditions.push_back(reader.in_terms(condition, atoms_, held));
+    std::vector<Condition> conditions = needed;
+    for (Condition &condition : conditions)
+      condition = reader.in_terms(condition, atoms_, held);
     const auto all_hold = [&](const Tested &tested) {
       return std::all_of(conditions.begin(), conditions.end(),
                          [&](const Condition &one) { return tested.holds(one); });

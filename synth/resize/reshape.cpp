@@ -141,9 +141,9 @@ std::vector<Sibling> reshapes(const KernelContext &context, std::size_t most) {
     return {};
   std::vector<Shape> good = warps(axes);
   if (good.size() > 1) {
-    std::vector<std::uint64_t> costs;
-    for (const Shape &shape : good)
-      costs.push_back(sectors(context, shape));
+    std::vector<std::uint64_t> costs(good.size());
+    std::transform(good.begin(), good.end(), costs.begin(),
+                   [&](const Shape &shape) { return sectors(context, shape); });
     const std::uint64_t least = *std::min_element(costs.begin(), costs.end());
     if (least == 0)
       return {};

@@ -45,7 +45,7 @@ struct DistanceTest {
 struct LoadedElement {
   std::uint32_t load = 0;                                  ///< instruction index
   unsigned element = 0;                                    ///< 0 for a scalar
-  auto operator<=>(const LoadedElement &) const = default; ///< by load, then by element
+  auto operator<=>(const LoadedElement &) const = default; // NOLINT(modernize-use-nullptr)
 };
 
 /// Where one element of a load comes from.
