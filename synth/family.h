@@ -1,9 +1,9 @@
 #pragma once
 
-// The door for versions of a kernel. A family looks at a kernel and proposes, as data, what it
-// could make of it; its caller decides which proposals are written; the family writes one as a
-// whole function; and it proves from the text alone that the function may stand in for the kernel.
-// What is not proved is not emitted (synth/siblings.h has the order).
+// The interface of what makes variants of a kernel. A family looks at a kernel and proposes, as
+// data, what it could make of it; its caller decides which proposals are written; the family writes
+// one as a whole function; and it proves from the text alone that the function may stand in for the
+// kernel. What is not proved is not emitted (synth/siblings.h has the order).
 
 #include "grammar/sibling_table.h"
 #include "synth/kernel_context.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-// The way of a module that gets siblings:
+// Kernel multiversioning: a module's kernels get variants beside them, called siblings.
 //
 //     propose -> decide -> write -> prove -> print
 //

@@ -1,5 +1,5 @@
-// Loads ahead: of a loop, the loads of K iterations before any of what they read is used (loop
-// unrolling with the loads first, as software pipelining has them), where it is known that all K
+// Software pipelining of loads (loads ahead; Lam 1988): of a loop, the loads of K iterations before
+// any of what they read is used (unrolled, with the loads first), where it is known that all K
 // iterations will run; the rest of the iterations by the loop as it was. All loops of a kernel of
 // which it is possible are written at once: each is innermost, so none has part of another one.
 //

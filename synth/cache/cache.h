@@ -1,7 +1,7 @@
 #pragma once
 
-// The read-only path: loads of global memory become `.nc` where nothing that the kernel writes can
-// be what is read (PTX ISA 9.7.9.9), and nothing else changes.
+// The read-only data cache (CUDA's `__ldg`): loads of global memory become `.nc` where nothing that
+// the kernel writes can be what is read (PTX ISA 9.7.9.9), and nothing else changes.
 //
 // Why it is right: prove.cpp.
 

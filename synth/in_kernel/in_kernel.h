@@ -1,9 +1,9 @@
 #pragma once
 
-// A sibling inside its kernel: where the shape of a block is known, the kernel itself can do what a
-// sibling does, without anybody who launches it differently. Of each K blocks one does the work of
-// K, and the others leave at once. A launch that is not the one that was promised, or whose
-// arguments are not what the sibling needs, runs the kernel's own code, which is still there.
+// Multiversioning by a test at run time: where the shape of a block is known, the kernel itself can
+// do what a sibling does, without anybody who launches it differently. Of each K blocks one does
+// the work of K, and the others leave at once. A launch that is not the one that was assumed, or
+// whose arguments are not what the sibling needs, runs the kernel's own code, which is still there.
 //
 // How it is written: write.cpp. Why it is right: prove.cpp.
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Branch melding (COpPER, section 5.1, "branch distribution"): where lanes of a warp part at a
-// branch, what both arms do runs once for all of them.
+// Control-flow melding (COpPER, section 5.1, "branch distribution"; DARM, Saumya and others 2022):
+// in a divergent region, what both arms of the branch do runs once for all lanes.
 //
 // In four steps: the two arms of a branch, cut into units that follow each other (arms.cpp); which
 // units of the two run once for all lanes (align.cpp); how two instructions become one

@@ -1,11 +1,11 @@
 #pragma once
 
-// Promotion: a load that a loop repeats becomes a register. Where stores of the loop may hit what
-// it reads, a test before the loop decides whether they do in any round; if they may, the loop runs
-// as it was.
+// Scalar replacement (promotion; Callahan, Carr, Kennedy 1990): a load that a loop repeats becomes
+// a register. Where stores of the loop may hit what it reads, a test before the loop decides
+// whether they do in any iteration; if they may, the loop runs as it was.
 //
-// Carry: so does a load that reads what another load of the loop has read, in the same round or the
-// one before: a[i] and a[i + 1] are a[i - 1] and a[i] of the next round.
+// Predictive commoning (carry; GCC's -fpredictive-commoning): so does a load that reads what
+// another one has read, in this iteration or the one before: a[i] is a[i - 1] of the next one.
 //
 // What is tested and why it suffices: emulator/facts/loop_values.h. Which loads: sites.cpp. How it
 // is written: write.cpp. Why it is right: prove.cpp.

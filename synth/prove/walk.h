@@ -1,7 +1,7 @@
 #pragma once
 
-// The proof of a kernel that was rewritten in its place, from the two texts alone: each thread does
-// what it did, in the same order.
+// Translation validation (Pnueli, Siegel, Singerman 1998) of a kernel rewritten in its place, by a
+// bisimulation of the two texts (a product program): each thread does what it did, in that order.
 
 #include "synth/prove/not_proved.h"
 #include "synth/prove/side.h"

@@ -1,4 +1,4 @@
-// The kernel once more, with fewer registers for a thread (`.maxnreg`, PTX ISA 11.4.2): more
+// Occupancy by a limit of registers (`.maxnreg`, PTX ISA 11.4.2), the kernel once more: more
 // threads fit, and the assembler is free to use all of them instead of as few as it likes. It may
 // have to spill; so this is for launches to choose, by measuring.
 //

@@ -1,9 +1,9 @@
 #pragma once
 
-// Resizing: the kernel's threads cut into blocks of another extent along x. The body is the
-// kernel's own; before it, threads that the last block has to spare leave. Where the kernel asks
-// how many threads there are, none may be to spare, and the launch must have a multiple of the
-// extent.
+// Another block size (resizing; KLARAPTOR chooses it at launch): the kernel's threads cut into
+// blocks of another extent along x. The body is the kernel's own; before it, threads that the last
+// block has to spare leave. Where the kernel asks how many threads there are, none may be to spare,
+// and the launch must have a multiple of the extent.
 //
 // Only for kernels in which nothing along x but the global index and the number of threads matters.
 // Why it is right: prove.cpp.

@@ -1,10 +1,10 @@
 #pragma once
 
-// Staging: what all threads of a block read in the rounds of a loop is brought to shared memory by
-// all of them together, a tile at a time, and read from there.
+// Tiling for shared memory (staging; Baskaran and others 2008): what all threads of a block read in
+// a loop is brought to shared memory by all of them together, a tile at a time, and read there.
 //
-// Which loop that is, and how it is staged, is the law that the family stands on: it writes what is
-// found here (write.cpp), and its proof asks for it again, of the kernel that it reads, and
+// Which loop that is, and how it is staged, is the lemma that the family rests on: it writes what
+// is found here (write.cpp), and its proof asks for it again, of the kernel that it reads, and
 // compares the text with that (prove.cpp). Both have told what that is, line by line (script.cpp).
 
 #include "emulator/facts/loop_values.h"
