@@ -2,7 +2,7 @@
 
 #include "synth/proof/one_text.h"
 
-#include "synth/shuffle/candidate.h"
+#include "synth/proof/candidate.h"
 
 #include "grammar/roles.h"
 

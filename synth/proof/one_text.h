@@ -6,8 +6,8 @@
 #include "emulator/symbolic/generic.h"
 #include "emulator/symbolic/known.h"
 #include "synth/proof/restore.h"
+#include "synth/proof/reuse.h"
 #include "synth/rewrite.h"
-#include "synth/shuffle/reuse.h"
 
 #include <map>
 #include <tuple>

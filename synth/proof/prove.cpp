@@ -25,11 +25,11 @@
 #include "emulator/symbolic/generic.h"
 #include "grammar/liveness.h"
 #include "grammar/roles.h"
+#include "synth/proof/candidate.h"
 #include "synth/proof/laws.h"
 #include "synth/proof/one_text.h"
 #include "synth/proof/restore.h"
 #include "synth/prove/header.h"
-#include "synth/shuffle/candidate.h"
 
 #include <algorithm>
 #include <chrono>

@@ -21,9 +21,9 @@
 #include "emulator/semantics/effects.h"
 #include "grammar/code_writer.h"
 #include "grammar/roles.h"
+#include "synth/proof/candidate.h"
 #include "synth/proof/prove.h"
 #include "synth/prove/header.h"
-#include "synth/shuffle/candidate.h"
 
 #include <algorithm>
 #include <functional>

@@ -15,7 +15,7 @@
 #include "synth/shuffle/detect.h"
 
 #include "emulator/facts/lane_samples.h"
-#include "synth/shuffle/candidate.h"
+#include "synth/proof/candidate.h"
 #include "synth/shuffle/judge.h"
 
 #include <algorithm>

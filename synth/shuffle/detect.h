@@ -5,8 +5,8 @@
 
 #include "emulator/symbolic/emulate.h"
 #include "emulator/symbolic/generic.h"
+#include "synth/proof/reuse.h"
 #include "synth/rewrite.h"
-#include "synth/shuffle/reuse.h"
 
 namespace ptxasw::synth {
 

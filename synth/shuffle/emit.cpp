@@ -25,7 +25,7 @@
 
 #include "synth/shuffle/plan.h"
 
-#include "synth/shuffle/candidate.h"
+#include "synth/proof/candidate.h"
 
 #include "grammar/code_writer.h"
 #include "grammar/roles.h"

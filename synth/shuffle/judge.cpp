@@ -6,7 +6,7 @@
 
 #include "emulator/facts/waiting.h"
 #include "grammar/pragmas.h"
-#include "synth/shuffle/candidate.h"
+#include "synth/proof/candidate.h"
 
 #include <algorithm>
 

@@ -8,8 +8,8 @@
 #include "emulator/symbolic/emulate.h"
 #include "emulator/symbolic/known.h"
 #include "grammar/module.h"
+#include "synth/proof/reuse.h"
 #include "synth/rewrite.h"
-#include "synth/shuffle/reuse.h"
 
 #include <optional>
 #include <unordered_map>

@@ -9,8 +9,8 @@
 #include "grammar/cfg.h"
 #include "grammar/edits.h"
 #include "grammar/module.h"
+#include "synth/proof/reuse.h"
 #include "synth/rewrite.h"
-#include "synth/shuffle/reuse.h"
 
 #include <cstdint>
 #include <string>

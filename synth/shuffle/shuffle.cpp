@@ -7,11 +7,11 @@
 // kernel; if that is not what the text did, the two do not line up, and nothing is proved.
 
 #include "synth/proof/prove.h"
+#include "synth/proof/reuse.h"
 #include "synth/prove/header.h"
 #include "synth/rewrite.h"
 #include "synth/same_launch.h"
 #include "synth/shuffle/plan.h"
-#include "synth/shuffle/reuse.h"
 
 #include <algorithm>
 #include <fmt/core.h>

@@ -5,8 +5,8 @@
 #include "emulator/facts/kernel_facts.h"
 #include "emulator/symbolic/emulate.h"
 #include "synth/kernel_context.h"
+#include "synth/proof/candidate.h"
 #include "synth/proof/prove.h"
-#include "synth/shuffle/candidate.h"
 #include "synth/shuffle/detect.h"
 
 #include <fmt/core.h>

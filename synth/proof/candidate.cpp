@@ -1,6 +1,6 @@
 // Which loads a reuse could replace or come from, by the instruction alone (soundness.md, rule 6).
 
-#include "synth/shuffle/candidate.h"
+#include "synth/proof/candidate.h"
 
 #include "emulator/semantics/effects.h"
 #include "grammar/roles.h"

@@ -2,7 +2,7 @@
 
 // The plan of a kernel's reuses, as data: which loads take whose values, under which tests. It is
 // what detection finds, what the user's choice and the proof take away from, and all that emission
-// is told (plan.h).
+// is told (synth/shuffle/plan.h).
 
 #include "emulator/symbolic/emulate.h"
 #include "synth/report.h"
