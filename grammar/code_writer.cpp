@@ -108,11 +108,21 @@ void CodeWriter::clone(const Module &module, const Instruction &instruction,
   add(renamed(module, instruction, renaming));
 }
 
+void CodeWriter::append(const CodeWriter &more) {
+  text_ += more.text_;
+  instructions_ += more.instructions_;
+}
+
 void CodeWriter::pragma(std::string_view text) {
   text_ += fmt::format("\t.pragma \"{}\";\n", text);
 }
 
 std::string CodeWriter::body() const { return "{\n" + declarations_ + "\n" + text_ + "}\n"; }
+
+std::string CodeWriter::piece() const {
+  const std::size_t begin = text_.starts_with('\t') ? 1 : 0;
+  return text_.substr(begin, text_.size() - begin - (text_.ends_with('\n') ? 1 : 0));
+}
 
 std::string guard_text(const Function &function, const Instruction &instruction) {
   return instruction.guard == no_register

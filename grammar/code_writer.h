@@ -1,7 +1,11 @@
 #pragma once
 
-// Writes whole functions: declares the registers they need, places labels, and prints instructions
-// of its own or renamed clones of another function's.
+// Writes functions, or pieces of them: declares the registers they need, places labels, and prints
+// instructions of its own or renamed clones of another function's.
+//
+//   CodeWriter out;
+//   out.write("mov.u32 {}, %laneid", lane);
+//   edits.replace(load.span, out.piece());
 
 #include "grammar/module.h"
 
@@ -28,7 +32,7 @@ struct Renaming {
   std::vector<std::string> written;
 };
 
-/// The body of one function, written from its beginning to its end.
+/// Instructions one behind the other, a line each, and the declarations of what they use.
 class CodeWriter {
 public:
   /// Declares a register. `name` has its percent sign and must be new in the function.
@@ -47,18 +51,25 @@ public:
   template <typename... Parts> void write(fmt::format_string<Parts...> text, Parts &&...parts) {
     add(fmt::format(text, std::forward<Parts>(parts)...) + ";");
   }
+  /// Prints an instruction as it is, with its semicolon.
+  void add(std::string_view instruction);
   /// The instruction's own text with its registers and special registers renamed.
   void clone(const Module &module, const Instruction &instruction, const Renaming &renaming);
+  /// The lines of another one.
+  void append(const CodeWriter &more);
   /// `.pragma "text";` for the statement that follows (PTX ISA 11.5).
   void pragma(std::string_view text);
 
   std::size_t instructions() const { return instructions_; }
   /// The body in its braces.
   std::string body() const;
+  /// The lines alone.
+  const std::string &lines() const { return text_; }
+  /// The lines as they stand in the place of an instruction, whose line has its own beginning and
+  /// end.
+  std::string piece() const;
 
 private:
-  void add(std::string_view instruction);
-
   std::string declarations_, text_;
   std::size_t instructions_ = 0;
 };

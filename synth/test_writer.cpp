@@ -5,8 +5,7 @@
 
 namespace ptxasw::synth {
 
-std::string TestWriter::all(const std::vector<facts::Condition> &conditions,
-                            const std::string &result) {
+void TestWriter::all(const std::vector<facts::Condition> &conditions, const std::string &result) {
   std::vector<std::string> parts;
   for (const facts::Condition &condition : conditions) {
     const std::string part = one(condition);
@@ -16,16 +15,17 @@ std::string TestWriter::all(const std::vector<facts::Condition> &conditions,
   std::string sum = parts[0];
   for (std::size_t i = 1; i + 1 < parts.size(); ++i)
     sum = tested("and.pred", sum, parts[i]);
-  text += parts.size() == 1 ? fmt::format("\tmov.pred {}, {};\n", result, sum)
-                            : fmt::format("\tand.pred {}, {}, {};\n", result, sum, parts.back());
-  return text;
+  if (parts.size() == 1)
+    out.write("mov.pred {}, {}", result, sum);
+  else
+    out.write("and.pred {}, {}, {}", result, sum, parts.back());
 }
 
 std::string TestWriter::made(const char *type, std::string_view opcode, std::string sources) {
   const auto [found, added] = known_.try_emplace({std::string(opcode), std::move(sources)});
   if (added) {
     found->second = fresh_(type);
-    text += fmt::format("\t{} {}, {};\n", opcode, found->second, found->first.second);
+    out.write("{} {}, {}", opcode, found->second, found->first.second);
   }
   return found->second;
 }

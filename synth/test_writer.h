@@ -18,13 +18,12 @@ public:
   TestWriter(const Function &function, const facts::Atoms &atoms, NewRegisters &fresh)
       : function_(function), atoms_(atoms), fresh_(fresh) {}
 
-  /// Writes all conditions as one predicate, of which there is at least one, and returns all that
-  /// was written.
-  std::string all(const std::vector<facts::Condition> &conditions, const std::string &result);
+  /// Writes all conditions as one predicate, of which there is at least one.
+  void all(const std::vector<facts::Condition> &conditions, const std::string &result);
   /// A register of 64 bits that holds it, or a number.
   std::string value(const facts::Polynomial &polynomial);
 
-  std::string text;
+  CodeWriter out;
 
 private:
   std::string made(const char *type, std::string_view opcode, std::string sources);

@@ -69,7 +69,7 @@ private:
   }
 
   void write(const AheadLoop &loop, const std::string &rest) {
-    text_ = "\n";
+    out_ = {};
     results_.assign(iterations_, std::vector<Names>(loop.steps.size()));
     bases_.assign(iterations_, Names(loop.steps.size()));
     early(loop, Early::test);
@@ -86,8 +86,9 @@ private:
     for (unsigned k = 0; k < iterations_; ++k)
       iteration(loop, k);
     const Operand &back = operands(loop.back)[0];
-    text_ += fmt::format("\tbra.uni {};\n{}:", module_.text(back.span), rest);
-    edits_.insert(end_of_labels(kernel_, loop.header), text_);
+    out_.write("bra.uni {}", module_.text(back.span));
+    out_.place(rest);
+    edits_.insert(end_of_labels(kernel_, loop.header), "\n\t" + out_.piece());
     edits_.replace(back.span, rest);
   }
 
@@ -98,9 +99,8 @@ private:
 
   void leave(const AheadLoop &loop, const Exit &exit, std::string_view predicate,
              std::string_view target) {
-    text_ += fmt::format("\t@{}{} bra {};\n",
-                         exit.when_taken != done_in(loop, exit.step).guard_negated ? "" : "!",
-                         predicate, target);
+    out_.write("@{}{} bra {}", exit.when_taken != done_in(loop, exit.step).guard_negated ? "" : "!",
+               predicate, target);
   }
 
   /// To the loop as it was if a load of one iteration reads what a store of another one writes
@@ -112,10 +112,11 @@ private:
     const std::int64_t further =
         address_in(module_, from)->value - address_in(module_, to)->value + loaded - 1;
     const std::string distance = fresh_("b64"), moved = fresh_("b64"), predicate = fresh_("pred");
-    text_ += fmt::format("\tsub.s64 {}, {}, {};\n\tadd.s64 {}, {}, {};\n"
-                         "\tsetp.lt.u64 {}, {}, {};\n\t@{} bra {};\n",
-                         distance, bases_[load][meeting.load], bases_[store][meeting.store], moved,
-                         distance, further, predicate, moved, loaded + stored - 1, predicate, rest);
+    out_.write("sub.s64 {}, {}, {}", distance, bases_[load][meeting.load],
+               bases_[store][meeting.store]);
+    out_.write("add.s64 {}, {}, {}", moved, distance, further);
+    out_.write("setp.lt.u64 {}, {}, {}", predicate, moved, loaded + stored - 1);
+    out_.write("@{} bra {}", predicate, rest);
   }
 
   /// What all iterations do of that kind, on registers of its own.
@@ -137,7 +138,7 @@ private:
           for (const RegisterId reg : written)
             results.push_back(names.written[reg] =
                                   fresh_(std::string(to_string(kernel_.registers[reg].type))));
-          text_ += fmt::format("\t{}\n", renamed(module_, one, names));
+          out_.clone(module_, one, names);
         }
         for (std::size_t j = 0; j < written.size(); ++j)
           names.registers[written[j]] = results[j];
@@ -156,12 +157,12 @@ private:
       } else if (module_.opcode(one).op == Op::bra) {
         continue; // to what follows
       } else if (loop.steps[i].early == Early::no) {
-        text_ += fmt::format("\t{}\n", module_.text(one.span));
+        out_.add(module_.text(one.span));
       } else {
         const std::vector<RegisterId> written = written_registers(module_, one);
         for (std::size_t j = 0; j < written.size(); ++j)
-          text_ += fmt::format("\tmov.{} {}, {};\n", copied_as(kernel_.registers[written[j]].type),
-                               own_[written[j]], results_[k][i][j]);
+          out_.write("mov.{} {}, {}", copied_as(kernel_.registers[written[j]].type),
+                     own_[written[j]], results_[k][i][j]);
       }
     }
   }
@@ -185,7 +186,7 @@ private:
   const unsigned iterations_;
   const std::string name_;
   NewRegisters fresh_;
-  std::string text_;
+  CodeWriter out_; ///< what comes before one loop
   Names own_;
   Edits edits_;
   /// By iteration and step: what holds its results, in the order in which it writes them; of a

@@ -85,28 +85,25 @@ public:
         declarations += fmt::format("\t.reg .{} %ptxasw_{}<{}>;\n", type, name, count);
     for (const auto &[special, reg] : in_kernel_places(form_))
       declarations += fmt::format("\t.reg .b32 {};\n", reg);
-    return declarations + text_;
+    return declarations + out_.lines();
   }
 
 private:
-  template <typename... Parts> void line(fmt::format_string<Parts...> text, Parts &&...parts) {
-    text_ += "\t" + fmt::format(text, std::forward<Parts>(parts)...) + ";\n";
-  }
   std::uint32_t block(std::size_t axis) const { return form_.block[static_cast<int>(axis)]; }
   std::string word() { return fmt::format("%ptxasw_word{}", words_++); }
 
   /// A special register's value.
   std::string special(std::string_view what, std::size_t axis) {
     std::string result = word();
-    line("mov.u32 {}, {}", result, special_name(what, axis));
+    out_.write("mov.u32 {}, {}", result, special_name(what, axis));
     return result;
   }
 
   template <typename Operand>
   void jump_if(std::string_view comparison, const std::string &a, const Operand &b,
                std::string_view jump) {
-    line("setp.{} %ptxasw_test{}, {}, {}", comparison, tests_, a, b);
-    line("@%ptxasw_test{} {}", tests_++, jump);
+    out_.write("setp.{} %ptxasw_test{}, {}, {}", comparison, tests_, a, b);
+    out_.write("@%ptxasw_test{} {}", tests_++, jump);
   }
 
   void original_if(std::string_view comparison, const std::string &a, std::uint32_t b) {
@@ -118,9 +115,10 @@ private:
       return need.bytes == 8 ? fmt::format("%ptxasw_long{}", longs_++) : word();
     };
     const std::string value = take(), rest = take();
-    line("ld.param.u{} {}, [{}{}]", need.bytes * 8, value, kernel_.parameters[need.parameter].name,
-         need.offset == 0 ? "" : fmt::format("+{}", need.offset));
-    line("and.b{} {}, {}, {}", need.bytes * 8, rest, value, need.divisor - 1);
+    out_.write("ld.param.u{} {}, [{}{}]", need.bytes * 8, value,
+               kernel_.parameters[need.parameter].name,
+               need.offset == 0 ? "" : fmt::format("+{}", need.offset));
+    out_.write("and.b{} {}, {}, {}", need.bytes * 8, rest, value, need.divisor - 1);
     original_if(fmt::format("ne.u{}", need.bytes * 8), rest, 0);
   }
 
@@ -130,22 +128,22 @@ private:
     if (blocks == 1)
       return;
     const std::string own = special("ctaid", axis), rest = word();
-    line("and.b32 {}, {}, {}", rest, own, blocks - 1);
+    out_.write("and.b32 {}, {}, {}", rest, own, blocks - 1);
     jump_if("ne.u32", rest, 0, "ret");
     if (by_grid > 1)
-      return line("shr.u32 {}, {}, {}", place("ctaid", axis), own, std::countr_zero(blocks));
+      return out_.write("shr.u32 {}, {}, {}", place("ctaid", axis), own, std::countr_zero(blocks));
     const std::uint32_t threads = block(axis) / by_block;
     const std::string thread = special("tid", axis), further = word();
-    line("div.u32 {}, {}, {}", further, thread, threads);
-    line("add.u32 {}, {}, {}", place("ctaid", axis), own, further);
-    line("rem.u32 {}, {}, {}", place("tid", axis), thread, threads);
-    line("mov.u32 {}, {}", place("ntid", axis), threads);
+    out_.write("div.u32 {}, {}, {}", further, thread, threads);
+    out_.write("add.u32 {}, {}, {}", place("ctaid", axis), own, further);
+    out_.write("rem.u32 {}, {}, {}", place("tid", axis), thread, threads);
+    out_.write("mov.u32 {}, {}", place("ntid", axis), threads);
     jump_if("ge.u32", place("ctaid", axis), special("nctaid", axis), "ret");
   }
 
   const Function &kernel_;
   const InKernelForm &form_;
-  std::string text_;
+  CodeWriter out_;
   unsigned words_ = 0, longs_ = 0, tests_ = 0; ///< registers of 32 and 64 bits, and predicates
 };
 

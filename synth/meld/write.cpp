@@ -86,8 +86,6 @@ private:
   using Pairs = std::map<SourcePair, std::string>; ///< and the registers that hold them
 
   std::string label() { return fmt::format("${}{}", prefix_, labels_++); }
-  void line(std::string_view text) { text_ += fmt::format("\t{}\n", text); }
-  void place(const std::string &name) { text_ += name + ":\n"; }
 
   void save_predicate() {
     predicate_ = kernel_.registers[branch_.guard].name;
@@ -99,7 +97,7 @@ private:
     if (!saved)
       return;
     const std::string copy = fresh_("pred");
-    line(fmt::format("mov.pred {}, {};", copy, predicate_));
+    out_.write("mov.pred {}, {}", copy, predicate_);
     predicate_ = copy;
   }
 
@@ -112,12 +110,12 @@ private:
   void choose(const std::string &to, const std::string &type,
               const std::array<std::string, 2> &from) {
     if (from[0] == from[1])
-      return line(fmt::format("mov.{} {}, {};", type, to, from[0]));
+      return out_.write("mov.{} {}, {}", type, to, from[0]);
     if (type != "pred")
-      return line(fmt::format("selp.{} {}, {}, {}, {};", type, to, from[0], from[1], predicate_));
+      return out_.write("selp.{} {}, {}, {}, {}", type, to, from[0], from[1], predicate_);
     for (const std::size_t arm : {0, 1})
       if (to != from[arm])
-        line(fmt::format("{}mov.pred {}, {};", lanes_of(arm), to, from[arm]));
+        out_.write("{}mov.pred {}, {}", lanes_of(arm), to, from[arm]);
   }
 
   // --- Units apart ---
@@ -127,7 +125,7 @@ private:
   void pragmas_before(std::uint32_t i, bool for_both = false) {
     for (const Pragma &pragma : kernel_.pragmas)
       if (pragma.position == i && (!for_both || pragma.text == "nounroll"))
-        line(fmt::format(".pragma \"{}\";", pragma.text));
+        out_.pragma(pragma.text);
   }
 
   /// The blocks of a unit one behind the other: `put` for what each computes, `guard` for what a
@@ -143,22 +141,22 @@ private:
     };
     for (std::size_t i = 0; i < unit.blocks.size(); ++i) {
       const BasicBlock &here = block(unit.blocks[i]);
-      place(labels[i]);
+      out_.place(labels[i]);
       for (const std::uint32_t one : computing(context_, unit, unit.blocks[i]))
         put(one);
       if (here.branch != no_index)
-        line(guarded_by(instruction(here.branch), guard(here.branch)) +
-             fmt::format("bra {};", labels[number_of(here.successors[0])]));
+        out_.write("{}bra {}", guarded_by(instruction(here.branch), guard(here.branch)),
+                   labels[number_of(here.successors[0])]);
       if (const std::size_t next = number_of(here.successors.back()); next != i + 1)
-        line(fmt::format("bra.uni {};", labels[next]));
+        out_.write("bra.uni {}", labels[next]);
     }
-    place(labels.back());
+    out_.place(labels.back());
   }
 
   void put(const Unit &unit, const Renaming &names) {
     const auto put_one = [&](std::uint32_t i) {
       pragmas_before(i);
-      line(renamed(module_, instruction(i), names));
+      out_.clone(module_, instruction(i), names);
     };
     if (unit.is_single())
       put_one(unit.first);
@@ -178,20 +176,20 @@ private:
     const bool both = !step.units[0].empty() && !step.units[1].empty();
     const std::string end = predicated ? "" : label(), other = !predicated && both ? label() : end;
     if (!predicated)
-      line(fmt::format("{}bra {};", lanes_of(step.units[0].empty() ? 0 : 1), other));
+      out_.write("{}bra {}", lanes_of(step.units[0].empty() ? 0 : 1), other);
     for (const std::size_t arm : {0, 1}) {
       if (arm == 1 && both && !predicated) {
-        line(fmt::format("bra.uni {};", end));
-        place(other);
+        out_.write("bra.uni {}", end);
+        out_.place(other);
       }
       for (const std::size_t i : step.units[arm])
         if (const Unit &unit = site_.arms[arm][i]; predicated)
-          line(lanes_of(arm) + renamed(module_, instruction(unit.first), names_[arm]));
+          out_.add(lanes_of(arm) + renamed(module_, instruction(unit.first), names_[arm]));
         else
           put(unit, names_[arm]);
     }
     if (!predicated)
-      place(end);
+      out_.place(end);
   }
 
   // --- Units that become one ---
@@ -236,7 +234,7 @@ private:
       places.emplace_back(leaf.span, name);
       written.emplace_back(&leaf.pair, name);
     }
-    line(guard + filled(module_, instruction(pair.when), places));
+    out_.add(guard + filled(module_, instruction(pair.when), places));
     for (const auto &[to, name] : written)
       for (const std::size_t arm : {0, 1})
         names_[arm].registers[to->of[arm].reg] = name;
@@ -246,8 +244,8 @@ private:
     const auto &[when, otherwise] = *leaf.offsets;
     const std::string base = constant(leaf.pair), by = fresh_("b64");
     std::string result = fresh_("b64");
-    line(fmt::format("selp.b64 {}, {}, {}, {};", by, when, otherwise, predicate_));
-    line(fmt::format("add.s64 {}, {}, {};", result, base, by));
+    out_.write("selp.b64 {}, {}, {}, {}", by, when, otherwise, predicate_);
+    out_.write("add.s64 {}, {}, {}", result, base, by);
     return result;
   }
 
@@ -332,14 +330,14 @@ private:
     for (const Leaf &leaf : pair.leaves)
       places.emplace_back(leaf.span, held.at(leaf.pair));
     pragmas_before(pair.when, true);
-    line((pair.guard ? guarded_by(instruction(pair.when), held.at(*pair.guard)) : "") +
-         filled(module_, instruction(pair.when), places));
+    out_.add((pair.guard ? guarded_by(instruction(pair.when), held.at(*pair.guard)) : "") +
+             filled(module_, instruction(pair.when), places));
     for (const Leaf &leaf : pair.leaves)
       for (const SourcePair &one : followed)
         for (const std::size_t arm : {0, 1})
           if (leaf.is_written && one != leaf.pair && one.of[arm].reg == leaf.pair.of[arm].reg)
-            line(fmt::format("{}mov.{} {}, {};", lanes_of(arm), one.type, held.at(one),
-                             held.at(leaf.pair)));
+            out_.write("{}mov.{} {}, {}", lanes_of(arm), one.type, held.at(one),
+                       held.at(leaf.pair));
   }
 
   // --- The text ---
@@ -376,14 +374,10 @@ private:
       ++next;
     if (const std::uint32_t join = block(site_.join).first; next != join) {
       const std::string end = label();
-      line(fmt::format("bra.uni {};", end));
+      out_.write("bra.uni {}", end);
       edits.insert(kernel_.instructions[join].span.begin, end + ":\n\t");
     }
-    if (text_.starts_with('\t'))
-      text_.erase(0, 1);
-    if (text_.ends_with('\n'))
-      text_.pop_back();
-    edits.replace(branch_.span, text_);
+    edits.replace(branch_.span, out_.piece());
     return edits.apply(module_.text());
   }
 
@@ -392,7 +386,8 @@ private:
   const Instruction &branch_;
   const std::string prefix_;
   NewRegisters fresh_;
-  std::string predicate_, text_;
+  std::string predicate_;
+  CodeWriter out_;
   unsigned labels_ = 0;
   /// What has been chosen already: by type and both names. Units that become one write new
   /// registers only.

@@ -63,7 +63,7 @@ public:
     bool falls = count() == 0 || falls_through(module_, kernel_.instructions.back());
     for (const Label &label : kernel_.labels)
       falls = falls || label.position == count();
-    edits_.insert(kernel_.body.end - 1, (falls ? "\tret;\n" : "") + added_);
+    edits_.insert(kernel_.body.end - 1, (falls ? "\tret;\n" : "") + added_.lines());
     std::string declarations = fresh_.declarations();
     if (tests())
       declarations += fmt::format("\n\t.reg .pred {};", predicate());
@@ -73,7 +73,7 @@ public:
 
 private:
   /// Lines by the instruction that they follow, or stand for.
-  using Lines = std::map<std::uint32_t, std::string>;
+  using Lines = std::map<std::uint32_t, CodeWriter>;
 
   bool tests() const { return !promotion_.conditions.empty(); }
   std::string predicate() const { return fmt::format("%{}{}", name_, predicate_suffix); }
@@ -86,10 +86,9 @@ private:
   }
 
   /// A register gets what is, or was, in another one of a type.
-  std::string move(RegisterId of_type, std::string_view to, std::string_view from,
-                   std::string_view guard = "") const {
-    return fmt::format("\t{}mov.{} {}, {};\n", guard, copied_as(kernel_.registers[of_type].type),
-                       to, from);
+  void move(CodeWriter &out, RegisterId of_type, std::string_view to, std::string_view from,
+            std::string_view guard = "") const {
+    out.write("{}mov.{} {}, {}", guard, copied_as(kernel_.registers[of_type].type), to, from);
   }
 
   /// What a source has read, in this round and in the one before: registers, and the stores to its
@@ -110,40 +109,40 @@ private:
       for (std::size_t i = names.size(); i < from.size(); ++i) {
         names.push_back(fresh_(copied_as(kernel_.registers[from[i]].type)));
         if (ago == 0)
-          (load.is_carried() ? own_kept_ : behind_)[load.source] +=
-              move(from[i], names[i], kernel_.registers[from[i]].name);
+          move((load.is_carried() ? own_kept_ : behind_)[load.source], from[i], names[i],
+               kernel_.registers[from[i]].name);
         else
-          round_begins_ += move(from[i], names[i], kept[0].names[i]);
+          move(round_begins_, from[i], names[i], kept[0].names[i]);
       }
       for (const std::uint32_t store : load.stored[ago])
         if (kept[ago].stores.insert(store).second)
-          (ago == 0 ? behind_ : behind_copy_)[store] +=
-              move(from[0], names[0], module_.text(forwarded(context_, load.source, store)->span),
-                   guard_text(kernel_, instruction(store)));
+          move((ago == 0 ? behind_ : behind_copy_)[store], from[0], names[0],
+               module_.text(forwarded(context_, load.source, store)->span),
+               guard_text(kernel_, instruction(store)));
     }
     for (std::size_t i = 0; i < to.size(); ++i)
-      instead_[load.instruction] +=
-          move(to[i], kernel_.registers[to[i]].name, kept[load.ago].names[i]);
+      move(instead_[load.instruction], to[i], kernel_.registers[to[i]].name,
+           kept[load.ago].names[i]);
   }
 
   void test() {
-    std::string text = "\n";
+    TestWriter writer(kernel_, promotion_.atoms, fresh_);
     if (tests())
-      text += TestWriter(kernel_, promotion_.atoms, fresh_).all(promotion_.conditions, predicate());
+      writer.all(promotion_.conditions, predicate());
     edits_.insert(end_of_labels(kernel_, block(loop_.header).first),
-                  fmt::format("{}{}:", text, place("again")));
+                  fmt::format("\n{}{}:", writer.out.lines(), place("again")));
     for (const Lines *lines : {&behind_, &own_kept_})
       for (const auto &[at, more] : *lines)
-        edits_.insert(instruction(at).span.end, "\n" + more.substr(0, more.size() - 1));
+        edits_.insert(instruction(at).span.end, "\n\t" + more.piece());
   }
 
   void turn_back() {
     for (const BlockId latch : loop_.latches)
       edits_.replace(operands(block(latch).end - 1)[0].span, place("back"));
-    added_ = place("back") + ":\n";
-    added_ += tests() ? fmt::format("\t@{} bra {};\n\tbra.uni {};\n", predicate(),
-                                    copy_of(loop_.header), place("again"))
-                      : fmt::format("\tbra.uni {};\n", copy_of(loop_.header));
+    added_.place(place("back"));
+    if (tests())
+      added_.write("@{} bra {}", predicate(), copy_of(loop_.header));
+    added_.write("bra.uni {}", tests() ? place("again") : copy_of(loop_.header));
   }
 
   /// The name of a place outside of the loop.
@@ -157,24 +156,24 @@ private:
   void copy() {
     for (const BlockId one : blocks_in(cfg(), promotion_.loop)) {
       const BasicBlock &here = block(one);
-      added_ += copy_of(one) + ":\n";
+      added_.place(copy_of(one));
       if (one == loop_.header)
-        added_ += round_begins_;
+        added_.append(round_begins_);
       for (std::uint32_t at = here.first; at < here.end; ++at)
         copy(at);
       if (!falls_through(module_, instruction(here.end - 1)))
         continue;
       if (here.end == count())
-        added_ += "\tret;\n";
+        added_.write("ret");
       else if (const BlockId next = cfg().block_of(here.end); !contains(next))
-        added_ += fmt::format("\tbra.uni {};\n", outside(next));
+        added_.write("bra.uni {}", outside(next));
     }
   }
 
   void copy(std::uint32_t at) {
     if (const auto found = instead_.find(at); found != instead_.end()) {
-      added_ += found->second + own_kept_[at];
-      return;
+      added_.append(found->second);
+      return added_.append(own_kept_[at]);
     }
     const Span own = instruction(at).span;
     std::string text(module_.text(own));
@@ -183,21 +182,23 @@ private:
       const Span span = operands(at)[0].span;
       text.replace(span.begin - own.begin, span.size(), copy_of(cfg().block_of(*target)));
     }
-    added_ += "\t" + text + "\n" + behind_[at] + own_kept_[at] + behind_copy_[at];
+    added_.add(text);
+    for (Lines *lines : {&behind_, &own_kept_, &behind_copy_})
+      added_.append((*lines)[at]);
   }
 
   const Promotion &promotion_;
   const ptxasw::ptx::Loop &loop_;
   const std::string name_;
   NewRegisters fresh_;
-  std::string added_;
+  CodeWriter added_;
   Edits edits_;
   Lines behind_;                                      ///< what follows an instruction
   Lines behind_copy_;                                 ///< the same, in the loop without loads alone
   Lines instead_;                                     ///< what stands for a load
   Lines own_kept_;                                    ///< what keeps what a source has read
   std::map<std::uint32_t, std::array<Kept, 2>> kept_; ///< by source
-  std::string round_begins_; ///< what the loop without loads begins each round with
+  CodeWriter round_begins_; ///< what the loop without loads begins each round with
   std::map<BlockId, std::string> outside_;
 };
 

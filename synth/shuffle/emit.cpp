@@ -183,13 +183,12 @@ private:
   }
 
   // What an instruction of the region makes of these, which stands once in it.
-  template <class Line>
   const std::string &once(Region &region, const std::string &opcode, const std::string &sources,
-                          Line line) {
+                          CodeWriter &out) {
     std::string &predicate = region.predicates[opcode + " " + sources];
     if (predicate.empty()) {
       predicate = fresh_("pred");
-      line(fmt::format("{} {}, {};", opcode, predicate, sources));
+      out.write("{} {}, {}", opcode, predicate, sources);
     }
     return predicate;
   }
@@ -197,13 +196,12 @@ private:
   void emit_load(const PlannedLoad &planned) {
     const Instruction &load = instruction(planned.load);
     const std::string guard(module_.text({load.span.begin, load.opcode_span.begin}));
-    std::string code;
-    const auto line = [&](const std::string &text) { code += (code.empty() ? "" : "\n\t") + text; };
+    CodeWriter out;
     if (!planned.is_copy() && regions_[planned.region].mask.empty()) {
       regions_[planned.region].mask = fresh_("b32");
-      line(fmt::format("activemask.b32 {};", regions_[planned.region].mask));
+      out.write("activemask.b32 {}", regions_[planned.region].mask);
     }
-    const std::string corner = emit_corner(planned, line);
+    const std::string corner = emit_corner(planned, out);
 
     // The values: straight into the load's registers, if all lanes may write them at once and the
     // load no longer needs them for its address.
@@ -212,11 +210,11 @@ private:
     const bool direct = guard.empty() && !overwrites;
     std::vector<std::string> values;
     for (unsigned i = 0; i < count; ++i)
-      values.push_back(emit_value(planned, i, direct, line));
+      values.push_back(emit_value(planned, i, direct, out));
     const auto take = [&](const std::string &under) {
       for (unsigned i = 0; i < count; ++i)
         if (const LoadedElement to{planned.load, i}; values[i] != name(to))
-          line(fmt::format("{}mov.b{} {}, {};", under, width(to), name(to), values[i]));
+          out.write("{}mov.b{} {}, {}", under, width(to), name(to), values[i]);
     };
 
     const std::string_view text = module_.text({load.opcode_span.begin, load.span.end});
@@ -224,33 +222,32 @@ private:
       take(guard);
     } else if (guard.empty() && !overwrites) {
       take("");
-      line(fmt::format("@{} {}", corner, text));
+      out.add(fmt::format("@{} {}", corner, text));
     } else if (guard.empty()) {
-      line(fmt::format("@{} {}", corner, text));
+      out.add(fmt::format("@{} {}", corner, text));
       take(fmt::format("@!{} ", corner));
     } else {
       // Only lanes that execute the load write its register (rule 12).
       const std::string asked = fresh_("pred"), runs = fresh_("pred");
       const std::string_view predicate = function_.registers[load.guard].name;
-      line(load.guard_negated ? fmt::format("not.pred {}, {};", asked, predicate)
-                              : fmt::format("mov.pred {}, {};", asked, predicate));
-      line(fmt::format("and.pred {}, {}, {};", runs, asked, corner));
-      line(fmt::format("@{} {}", runs, text));
+      out.write("{}.pred {}, {}", load.guard_negated ? "not" : "mov", asked, predicate);
+      out.write("and.pred {}, {}, {}", runs, asked, corner);
+      out.add(fmt::format("@{} {}", runs, text));
       const std::string takes = fresh_("pred");
-      line(fmt::format("not.pred {}, {};", takes, corner));
-      line(fmt::format("and.pred {0}, {0}, {1};", takes, asked));
+      out.write("not.pred {}, {}", takes, corner);
+      out.write("and.pred {0}, {0}, {1}", takes, asked);
       take(fmt::format("@{} ", takes));
     }
-    edits_.replace(load.span, code);
+    edits_.replace(load.span, out.piece());
   }
 
   // The predicate under which a lane has to load by itself; empty if it never has to.
-  template <class Line> std::string emit_corner(const PlannedLoad &load, Line line) {
+  std::string emit_corner(const PlannedLoad &load, CodeWriter &out) {
     Region own; // of a load that asks no other lane
     Region &region = !load.is_copy() ? regions_[load.region] : own;
     std::string corner;
     const auto add = [&](const std::string &opcode, const std::string &sources) {
-      corner = once(region, opcode, sources, line);
+      corner = once(region, opcode, sources, out);
     };
     if (load.has_corner && region.wrapped.empty()) // no lane, or not this one, uses the shuffles
       add("setp.ne.s32", fmt::format("{}, -1", region.mask));
@@ -271,25 +268,24 @@ private:
         corner = wrap;
       else
         add("or.pred", fmt::format("{}, {}", corner, wrap));
-    return emit_address_tests(load, std::move(corner), line);
+    return emit_address_tests(load, std::move(corner), out);
   }
 
   // The corner, or that a test of two addresses sends the lane to its load.
-  template <class Line>
-  std::string emit_address_tests(const PlannedLoad &load, std::string corner, Line line) {
+  std::string emit_address_tests(const PlannedLoad &load, std::string corner, CodeWriter &out) {
     // Compares two addresses; true where the load has to run.
     const auto test = [&](const std::string &comparison, const std::string &type,
                           const std::string &left, std::int64_t right) {
       const std::string predicate = fresh_("pred");
-      line(corner.empty()
-               ? fmt::format("setp.{}.{} {}, {}, {};", comparison, type, predicate, left, right)
-               : fmt::format("setp.{}.or.{} {}, {}, {}, {};", comparison, type, predicate, left,
-                             right, corner));
+      if (corner.empty())
+        out.write("setp.{}.{} {}, {}, {}", comparison, type, predicate, left, right);
+      else
+        out.write("setp.{}.or.{} {}, {}, {}, {}", comparison, type, predicate, left, right, corner);
       corner = predicate;
     };
     const auto difference = [&](const std::string &address) {
       std::string result = fresh_("b64");
-      line(fmt::format("sub.s64 {}, {}, {};", result, base_name(load.load), address));
+      out.write("sub.s64 {}, {}, {}", result, base_name(load.load), address);
       return result;
     };
     for (const DistanceTest &distance : load.distance_tests) {
@@ -304,7 +300,7 @@ private:
       } else {
         // load - store lies between -(load's bytes) and the store's, both excluded.
         const std::string from_start = fresh_("b64");
-        line(fmt::format("add.s64 {}, {}, {};", from_start, bases, offsets + bytes(load.load) - 1));
+        out.write("add.s64 {}, {}, {}", from_start, bases, offsets + bytes(load.load) - 1);
         test("lt", "u64", from_start, bytes(load.load) + bytes(store) - 1);
       }
     }
@@ -313,8 +309,7 @@ private:
 
   // The register that holds what element `index` of the load takes from elsewhere: the load's own
   // if `direct`.
-  template <class Line>
-  std::string emit_value(const PlannedLoad &load, unsigned index, bool direct, Line line) {
+  std::string emit_value(const PlannedLoad &load, unsigned index, bool direct, CodeWriter &out) {
     const auto &[source, delta] = load.elements[index];
     if (delta == 0)
       return values_.at(source);
@@ -325,46 +320,51 @@ private:
     for (const std::string &word : kept_words_.at(source)) {
       words.push_back(bits == 32 ? result : fresh_("b32"));
       const bool up = delta < 0;
-      line(fmt::format("shfl.sync.{}.b32 {}, {}, {}, {}, {};", up ? "up" : "down", words.back(),
-                       word, std::abs(delta), up ? 0 : 31, regions_[load.region].mask));
+      out.write("shfl.sync.{}.b32 {}, {}, {}, {}, {}", up ? "up" : "down", words.back(), word,
+                std::abs(delta), up ? 0 : 31, regions_[load.region].mask);
     }
     if (bits == 64)
-      line(fmt::format("mov.b64 {}, {{{}, {}}};", result, words[0], words[1]));
+      out.write("mov.b64 {}, {{{}, {}}}", result, words[0], words[1]);
     else if (bits == 16)
-      line(fmt::format("mov.b32 {{{}, {}}}, {};", result, fresh_("b16"), words[0]));
+      out.write("mov.b32 {{{}, {}}}, {}", result, fresh_("b16"), words[0]);
     return result;
   }
 
   // Declarations, and what is computed once: lanes of this row below and above this lane.
   void emit_prologue() {
-    std::string code, declarations;
+    CodeWriter out;
+    std::string declarations;
+    const auto declare = [&](std::string_view place) {
+      declarations += fmt::format("\n\t.reg .b32 {}{};", prefix_, place);
+    };
     if (uses_below_ || uses_above_) {
       const std::string lane = fresh_("b32");
       const bool rows = !facts_.whole_warps();
-      std::string tid, ntid;
-      code += fmt::format("\n\tmov.u32 {}, %laneid;", lane);
-      if (rows) {
-        tid = fresh_("b32");
-        code += fmt::format("\n\tmov.u32 {}, %tid.x;", tid);
-      }
+      std::string tid;
+      out.write("mov.u32 {}, %laneid", lane);
+      if (rows)
+        out.write("mov.u32 {}, %tid.x", tid = fresh_("b32"));
       if (uses_below_) {
-        declarations += fmt::format("\n\t.reg .b32 {}below;", prefix_);
-        code += rows ? fmt::format("\n\tmin.u32 {}below, {}, {};", prefix_, lane, tid)
-                     : fmt::format("\n\tmov.u32 {}below, {};", prefix_, lane);
+        declare("below");
+        if (rows)
+          out.write("min.u32 {}below, {}, {}", prefix_, lane, tid);
+        else
+          out.write("mov.u32 {}below, {}", prefix_, lane);
       }
       if (uses_above_) {
-        declarations += fmt::format("\n\t.reg .b32 {}above;", prefix_);
-        code += fmt::format("\n\tsub.s32 {}above, 31, {};", prefix_, lane);
+        declare("above");
+        out.write("sub.s32 {}above, 31, {}", prefix_, lane);
         if (rows) {
-          ntid = fresh_("b32");
-          code += fmt::format(
-              "\n\tmov.u32 {0}, %ntid.x;\n\tsub.s32 {0}, {0}, {1};\n\tadd.s32 {0}, {0}, -1;"
-              "\n\tmin.u32 {2}above, {2}above, {0};",
-              ntid, tid, prefix_);
+          const std::string ntid = fresh_("b32");
+          out.write("mov.u32 {}, %ntid.x", ntid);
+          out.write("sub.s32 {0}, {0}, {1}", ntid, tid);
+          out.write("add.s32 {0}, {0}, -1", ntid);
+          out.write("min.u32 {0}above, {0}above, {1}", prefix_, ntid);
         }
       }
     }
-    edits_.insert(function_.body.begin + 1, declarations + fresh_.declarations() + code);
+    edits_.insert(function_.body.begin + 1, declarations + fresh_.declarations() +
+                                                (out.lines().empty() ? "" : "\n\t" + out.piece()));
   }
 
   const Module &module_;

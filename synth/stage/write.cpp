@@ -31,12 +31,12 @@ std::optional<std::string> write_staged(const KernelContext &context, const Stag
       writer.all(rounds.conditions, script.filled("<p_counted>"));
     const auto keep = [&](const std::string &hole, const facts::Polynomial &polynomial) {
       const std::string value = writer.value(polynomial);
-      writer.text += fmt::format("\tmov.b64 {}, {};\n", script.filled(hole), value);
+      writer.out.write("mov.b64 {}, {}", script.filled(hole), value);
     };
     for (std::size_t i = 0; i < ranges; ++i)
       keep(fmt::format("<w_first{}>", i), staging.ranges[i].first);
     keep("<w_rounds>", rounds.count);
-    script.text += writer.text;
+    script.text += writer.out.lines();
     if (const std::string own_lines = fresh.declarations(); !own_lines.empty())
       declarations += own_lines.substr(2) + "\n\t"; // it begins where a line does
     script.line(rounds.conditions.empty() ? "mov.u32 <r_comes>, 1"

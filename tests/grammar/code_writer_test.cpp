@@ -127,3 +127,16 @@ TEST_CASE("a clone may have other variables") {
   CHECK(written->text(clone.instructions[1].span) == "ld.shared.u32 %x, [ other + 8 ];");
   CHECK(written->text(clone.instructions[2].span) == "st.shared.u32 [st+4], %x;");
 }
+
+TEST_CASE("a piece stands in the place of an instruction, and lines of several follow each other") {
+  CodeWriter first, second;
+  CHECK(first.piece().empty());
+  first.write("mov.u32 %a, {}", 1);
+  first.add("ret;");
+  CHECK(first.lines() == "\tmov.u32 %a, 1;\n\tret;\n");
+  CHECK(first.piece() == "mov.u32 %a, 1;\n\tret;");
+  second.place("$end");
+  second.append(first);
+  CHECK(second.piece() == "$end:\n\tmov.u32 %a, 1;\n\tret;");
+  CHECK(second.instructions() == 2);
+}
