@@ -2,6 +2,7 @@
 
 // Upper bounds of what a kernel costs, in its parameters and shape (Muller and Hoffmann, "Modeling
 // and Analyzing Evaluation Cost of CUDA Kernels", POPL 2021).
+//   bound_kernel(module, kernel, {}).metrics[0].warp // of the dearest warp, in n and ntid.x
 
 #include "analysis/warp_costs.h"
 #include "emulator/facts/amount.h"

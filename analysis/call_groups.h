@@ -2,6 +2,7 @@
 
 // Calls that a thread may do for several copies of itself, one after the other, and all that
 // belongs to each.
+//   if (const CallGroup *group = calls_of(context).of(i)) // i belongs to this call
 
 #include "emulator/facts/kernel_context.h"
 

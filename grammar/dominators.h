@@ -6,6 +6,7 @@
 // textbook iteration takes quadratic time where hundreds of cases of a switch lead to one block.
 //
 // Post-dominators are the dominators of the graph with its edges reversed.
+//   immediate_dominators(size, 0, successors, predecessors)[node] // no_index: it has none
 
 #include "grammar/module.h"
 

@@ -2,6 +2,7 @@
 
 // Where a thread goes from one instruction to the next, and what it may write and read there: by
 // instruction, where blocks are too coarse.
+//   for (const std::uint32_t next : next_after(module, kernel, i)) // where a thread goes from i
 
 #include "grammar/liveness.h"
 

@@ -2,6 +2,7 @@
 
 // What stands before an instruction and belongs to it: pragmas and labels. Who moves or replaces a
 // load asks if a pragma is about it (PTX ISA 12), and where code may be put.
+//   edits.insert(begin_with_pragmas(kernel, load), "..."); // in front of the load's own pragmas
 
 #include "grammar/module.h"
 

@@ -5,6 +5,7 @@
 // siblings writes it, whoever launches them (the launch helper, and the warp machine for verify)
 // reads it, and neither needs to know the other. The text is described by
 // docs/siblings.schema.json.
+//   if (const auto table = decode(bytes); table) table->siblings[0].grid // divided by
 
 #include "grammar/module.h"
 

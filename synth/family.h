@@ -51,6 +51,7 @@ struct Family {
   std::string_view values = {};  ///< of the option, for people; empty: all variants
   std::string_view help;         ///< what the option does, for people
   bool by_default = false;       ///< proposed also where the option is not given
+  bool if_measured = false;      ///< the same where each launch is measured (`ptxasw faster`)
   bool same_launch = false;      ///< launched as the kernel is (synth/same_launch.h)
   /// Only of kernels whose threads do not see each other (spread_obstacle()), if its variants are
   /// asked for inside a kernel (synth/in_kernel).

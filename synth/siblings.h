@@ -7,6 +7,7 @@
 // What families could do with each kernel is known before anything is decided. What is written
 // follows the module's own text, of which no byte changes: nothing launches a sibling without
 // knowing of it. What is not proved from the whole text is withdrawn.
+//   add_siblings(module, {}).text // with the kernels' siblings, and the table of them
 
 #include "synth/family.h"
 

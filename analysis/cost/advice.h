@@ -1,6 +1,7 @@
 #pragma once
 
 // Which block shapes a kernel could be launched with, the fastest first.
+//   advise(module, kernel, *find_gpu("H100"), question).shapes[0] // the fastest
 
 #include "analysis/cost/model.h"
 

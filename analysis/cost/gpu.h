@@ -1,6 +1,7 @@
 #pragma once
 
 // The constants of the cost model, as measured.
+//   const Gpu *const gpu = find_gpu("H100"); // or "sm_90"
 
 #include "grammar/namespaces.h"
 

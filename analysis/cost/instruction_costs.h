@@ -2,6 +2,7 @@
 
 // The prices of the cost model: how many cycles an instruction occupies its pipe, and after how
 // many its result can be used. They depend on the opcode alone, not on what operands hold.
+//   latency_of(opcode) // cycles until what it writes can be read
 
 #include "analysis/cost/kernel.h"
 

@@ -1,6 +1,7 @@
 #pragma once
 
 // The names of warnings, and what a user can choose about them.
+//   code_of("uncoalesced") // Code::uncoalesced
 
 #include "grammar/namespaces.h"
 

@@ -1,6 +1,7 @@
 #pragma once
 
 // What a kernel does that costs more than it needs to: warnings in the style of a compiler.
+//   for (const Warning &warning : warnings_of(facts, {})) warning.message
 
 #include "analysis/lint/codes.h"
 #include "emulator/facts/kernel_facts.h"

@@ -1,6 +1,7 @@
 #pragma once
 
 // How often something in a loop happens.
+//   Times(facts).of(block) // how often a thread that enters the loop executes it
 
 #include "emulator/facts/kernel_facts.h"
 #include "emulator/facts/loops.h"

@@ -2,6 +2,7 @@
 
 // Do two kernels leave the same in memory, for all contents of their buffers? In one launch, whose
 // shape and arguments are given, or in all launches.
+//   prove_equal(first, launch, second, launch, {}) // for all contents of the buffers
 
 #include "analysis/prove/kernel_paths.h"
 #include "analysis/prove/prove.h"

@@ -1,6 +1,7 @@
 #pragma once
 
 // For whatever rests on threads not racing: is that proved, or assumed?
+//   no_race(module, kernel).text() // "no race (proved)"
 
 #include "analysis/prove/races.h"
 

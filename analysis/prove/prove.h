@@ -2,6 +2,7 @@
 
 // What `ptxasw prove` answers: a proof, or a launch that refutes it, or neither; and which
 // assumptions would do.
+//   answer_safety(program, 0, {}) // of the first kernel, for all launches
 
 #include "analysis/prove/races.h"
 #include "emulator/machine/launch_description.h"

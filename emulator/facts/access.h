@@ -1,6 +1,7 @@
 #pragma once
 
 // Where a function touches memory, according to its text.
+//   for (const AccessSite &site : access_sites(module, function)) site.kind
 
 #include "grammar/module.h"
 

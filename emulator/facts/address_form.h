@@ -1,6 +1,7 @@
 #pragma once
 
 // What an address is made of, as seen by a warp.
+//   address_form(emulation, lanes, access.address, access.block).is_uniform()
 
 #include "emulator/facts/lane_values.h"
 #include "emulator/symbolic/emulate.h"

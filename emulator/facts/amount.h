@@ -1,6 +1,7 @@
 #pragma once
 
 // Whole numbers that a launch decides: polynomials over its parameters and extents.
+//   pool.to_string(pool.variable("n") * Rational(4)) // "4 * n"
 
 #include "emulator/facts/polynomial.h"
 

@@ -2,6 +2,7 @@
 
 // Whether only the global index and the number of threads along an axis matter to a kernel, or it
 // can tell how these threads are cut into blocks.
+//   if (!block_shape_shows(module, kernel, 'x')) // blocks may be cut anew along x
 
 #include "grammar/module.h"
 

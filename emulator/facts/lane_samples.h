@@ -1,6 +1,7 @@
 #pragma once
 
 // Which lanes detection should try where linear forms do not tell (detect.cpp).
+//   LaneSamples(emulation).sources(source, load) // {1, -1}: neighbours seem to have it
 
 #include "emulator/symbolic/emulate.h"
 #include "emulator/symbolic/evaluation.h"

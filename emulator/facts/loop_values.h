@@ -7,6 +7,7 @@
 //
 // Promoted, carried and staged loads stand by it: who writes them writes such tests, and the proof
 // asks for them again, of the kernel that it reads.
+//   LoopValues(module, function, cfg, loop, atoms).address(load, conditions) // first + k * step
 
 #include "emulator/facts/loop_guess.h"
 

@@ -1,6 +1,7 @@
 #pragma once
 
 // How often loops iterate.
+//   trip_counts(emulation, reader)[loop].left_in // n / 4, where it is known
 
 #include "emulator/facts/reading.h"
 

@@ -1,6 +1,7 @@
 #pragma once
 
 // Which low bits of an expression are known: what an address is a multiple of, and beside what.
+//   LowBitsOf(symbol)(address).known(2) // whether it is a multiple of 4 can be told
 
 #include "emulator/symbolic/expr.h"
 

@@ -2,6 +2,7 @@
 
 // Which threads of a block, or lanes of a warp, come to the same barriers and exchanges, and where
 // some of them go a way of their own in between.
+//   Meetings(module, kernel).detour(branch) // nothing: threads that part there may go on alone
 
 #include "emulator/facts/kernel_context.h"
 #include "emulator/facts/numbers.h"

@@ -2,6 +2,7 @@
 
 // Sums of products of what is not known, in normal form: equal ones are equal as values, in
 // whatever order they were added up.
+//   Polynomial::of(a) * Polynomial(4) - Polynomial::of(b)
 
 #include "emulator/facts/rational.h"
 

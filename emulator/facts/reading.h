@@ -2,6 +2,7 @@
 
 // Registers as numbers: what a bit pattern of the emulation is as a polynomial over parameters,
 // extents, indices and loop counters, and when.
+//   if (const auto number = reader.read(expr, true, known); number) number->value // n * 4 + tid.x
 
 #include "emulator/facts/amount.h"
 #include "emulator/symbolic/emulate.h"

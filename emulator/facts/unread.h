@@ -1,6 +1,7 @@
 #pragma once
 
 // Atomics that order nothing but themselves, and of these the ones whose results nobody asks for.
+//   unread_atomics(module, kernel)[i] // nobody asks what it gave
 
 #include "grammar/module.h"
 

@@ -1,6 +1,7 @@
 #pragma once
 
 // Loops in which a thread may wait for what somebody else writes (busy waiting, spin loops).
+//   if (const auto load = waits_at(context)) // a thread may wait for what this load reads
 
 #include "emulator/facts/kernel_context.h"
 

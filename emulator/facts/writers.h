@@ -1,6 +1,7 @@
 #pragma once
 
 // Who may write what a kernel's loads read while it runs, by the text alone.
+//   Writers(module, kernel).conflict(load) // nothing: nobody writes what it reads
 
 #include "emulator/facts/origins.h"
 

@@ -2,6 +2,7 @@
 
 // Textures and surfaces: how an object is described, and which elements a fetch of one reads. The
 // runtime without a GPU writes objects by encode(); the machine reads them again (warp_texture.h).
+//   samples(*decode_texture_map(object), coordinates) // elements, each with its weight
 
 #include "grammar/types.h"
 

@@ -10,6 +10,7 @@
 // goes on, so that lanes may enter and leave at any instruction. Translated code stops in front of
 // whatever it does not know, lanes that part and accesses that something is wrong with included:
 // the interpreter goes on there, and is the one who says what is wrong.
+//   set_translator(&translator); // from now on, for all programs
 
 #include "emulator/machine/warp_memory.h"
 #include "emulator/machine/warp_program.h"

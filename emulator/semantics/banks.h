@@ -3,6 +3,7 @@
 // How shared memory serves one warp's access: 32 banks of 4 bytes each (CUDA C++ Programming Guide,
 // "Shared Memory" of each compute capability from 5.0 on). How wide accesses are cut up is not
 // documented; it was measured on an H100 (docs/results/lint).
+//   shared_wavefronts(accesses, 4, Pairing::never) // 1 if no two lanes are in one bank
 
 #include "grammar/namespaces.h"
 

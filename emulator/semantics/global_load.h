@@ -1,6 +1,7 @@
 #pragma once
 
 // A load of global memory, by the words of its opcode.
+//   if (const auto load = qualified_load(opcode)) load->nc // `ld.global.nc.f32`
 
 #include "grammar/module.h"
 

@@ -3,6 +3,7 @@
 // Who agrees: for which threads what an instruction reads and computes is one value (soundness.md,
 // U1 and U2). This is the one transfer function; how values flow, and who comes where together, is
 // for those to say who ask.
+//   agree(module, module.operands(instruction), Scope::block) // a block reads one value
 
 #include "grammar/module.h"
 

@@ -2,6 +2,7 @@
 
 // Splitmix64 (Steele, Lea and Flood, OOPSLA 2014). It depends on its argument alone, so equal seeds
 // give equal memory, launches and schedules on every machine.
+//   scramble(seed ^ index) % choices
 
 #include "grammar/namespaces.h"
 

@@ -2,6 +2,7 @@
 
 // One instruction on expressions, for whoever has values for what it reads and needs no emulation
 // of a function: by the same table as that.
+//   LineEvaluator(pool, module)(instruction, [&](const Operand &operand, unsigned width) { ... })
 
 #include "emulator/semantics/evaluator.h"
 #include "emulator/symbolic/expr.h"

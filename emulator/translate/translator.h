@@ -1,6 +1,7 @@
 #pragma once
 
 // Which engine runs kernels: the interpreter, or translated code where there is some.
+//   if (const auto chosen = choose_engine(Engine::automatic); !chosen) chosen.error()
 
 #include "emulator/machine/warp_engine.h"
 #include "emulator/translate/ir_domain.h"

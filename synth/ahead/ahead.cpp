@@ -83,6 +83,7 @@ const Family ahead_family = {
     .help =
         "add versions in which loops do the loads of this number of iterations before what they "
         "read is used",
+    .if_measured = true,
     .same_launch = true,
     .variants = listed<ahead_variants>,
     .propose = propose_ahead,

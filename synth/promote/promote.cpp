@@ -75,6 +75,7 @@ template <Wanted wanted> constexpr Family family_of(std::string_view name, std::
       .name = name,
       .option = name,
       .help = help,
+      .if_measured = true,
       .same_launch = true,
       .variants = listed<whole_variants>,
       .propose = propose_loops<wanted>,

@@ -2,6 +2,7 @@
 
 // How proofs fail, and whoever else takes nothing for granted: inside, by an exception; outside, by
 // a value that has it.
+//   show(own.guard == other.guard, "it has another guard");
 
 #include "grammar/namespaces.h"
 

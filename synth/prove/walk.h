@@ -2,6 +2,7 @@
 
 // Translation validation (Pnueli, Siegel, Singerman 1998) of a kernel rewritten in its place, by a
 // bisimulation of the two texts (a product program): each thread does what it did, in that order.
+//   if (const Proved proved = prove_same(before, kernel, after, other); !proved) proved.error().why
 
 #include "synth/prove/not_proved.h"
 #include "synth/prove/side.h"

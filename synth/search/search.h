@@ -4,6 +4,7 @@
 // and their combinations, each with a bound, ranked. A beam instead of the published one step of
 // each kind: what is best alone may be in the way of what is best together. At a launch the
 // versions beside the kernel of the other families are candidates, too, of the best of these.
+//   search(module, "kernel", {}).best // its index among the candidates
 
 #include "analysis/bound.h"
 #include "grammar/module.h"

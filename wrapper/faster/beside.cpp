@@ -407,8 +407,9 @@ std::optional<std::string> only_versions(const Module &module, const std::string
 
 SiblingOptions default_versions() {
   SiblingOptions options;
-  for (const std::string_view name : {"promote", "carry", "ahead"})
-    options.wanted.emplace(name, family_option(name).variants);
+  for (const Family &family : families())
+    if (family.if_measured)
+      options.wanted.emplace(family.option, family_option(family.option).variants);
   options.most = 8;
   options.once = 4;
   return options;

@@ -300,7 +300,10 @@ SettingSpec setting_of(const FamilyOption &option) {
 bool set_in_kernel(Settings &settings, std::string_view value) {
   return each_part(value, [&](std::string_view variant) {
     settings.rewrite.in_kernel.emplace_back(variant);
-    return variant == in_kernel_auto || family_option("retile").has(variant);
+    return variant == in_kernel_auto ||
+           std::any_of(families().begin(), families().end(), [&](const Family &family) {
+             return family.threads_apart && family_option(family.option).has(variant);
+           });
   });
 }
 
