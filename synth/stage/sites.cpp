@@ -33,6 +33,7 @@
 #include "emulator/facts/writers.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/global_load.h"
+#include "emulator/semantics/parameter_layout.h"
 #include "emulator/symbolic/generic.h"
 #include "grammar/next.h"
 #include "grammar/roles.h"
@@ -75,7 +76,7 @@ constexpr std::uint64_t threads_unknown = 256; ///< of a block, where the kernel
 constexpr std::uint32_t tile_alignment = 16;
 
 std::uint32_t aligned(std::uint64_t bytes) {
-  return static_cast<std::uint32_t>((bytes + tile_alignment - 1) / tile_alignment * tile_alignment);
+  return static_cast<std::uint32_t>(emulator::align(bytes, tile_alignment));
 }
 
 /// Why nothing of a kernel may be brought to shared memory by a block, whatever it reads: something
