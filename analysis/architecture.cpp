@@ -34,11 +34,16 @@ constexpr Architecture table[] = {
 
 std::span<const Architecture> architectures() { return table; }
 
-const Architecture *find_architecture(std::string_view target) {
-  if (target.ends_with('a') || target.ends_with('f')) // of one architecture, of a family
+std::string_view base_target(std::string_view target) {
+  if (target.ends_with('a') || target.ends_with('f'))
     target.remove_suffix(1);
-  const auto found = std::find_if(std::begin(table), std::end(table),
-                                  [&](const Architecture &a) { return a.name == target; });
+  return target;
+}
+
+const Architecture *find_architecture(std::string_view target) {
+  const auto found = std::find_if(std::begin(table), std::end(table), [&](const Architecture &a) {
+    return a.name == base_target(target);
+  });
   return found == std::end(table) ? nullptr : &*found;
 }
 

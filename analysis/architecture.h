@@ -40,6 +40,10 @@ struct Architecture {
 /// All that are known, oldest first.
 std::span<const Architecture> architectures();
 
+/// A target without the letter that says it is of one architecture, or of a family: `sm_90` of
+/// `sm_90a`.
+std::string_view base_target(std::string_view target);
+
 /// The architecture of a target: `sm_90`, also `sm_90a` and `sm_100f`. Null if it is not known.
 const Architecture *find_architecture(std::string_view target);
 

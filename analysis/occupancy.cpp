@@ -4,6 +4,8 @@
 
 #include "analysis/occupancy.h"
 
+#include "emulator/semantics/parameter_layout.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -11,10 +13,6 @@ namespace ptxasw::analysis {
 namespace {
 
 constexpr std::uint64_t warp_threads = 32;
-
-std::uint64_t round_up(std::uint64_t number, std::uint64_t unit) {
-  return (number + unit - 1) / unit * unit;
-}
 
 std::uint64_t warps_of(const BlockNeeds &needs) {
   return needs.threads / warp_threads + (needs.threads % warp_threads != 0);
@@ -32,13 +30,13 @@ std::optional<std::uint64_t> by_registers(const Architecture &a, const BlockNeed
   // A thread has at most 255; the calculator lets 256 pass.
   constexpr std::uint32_t most_registers = 256;
   const std::uint64_t of_warp =
-      round_up(std::uint64_t{needs.registers} * warp_threads, a.registers_granularity);
+      align(std::uint64_t{needs.registers} * warp_threads, a.registers_granularity);
   const std::uint64_t warps = warps_of(needs);
   allocated = of_warp * warps;
   if (needs.registers == 0 || warps == 0)
     return std::nullopt;
   if (needs.registers > most_registers ||
-      of_warp * round_up(warps, a.partitions) > a.registers_per_block)
+      of_warp * align(warps, a.partitions) > a.registers_per_block)
     return 0;
   const std::uint64_t resident = a.registers / a.partitions / of_warp * a.partitions;
   return resident / warps;
@@ -51,7 +49,7 @@ std::optional<std::uint64_t> by_shared(const Architecture &a, const BlockNeeds &
     return 0;
   const std::uint64_t wanted =
       needs.static_shared + needs.dynamic_shared + a.shared_reserved_per_block;
-  allocated = round_up(wanted, a.shared_granularity);
+  allocated = align(wanted, a.shared_granularity);
   if (allocated == 0)
     return std::nullopt;
   const bool more = needs.opted_in && wanted > a.shared_per_block;

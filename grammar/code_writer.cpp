@@ -127,8 +127,11 @@ std::string CodeWriter::piece() const {
 std::string guard_text(const Function &function, const Instruction &instruction) {
   return instruction.guard == no_register
              ? ""
-             : fmt::format("@{}{} ", instruction.guard_negated ? "!" : "",
-                           function.registers[instruction.guard].name);
+             : guard_text(instruction, function.registers[instruction.guard].name);
+}
+
+std::string guard_text(const Instruction &instruction, std::string_view name) {
+  return fmt::format("@{}{} ", instruction.guard_negated ? "!" : "", name);
 }
 
 std::string copied_as(ScalarType type) {

@@ -79,6 +79,8 @@ std::string renamed(const Module &module, const Instruction &instruction, const 
 
 /// `@%p ` or `@!%p `: what stands before an instruction for its guard; empty: it has none.
 std::string guard_text(const Function &function, const Instruction &instruction);
+/// The same of one that has a guard, under another name.
+std::string guard_text(const Instruction &instruction, std::string_view name);
 
 /// What `mov` takes to copy a register of a type: `pred`, or `b32`.
 std::string copied_as(ScalarType type);

@@ -64,7 +64,7 @@ inline constexpr Refusal unknown_instruction{"unknown-instruction",
 inline constexpr Refusal too_large{"budget", "the kernel is too large"};
 inline constexpr Refusal may_be_written{"may-be-written", "the kernel may write what it reads"};
 inline constexpr Refusal decides_the_end{"decides-the-end",
-                                         "the end of the loop depends on what the load reads"};
+                                         "the end of the loop depends on what it loads"};
 inline constexpr Refusal local_index{
     "local-index", "along x more matters than the global index and the number of threads"};
 } // namespace refusals

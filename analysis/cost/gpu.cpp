@@ -77,9 +77,7 @@ bool same_word(std::string_view a, std::string_view b) {
 std::span<const Gpu> gpus() { return table; }
 
 const Gpu *find_gpu(std::string_view name) {
-  std::string_view target = name;
-  if (target.ends_with('a') || target.ends_with('f')) // of one architecture, of a family
-    target.remove_suffix(1);
+  const std::string_view target = base_target(name);
   const auto found = std::find_if(std::begin(table), std::end(table), [&](const Gpu &gpu) {
     return same_word(gpu.name, name) || gpu.target == target;
   });
@@ -95,9 +93,7 @@ const DocumentedGpu *find_documented_gpu(std::string_view name) {
                  [](unsigned char c) { return std::isalnum(c); });
     return result;
   };
-  std::string_view target = name;
-  if (target.ends_with('a') || target.ends_with('f'))
-    target.remove_suffix(1);
+  const std::string_view target = base_target(name);
   const auto found =
       std::find_if(std::begin(documented), std::end(documented), [&](const DocumentedGpu &gpu) {
         return same_word(letters(gpu.name), letters(name)) || gpu.target == target;

@@ -36,23 +36,12 @@ public:
   std::optional<LaunchDescription> next(unsigned attempt);
 
 private:
-  std::optional<ParameterField> field_of(const ParameterSlot &slot) const;
-
   const WarpProgram &program_;
   const Function &kernel_;
   const ProofAssumptions &assumptions_;
   std::vector<ParameterSlot> slots_;
   WarpRandom random_;
 };
-
-std::optional<ParameterField> DrawnLaunches::field_of(const ParameterSlot &slot) const {
-  for (std::size_t i = 0; i < kernel_.parameters.size(); ++i) {
-    const std::uint32_t begin = kernel_parameter_offset(kernel_, i);
-    if (slot.offset >= begin && slot.offset < begin + kernel_.parameters[i].size())
-      return ParameterField{kernel_.parameters[i].name, slot.offset - begin, slot.width};
-  }
-  return std::nullopt;
-}
 
 // Nothing: what was drawn is no launch that is meant.
 std::optional<LaunchDescription> DrawnLaunches::next(unsigned attempt) {
@@ -77,7 +66,7 @@ std::optional<LaunchDescription> DrawnLaunches::next(unsigned attempt) {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     if (slots_[i].is_pointer)
       continue;
-    const auto field = field_of(slots_[i]);
+    const auto field = field_at(kernel_, slots_[i].offset, slots_[i].width);
     if (!field)
       continue;
     if (const auto given = assumptions_.parameters.bits(*field))

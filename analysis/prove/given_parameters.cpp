@@ -91,4 +91,14 @@ const GivenParameters::Bytes *GivenParameters::bytes(const Variable &parameter) 
   return found == bytes_.end() ? nullptr : &found->second;
 }
 
+std::optional<ParameterField> field_at(const Function &kernel, std::uint32_t offset,
+                                       unsigned width) {
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    const std::uint32_t begin = kernel_parameter_offset(kernel, i);
+    if (offset >= begin && offset < begin + kernel.parameters[i].size())
+      return ParameterField{kernel.parameters[i].name, offset - begin, width};
+  }
+  return std::nullopt;
+}
+
 } // namespace ptxasw::analysis

@@ -37,4 +37,9 @@ private:
   std::vector<std::string> texts_;
 };
 
+/// The part of a kernel's parameters that lies at an offset in its parameter bytes, `width` bits;
+/// nothing: there is none.
+std::optional<ParameterField> field_at(const Function &kernel, std::uint32_t offset,
+                                       unsigned width);
+
 } // namespace ptxasw::analysis

@@ -12,6 +12,7 @@
 #include "analysis/prove/kernel_paths.h"
 
 #include "analysis/plain_calls.h"
+#include "emulator/facts/address_form.h"
 #include "emulator/symbolic/generic.h"
 #include "grammar/roles.h"
 
@@ -367,25 +368,6 @@ Expr KernelPaths::mask_of(const Instruction &instruction, std::size_t &probe) {
              : nullptr;
 }
 
-// The addition of the offset happens in the width of the register.
-Expr KernelPaths::address_of(const facts::AccessSite &site, std::size_t &probe) {
-  const Operand &operand = module_.children(*site.address)[0];
-  Expr base = nullptr;
-  if (operand.kind == Operand::Kind::reg)
-    base = emulation_.probed(probe++);
-  else if (operand.kind == Operand::Kind::symbol)
-    base = emulation_.symbol_address(module_.symbol(operand).name);
-  else if (operand.kind == Operand::Kind::integer)
-    base = pool().constant(64, 0);
-  if (!base || (base->width != 32 && base->width != 64))
-    return nullptr;
-  const std::int64_t offset =
-      site.address->value + (operand.kind == Operand::Kind::reg ? 0 : operand.value);
-  const Expr sum =
-      pool().add(base, pool().constant(base->width, static_cast<std::uint64_t>(offset)));
-  return emulation_.expand(pool().zext(sum, 64));
-}
-
 // What an instruction besides loads, stores, atomics and barriers may do without a proof having to
 // know: compute, order more than is counted, exchange registers, end.
 bool KernelPaths::is_harmless(const Instruction &instruction) const {
@@ -563,7 +545,9 @@ void KernelPaths::find_accesses() {
     access.space = site.space;
     access.bytes = site.bytes;
     access.block = cfg().block_of(site.instruction);
-    access.address = address_of(site, probe);
+    const bool is_reg = module_.children(*site.address)[0].kind == Operand::Kind::reg;
+    access.address =
+        facts::address_at(emulation_, module_, site, is_reg ? emulation_.probed(probe++) : nullptr);
     access.guard = guard_of(site.instruction, probe);
     access.is_copy = opcode.op == Op::cp;
     if (!is_known(opcode) || opcode.has(Modifier::shared_cluster) ||

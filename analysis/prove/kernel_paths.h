@@ -105,7 +105,6 @@ private:
   bool says_nothing(BlockId from, BlockId block);
   bool depends_on_rounds(Expr expr, const std::set<LoopId> &loops);
   Expr local(BlockId block);
-  Expr address_of(const facts::AccessSite &site, std::size_t &probe);
   Expr guard_of(std::uint32_t instruction, std::size_t &probe);
   RegisterId mask_register(const Instruction &instruction) const;
   Expr mask_of(const Instruction &instruction, std::size_t &probe);

@@ -94,13 +94,8 @@ private:
 
 // As facts::parameter_name() has it.
 std::string WitnessSearchByRuns::name_of(const ParameterSlot &slot) const {
-  for (std::size_t i = 0; i < kernel_.parameters.size(); ++i) {
-    const std::uint32_t begin = kernel_parameter_offset(kernel_, i);
-    if (slot.offset >= begin && slot.offset < begin + kernel_.parameters[i].size())
-      return facts::parameter_name(
-          ParameterField{kernel_.parameters[i].name, slot.offset - begin, slot.width}, kernel_);
-  }
-  return {};
+  const auto field = field_at(kernel_, slot.offset, slot.width);
+  return field ? facts::parameter_name(*field, kernel_) : "";
 }
 
 LaunchCandidate WitnessSearchByRuns::candidate(unsigned attempt,

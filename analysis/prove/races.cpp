@@ -33,7 +33,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstdlib>
 #include <fmt/core.h>
 #include <set>
@@ -217,7 +216,6 @@ private:
   void add_layout_facts(std::vector<Expr> &formulas, Expr besides);
   Expr same_tile(ThreadCopy &one, ThreadCopy &two, unsigned lanes);
   Expr relation(const LaunchRelation &relation);
-  Expr number(const std::vector<LaunchRelation::Product> &sum);
   Expr named(const std::string &name);
   SolverAnswer ask(std::vector<Expr> formulas, std::initializer_list<ThreadCopy *> threads,
                    PropertyProof &about, const std::vector<AccessMeeting> &meetings = {});
@@ -318,35 +316,9 @@ Expr SafetyProof::named(const std::string &name) {
   return found ? ThreadCopy::shared_symbol(paths_, launch_, found) : nullptr;
 }
 
-Expr SafetyProof::number(const std::vector<LaunchRelation::Product> &sum) {
-  // What may not fit in 64 bits says nothing: the formulas would wrap around.
-  const bool is_plain = sum.size() == 1 && sum[0].coefficient == 1 && sum[0].names.size() == 1;
-  double most = 0;
-  for (const LaunchRelation::Product &product : sum) {
-    double largest = std::abs(static_cast<double>(product.coefficient));
-    for (const std::string &name : product.names)
-      if (const Expr factor = named(name))
-        largest *= std::ldexp(1.0, static_cast<int>(factor->width) - 1);
-    most += largest;
-  }
-  if (!is_plain && most > std::ldexp(1.0, 62))
-    return nullptr;
-  Expr total = pool_.constant(64, 0);
-  for (const LaunchRelation::Product &product : sum) {
-    Expr value = pool_.constant(64, static_cast<std::uint64_t>(product.coefficient));
-    for (const std::string &name : product.names) {
-      const Expr factor = named(name);
-      if (!factor || factor->width > 64)
-        return nullptr;
-      value = pool_.mul(value, pool_.sext(factor, 64));
-    }
-    total = pool_.add(total, value);
-  }
-  return total;
-}
-
 Expr SafetyProof::relation(const LaunchRelation &relation) {
-  const Expr left = number(relation.left), right = number(relation.right);
+  const auto of = [&](const std::string &name) { return named(name); };
+  const Expr left = value_of(pool_, relation.left, of), right = value_of(pool_, relation.right, of);
   if (!left || !right)
     return nullptr;
   if (relation.modulus != 0)

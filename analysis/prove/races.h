@@ -8,6 +8,7 @@
 #include "analysis/prove/kernel_paths.h"
 #include "emulator/symbolic/solver.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -28,6 +29,11 @@ struct LaunchRelation {
   enum class Kind : std::uint8_t { less, less_equal, equal, not_equal } kind = Kind::equal;
   std::uint64_t modulus = 0; ///< with `equal`: left is a multiple of it, and right is 0
 };
+
+/// What such a sum is in 64 bits, of what `named` says its names are; null: one is not known, or
+/// the sum may not fit.
+Expr value_of(ExprPool &pool, const std::vector<LaunchRelation::Product> &sum,
+              const std::function<Expr(const std::string &)> &named);
 
 /// What a proof may take for granted.
 struct ProofAssumptions {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 namespace ptxasw::analysis {
 namespace {
@@ -128,6 +129,28 @@ bool assume(const std::string &word, ProofAssumptions &assumptions) {
   if (relation)
     assumptions.relations.push_back(std::move(*relation));
   return relation.has_value();
+}
+
+// What may not fit says nothing: the formulas would wrap around.
+Expr value_of(ExprPool &pool, const std::vector<LaunchRelation::Product> &sum,
+              const std::function<Expr(const std::string &)> &named) {
+  const bool is_plain = sum.size() == 1 && sum[0].coefficient == 1 && sum[0].names.size() == 1;
+  double most = 0;
+  Expr total = pool.constant(64, 0);
+  for (const LaunchRelation::Product &product : sum) {
+    double largest = std::abs(static_cast<double>(product.coefficient));
+    Expr value = pool.constant(64, static_cast<std::uint64_t>(product.coefficient));
+    for (const std::string &name : product.names) {
+      const Expr factor = named(name);
+      if (!factor || factor->width > 64)
+        return nullptr;
+      largest *= std::ldexp(1.0, static_cast<int>(factor->width) - 1);
+      value = pool.mul(value, pool.sext(factor, 64));
+    }
+    most += largest;
+    total = pool.add(total, value);
+  }
+  return is_plain || most <= std::ldexp(1.0, 62) ? total : nullptr;
 }
 
 bool holds(const LaunchRelation &relation, const std::map<std::string, std::int64_t> &numbers) {

@@ -14,7 +14,6 @@
 #include "grammar/roles.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/core.h>
 
 namespace ptxasw::analysis {
@@ -113,30 +112,11 @@ Expr LaunchTerms::named(const std::string &name) {
   return special == known_.end() ? nullptr : special->second;
 }
 
-// As races.cpp: what may not fit in 64 bits says nothing.
-Expr LaunchTerms::number(const std::vector<LaunchRelation::Product> &sum) {
-  const bool is_plain = sum.size() == 1 && sum[0].coefficient == 1 && sum[0].names.size() == 1;
-  double most = 0;
-  Expr total = terms_.constant(64, 0);
-  for (const LaunchRelation::Product &product : sum) {
-    double largest = std::abs(static_cast<double>(product.coefficient));
-    Expr value = terms_.constant(64, static_cast<std::uint64_t>(product.coefficient));
-    for (const std::string &name : product.names) {
-      const Expr factor = named(name);
-      if (!factor)
-        return nullptr;
-      largest *= std::ldexp(1.0, static_cast<int>(factor->width) - 1);
-      value = terms_.mul(value, terms_.sext(factor, 64));
-    }
-    most += largest;
-    total = terms_.add(total, value);
-  }
-  return is_plain || most <= std::ldexp(1.0, 62) ? total : nullptr;
-}
-
 void LaunchTerms::add_relation(const LaunchRelation &relation) {
   using Kind = LaunchRelation::Kind;
-  const Expr left = number(relation.left), right = number(relation.right);
+  const auto of = [&](const std::string &name) { return named(name); };
+  const Expr left = value_of(terms_, relation.left, of),
+             right = value_of(terms_, relation.right, of);
   if (!left || !right)
     return;
   if (relation.modulus != 0)

@@ -52,7 +52,6 @@ private:
     Expr value = nullptr;
   };
   Expr named(const std::string &name);
-  Expr number(const std::vector<LaunchRelation::Product> &sum);
   void add_relation(const LaunchRelation &relation);
   bool is_plain_number(Expr expr) const;
   Expr pointer(Expr address) const;

@@ -277,6 +277,22 @@ unsigned trailing_zeros(const LaneValues &lanes, Expr expr) {
   return std::min<unsigned>(zeros, expr->width);
 }
 
+// The addition of the offset happens in the width of the register.
+Expr address_at(Emulation &emulation, const Module &module, const AccessSite &site, Expr base) {
+  ExprPool &pool = emulation.pool();
+  const Operand &operand = module.children(*site.address)[0];
+  if (operand.kind == Operand::Kind::symbol)
+    base = emulation.symbol_address(module.symbol(operand).name);
+  else if (operand.kind == Operand::Kind::integer)
+    base = pool.constant(64, 0);
+  if (!base || (base->width != 32 && base->width != 64))
+    return nullptr;
+  const std::int64_t offset =
+      site.address->value + (operand.kind == Operand::Kind::reg ? 0 : operand.value);
+  const Expr sum = pool.add(base, pool.constant(base->width, static_cast<std::uint64_t>(offset)));
+  return emulation.expand(pool.zext(sum, 64));
+}
+
 AddressForm address_form(Emulation &emulation, LaneValues &lanes, Expr address, BlockId block,
                          bool small_window, WrapMemo *memo) {
   AddressForm form;

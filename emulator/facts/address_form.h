@@ -3,6 +3,7 @@
 // What an address is made of, as seen by a warp.
 //   address_form(emulation, lanes, access.address, access.block).is_uniform()
 
+#include "emulator/facts/access.h"
 #include "emulator/facts/lane_values.h"
 #include "emulator/symbolic/emulate.h"
 
@@ -49,6 +50,10 @@ struct AddressForm {
   /// Returns true if it is known how far apart any two lanes are, up to the strides.
   bool is_linear() const { return mixed.empty() && varying.empty(); }
 };
+
+/// Where an access is, 64 bits, loops written out, if `base` is what the register holds that it is
+/// addressed by; null: not understood.
+Expr address_at(Emulation &emulation, const Module &module, const AccessSite &site, Expr base);
 
 /// What address_form() found out about wrap-arounds, for the next address of the same kernel: an
 /// extension, by the block that it is seen from.

@@ -464,22 +464,6 @@ private:
     return result;
   }
 
-  // The addition of the offset happens in the width of the register.
-  Expr address_at(const AccessSite &site, Expr base) {
-    ExprPool &pool = emulation_.pool();
-    const Operand &operand = module_.children(*site.address)[0];
-    if (operand.kind == Operand::Kind::symbol)
-      base = emulation_.symbol_address(module_.symbol(operand).name);
-    else if (operand.kind == Operand::Kind::integer)
-      base = pool.constant(64, 0);
-    if (!base || (base->width != 32 && base->width != 64))
-      return nullptr;
-    const std::int64_t offset =
-        site.address->value + (operand.kind == Operand::Kind::reg ? 0 : operand.value);
-    const Expr sum = pool.add(base, pool.constant(base->width, static_cast<std::uint64_t>(offset)));
-    return at_launch_(emulation_.expand(pool.zext(sum, 64)));
-  }
-
   void find_accesses() {
     std::size_t probe = 0;
     for (const AccessSite &site : sites_) {
@@ -501,7 +485,9 @@ private:
       access.site = site;
       access.number = static_cast<std::uint32_t>(accesses_.size());
       access.block = block;
-      access.address = address_at(site, base);
+      access.address = address_at(emulation_, module_, site, base);
+      if (access.address)
+        access.address = at_launch_(access.address);
       access.guard = guard ? at_launch_(emulation_.expand(guard)) : nullptr;
       access.in_step = emulation_.in_step(block);
       access.loop = emulation_.cfg().loop_of(block);

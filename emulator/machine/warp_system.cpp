@@ -3,6 +3,8 @@
 
 #include "emulator/machine/warp_system.h"
 
+#include "emulator/semantics/parameter_layout.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -88,7 +90,7 @@ unsigned DriverCalls::print_formatted(const WarpContext &context, unsigned lane,
   const std::string format = read_text(context, lane, format_at);
   std::string &out = run_.outcome.output;
   const auto next = [&](unsigned size) {
-    arguments = (arguments + size - 1) / size * size;
+    arguments = align(arguments, size);
     const std::uint64_t bits = memory_.read(context, lane, arguments, size, StateSpace::generic);
     arguments += size;
     return bits;

@@ -5,6 +5,8 @@
 
 #include "emulator/machine/warp_machine.h"
 
+#include "emulator/semantics/parameter_layout.h"
+
 #include <algorithm>
 #include <cstring>
 #include <span>
@@ -1210,7 +1212,7 @@ void WarpMachine::know_access(const TranslatedFrame &frame, std::uint32_t pc,
   KnownAccess &access =
       known_by_instruction_[context.function][static_cast<std::size_t>(frame.code->layout)][pc];
   access = {};
-  const std::uint64_t first = (bytes.first + whole - 1) / whole * whole;
+  const std::uint64_t first = align(bytes.first, whole);
   if (bytes.tracks || first < bytes.first || first >= end)
     return;
   access.first = first;

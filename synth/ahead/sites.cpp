@@ -27,7 +27,6 @@ constexpr Refusal effects{"writes",
                           "cannot be told from what it loads"};
 constexpr Refusal nothing{"no-load", "the loop loads nothing from global memory"};
 constexpr Refusal guarded{"guarded-load", "a load of the loop, or what it needs, is under a guard"};
-constexpr Refusal polls{"decides-the-end", "the end of the loop depends on what it loads"};
 constexpr Refusal too_large{"budget", "the loop is too large to be copied"};
 } // namespace refusal
 
@@ -179,7 +178,7 @@ private:
       at_ = step.instruction;
       if (opcode(at_).op != Op::ld)
         continue;
-      require(step.early != Early::test, refusal::polls);
+      require(step.early != Early::test, refusals::decides_the_end);
       step.early = Early::load;
       for (const RegisterId reg : read_registers(module_, instruction(at_)))
         needed.insert(reg);

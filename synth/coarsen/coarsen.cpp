@@ -174,7 +174,7 @@ template <const auto &words> FamilyAnswer propose_coarsened(const KernelContext 
       fits = false;
       continue;
     }
-    const Sharing sharing(context, form);
+    const Sharing &sharing = sharing_of(context, form);
     if (const auto torn = sharing.meetings().torn(sharing.detours())) {
       if (answer.refusals.empty())
         answer.refusals.push_back(torn_warp.at(kernel.instructions[*torn].line));

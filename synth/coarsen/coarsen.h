@@ -132,6 +132,10 @@ public:
   /// By RegisterId: the same in all copies; in more than one.
   const std::vector<bool> &by_all() const { return by_all_; }
   const std::vector<bool> &by_some() const { return by_some_; }
+  /// By instruction: is it done once, before all else? So are those that only compute, from values
+  /// of that kind, a register that all copies share, that nothing else writes and that is never
+  /// read before.
+  const std::vector<bool> &done_first() const { return done_first_; }
   /// The copy that keeps a register of copy k, or does an instruction for it; for a barrier, of a
   /// block or of a warp, and for groups of asynchronous copies, the first.
   unsigned keeper(RegisterId reg, unsigned k) const;
@@ -149,23 +153,22 @@ public:
 
 private:
   void find_detours();
+  void find_done_first();
   unsigned keeper(bool row, bool column, unsigned k) const;
 
   const CoarsenForm form_;
   const facts::Meetings &meetings_;
-  std::vector<bool> by_all_, by_row_, by_column_, by_some_;
+  std::vector<bool> by_all_, by_row_, by_column_, by_some_, done_first_;
   std::vector<Detour> detours_;
 };
+
+/// Found once.
+const Sharing &sharing_of(const KernelContext &context, CoarsenForm form);
 
 /// Returns true if an instruction writes registers, all of them shared: it is done once for all
 /// copies.
 bool is_shared(const Module &module, const Instruction &instruction,
                const std::vector<bool> &shared);
-
-/// By instruction: is it done once, before all else? So are those that only compute, from values
-/// of that kind, a register that all copies share, that nothing else writes and that is never read
-/// before.
-std::vector<bool> done_first(const KernelContext &context, const std::vector<bool> &shared);
 
 /// Names of the sibling's registers.
 class CoarsenNames {

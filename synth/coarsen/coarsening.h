@@ -51,8 +51,8 @@ private:
 class Coarsening : protected OfKernel {
 protected:
   Coarsening(const KernelContext &context, const CoarsenForm &form, WidePlan plan)
-      : OfKernel(context), form_(form), copies_(form.total()), sharing_(context, form),
-        shared_(sharing_.by_all()), first_(done_first(context, shared_)),
+      : OfKernel(context), form_(form), copies_(form.total()), sharing_(sharing_of(context, form)),
+        shared_(sharing_.by_all()), first_(sharing_.done_first()),
         recomputation_(context, sharing_.by_some()), plan_(std::move(plan)),
         skew_(skew_of(context, form)), merged_(merged_loads(context, form)),
         rooms_(rooms_of(module_, kernel_)), dynamic_(dynamic_rooms_of(module_, kernel_)),
@@ -106,9 +106,9 @@ protected:
 
   const CoarsenForm form_;
   const unsigned copies_;
-  const Sharing sharing_;
+  const Sharing &sharing_;
   const std::vector<bool> &shared_; ///< by all copies
-  const std::vector<bool> first_;   ///< by instruction of the kernel
+  const std::vector<bool> &first_;  ///< by instruction of the kernel
   const Recomputation recomputation_;
   const WidePlan plan_;
   const Skew &skew_;

@@ -20,10 +20,9 @@ constexpr std::uint64_t largest_grid_x = 0x7fffffff, largest_grid = 0xffff, larg
 
 } // namespace
 
-CopyViews::CopyViews(const Module &module, const Function &kernel, const CoarsenForm &form,
-                     std::span<const Probe> probes)
-    : kernel_(kernel), emulation_(module, kernel, launch_facts(kernel), probes, LaneGroup::row,
-                                  !form.predicates_ends()) {
+CopyViews::CopyViews(const KernelContext &context, const CoarsenForm &form)
+    : kernel_(context.kernel), emulation_(context.module, kernel_, launch_facts(kernel_), {},
+                                          LaneGroup::row, !form.predicates_ends()) {
   if (!emulation_.complete())
     return;
   ExprPool &pool = emulation_.pool();

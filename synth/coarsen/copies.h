@@ -11,7 +11,6 @@
 
 #include <compare>
 #include <optional>
-#include <span>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -22,12 +21,8 @@ namespace ptxasw::synth {
 /// expressions of the symbolic emulation.
 class CopyViews {
 public:
-  /// `probes`: questions that emulation() answers.
-  CopyViews(const Module &module, const Function &kernel, const CoarsenForm &form,
-            std::span<const Probe> probes = {});
+  CopyViews(const KernelContext &context, const CoarsenForm &form);
 
-  /// False if the kernel is not understood well enough; nothing else may then be asked.
-  bool complete() const { return emulation_.complete(); }
   Emulation &emulation() { return emulation_; }
   /// What copy `copy` has instead of an expression of the kernel's.
   Expr of(Expr expr, unsigned copy) { return views_[copy](expr); }

@@ -23,7 +23,7 @@ public:
 
   std::vector<MergedLoad> run(const CoarsenForm &form) const {
     std::vector<MergedLoad> merged;
-    CopyViews views(module_, kernel_, form);
+    CopyViews views(context_, form);
     std::map<std::pair<std::uint32_t, std::string_view>, Instance> holders; // of loaded values
     BlockId around = no_index;
     for (const MemoryAccess &access : views.emulation().trace()) {

@@ -85,7 +85,8 @@ private:
         instead.emplace(round.branch, round.instead);
     for (LoopId loop = 0; !instead.empty() && loop < cfg.loops().size(); ++loop)
       if (const Expr trips = views_.emulation().trip_count(loop);
-          trips && has_one_round(cfg, loop, instead))
+          trips && context_.once(fmt::format("one round of {}", loop),
+                                 [&] { return has_one_round(cfg, loop, instead); }))
         none.map(trips, pool_.constant(trips->width, 0));
     return none;
   }

@@ -40,8 +40,8 @@
 // do the same in a launch that the table allows.
 //
 // Instructions that shared.cpp shows to compute, whenever they run, the only value that a shared
-// register ever gets (done_first()) stand once at the entry and nowhere else: the register then
-// always holds what the kernel's does or will.
+// register ever gets (Sharing::done_first()) stand once at the entry and nowhere else: the register
+// then always holds what the kernel's does or will.
 //
 // A copy that is alone runs on its own registers, which no other copy writes, and on the shared
 // ones. One of these that is still of use where lockstep was left, to this copy or to one that

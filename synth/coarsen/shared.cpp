@@ -80,6 +80,7 @@ bool is_of_thread(const Module &module, const Instruction &instruction) {
 Sharing::Sharing(const KernelContext &context, const CoarsenForm &form)
     : OfKernel(context), form_(form), meetings_(meetings_of(context)),
       by_all_(shared_registers(module_, kernel_, form.indices())) {
+  find_done_first();
   if (form.kind == CoarsenForm::Kind::apart && form.along_x == 1)
     find_detours();
   by_row_ = by_column_ = by_all_;
@@ -90,6 +91,11 @@ Sharing::Sharing(const KernelContext &context, const CoarsenForm &form)
   by_some_ = by_row_;
   for (std::size_t reg = 0; reg < by_some_.size(); ++reg)
     by_some_[reg] = by_row_[reg] || by_column_[reg];
+}
+
+const Sharing &sharing_of(const KernelContext &context, CoarsenForm form) {
+  form.shift = 0; // where a thread's points begin does not matter
+  return context.once(form.key(), [&] { return Sharing(context, form); });
 }
 
 // What is the same in all is so in rows and in columns.
@@ -104,8 +110,6 @@ unsigned Sharing::keeper(RegisterId reg, unsigned k) const {
 void Sharing::find_detours() {
   if (!meetings_.any())
     return;
-  // What is done before all else does not stand where copies may be apart.
-  const std::vector<bool> first = done_first(context_, by_all_);
   std::vector<bool> apart(count(), false);
   for (bool changed = true; changed;) {
     changed = false;
@@ -121,11 +125,40 @@ void Sharing::find_detours() {
       detours_.push_back(std::move(*found));
       changed = true;
     }
+    // What is done before all else does not stand where copies may be apart.
     by_all_ = shared_registers(module_, kernel_, form_.indices(),
-                               written_in(module_, kernel_, apart, first));
+                               written_in(module_, kernel_, apart, done_first_));
   }
+  find_done_first();
   std::sort(detours_.begin(), detours_.end(),
             [](const Detour &a, const Detour &b) { return a.branch < b.branch; });
+}
+
+void Sharing::find_done_first() {
+  done_first_.assign(count(), false);
+  if (count() == 0)
+    return;
+  std::vector<std::uint32_t> writer = context_.only_writers();
+  // One that may be read before it is written keeps what it held.
+  for (const RegisterId reg : live_before(module_, kernel_, cfg(), context_.liveness(), 0))
+    writer[reg] = no_index;
+  std::vector<bool> ready(kernel_.registers.size(), false);
+  for (std::uint32_t i = 0; i < count(); ++i) {
+    const Instruction &one = instruction(i);
+    if (!computes_alike(module_, one, emulator::Scope::thread) ||
+        (!is_pure(opcode(i)) && opcode(i).space != StateSpace::param) || one.guard != no_register ||
+        !synth::is_shared(module_, one, by_all_))
+      continue;
+    bool good = true;
+    for_each_register(module_, one, [&](RegisterId reg, RegisterUse use) {
+      good &= use == RegisterUse::read ? ready[reg] && opcode(i).op != Op::ld : writer[reg] == i;
+    });
+    if (!good)
+      continue;
+    done_first_[i] = true;
+    for (const RegisterId reg : written_registers(module_, one))
+      ready[reg] = true;
+  }
 }
 
 const Detour *Sharing::detour(std::uint32_t branch) const {
@@ -167,36 +200,6 @@ bool is_shared(const Module &module, const Instruction &instruction,
   const auto written = written_registers(module, instruction);
   return !written.empty() &&
          std::all_of(written.begin(), written.end(), [&](RegisterId reg) { return shared[reg]; });
-}
-
-std::vector<bool> done_first(const KernelContext &context, const std::vector<bool> &shared) {
-  const auto &[module, kernel] = std::tie(context.module, context.kernel);
-  std::vector<std::uint32_t> writer = context.only_writers();
-  std::vector<bool> first(kernel.instructions.size(), false);
-  if (first.empty())
-    return first;
-  // One that may be read before it is written keeps what it held.
-  for (const RegisterId reg : live_before(module, kernel, context.cfg(), context.liveness(), 0))
-    writer[reg] = no_index;
-  std::vector<bool> ready(kernel.registers.size(), false);
-  for (std::uint32_t i = 0; i < first.size(); ++i) {
-    const Instruction &instruction = kernel.instructions[i];
-    const Opcode &opcode = module.opcode(instruction);
-    if (!computes_alike(module, instruction, emulator::Scope::thread) ||
-        (!is_pure(opcode) && opcode.space != StateSpace::param) ||
-        instruction.guard != no_register || !is_shared(module, instruction, shared))
-      continue;
-    bool good = true;
-    for_each_register(module, instruction, [&](RegisterId reg, RegisterUse use) {
-      good &= use == RegisterUse::read ? ready[reg] && opcode.op != Op::ld : writer[reg] == i;
-    });
-    if (!good)
-      continue;
-    first[i] = true;
-    for (const RegisterId reg : written_registers(module, instruction))
-      ready[reg] = true;
-  }
-  return first;
 }
 
 CoarsenNames::CoarsenNames(const Function &kernel) {

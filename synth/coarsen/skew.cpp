@@ -21,15 +21,15 @@ constexpr std::int64_t rows_before_stores = 2;
 } // namespace
 
 Skew::Skew(const KernelContext &context, const CoarsenForm &form)
-    : OfKernel(context), form_(form), sharing_(context, form),
-      first_(done_first(context, sharing_.by_all())), calls_(calls_of(context)) {
+    : OfKernel(context), form_(form), sharing_(sharing_of(context, form)),
+      first_(sharing_.done_first()), calls_(calls_of(context)) {
   if (!form.skewed)
     return;
   // Where all copies must be together: where a jump leads, and at a pragma.
   std::vector<bool> border = sharing_.targets();
   for (const Pragma &pragma : kernel_.pragmas)
     border[pragma.position] = true;
-  CopyViews views(module_, kernel_, form);
+  CopyViews views(context_, form);
   Loads loads;
   for (const MemoryAccess &access : views.emulation().trace()) {
     const Expr address = access.effect == Effect::load ? views.common_address(access) : nullptr;

@@ -89,8 +89,8 @@ private:
   bool is_for_rows(std::uint32_t i) const;
 
   const CoarsenForm form_;
-  const Sharing sharing_;
-  const std::vector<bool> first_;
+  const Sharing &sharing_;
+  const std::vector<bool> &first_;
   const Calls &calls_;
   std::vector<SkewedStretch> stretches_;
   std::set<std::uint32_t> stepped_;  ///< loads

@@ -84,7 +84,7 @@ const WideStore *WidePlan::store(const Instance &first) const {
 }
 
 WidePlanner::WidePlanner(const KernelContext &context, const CoarsenForm &form)
-    : OfKernel(context), form_(form), sharing_(context, form), views_(module_, kernel_, form),
+    : OfKernel(context), form_(form), sharing_(sharing_of(context, form)), views_(context, form),
       skew_(skew_of(context, form)) {
   find_groups();
 }

@@ -107,7 +107,7 @@ private:
   bool plan_stores(const Group &group, facts::LowBitsOf &known);
 
   const CoarsenForm form_;
-  const Sharing sharing_;
+  const Sharing &sharing_;
   CopyViews views_;
   const Skew &skew_;
   std::map<Key, std::size_t> keys_;

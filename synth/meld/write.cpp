@@ -43,10 +43,6 @@ std::string filled(const Module &module, const Instruction &instruction,
   return edits.apply(module.text({origin, instruction.span.end})).value_or("");
 }
 
-std::string guarded_by(const Instruction &instruction, const std::string &name) {
-  return fmt::format("@{}{} ", instruction.guard_negated ? "!" : "", name);
-}
-
 /// The line that a span is on if it is alone there; otherwise the span.
 Span whole_line(std::string_view text, Span span) {
   std::uint32_t begin = span.begin, end = span.end;
@@ -145,7 +141,7 @@ private:
       for (const std::uint32_t one : computing(context_, unit, unit.blocks[i]))
         put(one);
       if (here.branch != no_index)
-        out_.write("{}bra {}", guarded_by(instruction(here.branch), guard(here.branch)),
+        out_.write("{}bra {}", guard_text(instruction(here.branch), guard(here.branch)),
                    labels[number_of(here.successors[0])]);
       if (const std::size_t next = number_of(here.successors.back()); next != i + 1)
         out_.write("bra.uni {}", labels[next]);
@@ -217,7 +213,7 @@ private:
   void meld_single(const InstructionPair &pair) {
     std::vector<std::pair<Span, std::string>> places;
     const std::string guard =
-        pair.guard ? guarded_by(instruction(pair.when), constant(*pair.guard)) : "";
+        pair.guard ? guard_text(instruction(pair.when), constant(*pair.guard)) : "";
     for (const Leaf &leaf : pair.leaves)
       if (leaf.offsets)
         places.emplace_back(leaf.span, fmt::format("[{}]", sum(leaf)));
@@ -330,7 +326,7 @@ private:
     for (const Leaf &leaf : pair.leaves)
       places.emplace_back(leaf.span, held.at(leaf.pair));
     pragmas_before(pair.when, true);
-    out_.add((pair.guard ? guarded_by(instruction(pair.when), held.at(*pair.guard)) : "") +
+    out_.add((pair.guard ? guard_text(instruction(pair.when), held.at(*pair.guard)) : "") +
              filled(module_, instruction(pair.when), places));
     for (const Leaf &leaf : pair.leaves)
       for (const SourcePair &one : followed)

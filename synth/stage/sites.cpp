@@ -33,6 +33,7 @@
 #include "emulator/facts/writers.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/global_load.h"
+#include "emulator/semantics/parameter_layout.h"
 #include "emulator/symbolic/generic.h"
 #include "grammar/next.h"
 #include "grammar/roles.h"
@@ -51,7 +52,6 @@ using facts::Polynomial;
 namespace refusal {
 constexpr Refusal old{"target-too-old", "barriers within a loop need PTX 6.0 and sm_70"};
 constexpr Refusal large{"too-large", "the kernel is too large to be written twice"};
-constexpr Refusal unknown{"control-flow", "its control flow is not understood"};
 constexpr Refusal synchronises{"synchronises", "something in the kernel synchronises"};
 constexpr Refusal lanes{"warp-collective", "lanes must agree, or it asks which are together"};
 constexpr Refusal alone{"one-thread", "its blocks have one thread"};
@@ -75,7 +75,7 @@ constexpr std::uint64_t threads_unknown = 256; ///< of a block, where the kernel
 constexpr std::uint32_t tile_alignment = 16;
 
 std::uint32_t aligned(std::uint64_t bytes) {
-  return static_cast<std::uint32_t>((bytes + tile_alignment - 1) / tile_alignment * tile_alignment);
+  return static_cast<std::uint32_t>(emulator::align(bytes, tile_alignment));
 }
 
 /// Why nothing of a kernel may be brought to shared memory by a block, whatever it reads: something
@@ -92,7 +92,7 @@ std::optional<Refusal> obstacle_of(const Module &module, const Function &kernel)
   for (const Instruction &one : kernel.instructions) {
     const Opcode &opcode = module.opcode(one);
     if (!one.well_formed || opcode.op == Op::brx)
-      return refusal::unknown.at(one.line);
+      return refusals::control_flow.at(one.line);
     if (opcode.op == Op::call)
       return refusals::call.at(one.line);
     if (asks_which_lanes(opcode) ||
@@ -107,7 +107,7 @@ std::optional<Refusal> obstacle_of(const Module &module, const Function &kernel)
       return refusal::sizes.at(one.line);
   }
   if (kernel.scopes.size() != 1 || !kernel.target_lists.empty() || kernel.instructions.empty())
-    return refusal::unknown;
+    return refusals::control_flow;
   return std::nullopt;
 }
 
@@ -400,7 +400,7 @@ Sites<Staging> staging_of(const KernelContext &context, std::string_view variant
     return {{}, {*obstacle}};
   const facts::KernelFacts &facts = context.facts();
   if (!facts.complete() || !facts.cfg().well_formed())
-    return {{}, {refusal::unknown}};
+    return {{}, {refusals::control_flow}};
   Sites<Staging> answer;
   facts::Atoms atoms;
   for (LoopId loop = 0; loop < facts.cfg().loops().size() && answer.sites.empty(); ++loop)

@@ -1,6 +1,7 @@
 // Allocating, freeing, and asking about memory. Pools have no memory of their own: what is asked of
 // one comes from the device, at once.
 
+#include "emulator/semantics/parameter_layout.h"
 #include "wrapper/runtime/stream.h"
 #include "wrapper/runtime/toolkit.h"
 
@@ -43,7 +44,7 @@ cudaError_t allocate_pitched(void **to, std::size_t *pitch, std::size_t width, s
                              const char *what) {
   if (!pitch)
     return cudaErrorInvalidValue;
-  *pitch = (width + pitch_unit - 1) / pitch_unit * pitch_unit;
+  *pitch = align(width, pitch_unit);
   if (rows != 0 && *pitch > ~std::size_t{0} / rows)
     return cudaErrorMemoryAllocation;
   return allocate(to, *pitch * rows, MemoryKind::device, what);

@@ -4,6 +4,7 @@
 #include "wrapper/runtime/textures.h"
 
 #include "emulator/machine/texture.h"
+#include "emulator/semantics/parameter_layout.h"
 #include "wrapper/runtime/stream.h"
 #include "wrapper/runtime/toolkit.h"
 
@@ -196,7 +197,7 @@ cudaError_t make_array(cudaArray_t *to, const cudaChannelFormatDesc *format, cud
   constexpr std::size_t most = std::size_t{1} << 32;
   if (extent.width > most || extent.height > most || extent.depth > most)
     return cudaErrorInvalidValue;
-  array->pitch = (extent.width * array->element() + row_unit - 1) / row_unit * row_unit;
+  array->pitch = align(extent.width * array->element(), row_unit);
   if (array->rows() > device().memory_size() / array->pitch ||
       array->slices() > device().memory_size() / array->pitch / array->rows())
     return cudaErrorMemoryAllocation;
