@@ -43,16 +43,12 @@ struct EmulateRequest : OutputRequest {
   bool profile = false, count = false;
 };
 
-constexpr int ran = 0, failed = 1, not_tried = 2;
-
-int not_possible(const std::string &message) { return complain(message, not_tried); }
-
 /// Writes a launch file to begin with.
 int write_first_launch(const EmulateRequest &request, const std::string &kernel,
                        const WarpProgram &program, Sources &sources) {
   const auto found = program.find_kernel(kernel);
   if (!found)
-    return not_possible(fmt::format("there is no kernel in `{}`", request.file));
+    return complain(fmt::format("there is no kernel in `{}`", request.file));
   const Function &function = *program.function(*found).function;
   LaunchDescription launch;
   launch.kernel = function.name;
@@ -63,15 +59,15 @@ int write_first_launch(const EmulateRequest &request, const std::string &kernel,
     if (const std::string why =
             add_argument(arguments[i], names(names.own(i)), function.parameters[i], launch);
         !why.empty())
-      return not_possible(fmt::format("{}: {}", function.parameters[i].name, why));
+      return complain(fmt::format("{}: {}", function.parameters[i].name, why));
   const std::string text = fmt::format("# {}\n# Sizes and numbers are guessed: change them.\n{}",
                                        kernel_signature(function, program.module(), request.file),
                                        launch_file_text(launch));
   if (const auto written = write_file_atomically(request.init, text); !written)
-    return not_possible(written.error());
+    return complain(written.error());
   if (request.init != "-")
     fmt::print("{}: ptxasw emulate {} --launch {}\n", request.init, request.file, request.init);
-  return ran;
+  return exit_code::fine;
 }
 
 /// A buffer's name, or the number of the argument that made it; its bytes after the run.
@@ -212,42 +208,45 @@ int tell(const WarpOutcome &outcome, const ToldLaunch &told, const OutputRequest
     fmt::print(stderr, "{}", paint.heading(told_fault(all[i].first, all[i].count, told)));
   if (all.size() > shown && !output.json && !output.quiet)
     fmt::print(stderr, "and {} more places (-v)\n", all.size() - shown);
-  const bool untried = outcome.fault && (outcome.fault->kind == FaultKind::unsupported ||
-                                         outcome.fault->kind == FaultKind::bad_launch);
-  return untried ? not_tried : all.empty() ? ran : failed;
+  int code = exit_code::fine;
+  for (const WarpFinding &finding : all)
+    code = exit_code::worse(code, is_incomplete(finding.first.kind) ? exit_code::incomplete
+                                  : finding.first.kind == FaultKind::bad_launch ? exit_code::failed
+                                                                                : exit_code::found);
+  return code;
 }
 
 int run(const EmulateRequest &request, const Invocation &) {
   if (request.json && request.count)
-    return not_possible("--count has no form in JSON");
+    return complain("--count has no form in JSON");
   const auto module = load_module(request.file);
   if (!module)
-    return not_tried;
+    return exit_code::failed;
   const WarpProgram program(*module);
   const auto kernel = kernel_called(*module, request.kernel, request.file);
   if (!kernel)
-    return not_tried;
+    return exit_code::failed;
   Sources sources;
   sources.add_folder_of(request.file);
   if (!are_known(*module, request.file))
-    return not_tried;
+    return exit_code::failed;
   if (!request.init.empty())
     return write_first_launch(request, *kernel, program, sources);
   LaunchDescription launch;
   if (const std::string why =
           describe_launch(request.launch, *kernel, program, request.file, sources, launch);
       !why.empty())
-    return not_possible(why);
+    return complain(why);
   if (!request.schedule.empty())
     launch.schedule = request.schedule;
   WarpOptions options;
   if (!launch.schedule.empty() && !read_schedule(launch.schedule, options.schedule, options.seed))
-    return not_possible(
+    return complain(
         fmt::format("--schedule {}: expected reconverge, apart or random[:SEED]", launch.schedule));
   GlobalMemory memory;
   const auto prepared = prepare_launch(program, launch, memory);
   if (!prepared)
-    return not_possible(prepared.error());
+    return complain(prepared.error());
   options.step_limit = launch.step_limit != 0 ? launch.step_limit : request.step_limit;
   options.memory_limit = std::min(request.memory_limit, ~std::uint64_t{0} >> 20) << 20;
   // What is checked unless something else is said.
@@ -265,7 +264,7 @@ int run(const EmulateRequest &request, const Invocation &) {
   options.count = request.count;
   Debugger debugger(program, request.json ? stderr : stdout);
   if (const std::string why = set_up(request, debugger); !why.empty())
-    return not_possible(why);
+    return complain(why);
   if (!request.breaks.empty() || !request.traced.empty())
     options.observer = &debugger;
   if (const auto chosen = choose_engine(*engine_called(request.engine)); !chosen)
@@ -304,7 +303,7 @@ int run(const EmulateRequest &request, const Invocation &) {
     if (const std::string why =
             dump(wish, launch, *prepared, memory, request.json ? &json : nullptr);
         !why.empty())
-      return not_possible(fmt::format("--dump {}: {}", wish, why));
+      return complain(fmt::format("--dump {}: {}", wish, why));
   if (request.json) {
     fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
     return code;
@@ -343,7 +342,7 @@ void declare(Words &words, EmulateRequest &request) {
       "what executes it with --check none: code that LLVM makes of the kernel, the "
       "interpreter, or that code once the kernel has run for long; the result is the same");
   words.number("--steps", request.step_limit,
-               "thread-instructions at most; beyond them the run ends with exit code 1", 1);
+               "thread-instructions at most; beyond them the run ends with exit code 3", 1);
   words.number("--memory", request.memory_limit,
                "MiB that the emulation of what the kernel touches may take", 1);
   words.list("--break", request.breaks,
@@ -363,7 +362,8 @@ void declare(Words &words, EmulateRequest &request) {
       "sectors, conflicts, divergence and steps of the dearest warp and block and of all, as "
       "bound bounds them: no pairs of lanes served together");
   words.output(request, "as JSON; without --count", "every place where something was found");
-  words.footer("Exit codes: 0 the run ended, 1 something was found, 2 it could not be tried.");
+  words.footer("Exit codes: 0 the run ended, 1 something was found, 2 it could not be tried, 3 "
+               "something is not emulated, or a limit was reached.");
   words.examples({"ptxasw emulate heat.ptx --launch grid=4,block=256,in=zeros:4096,n=1024",
                   "ptxasw emulate heat.ptx --kernel step --init step.toml",
                   "ptxasw emulate heat.ptx --launch step.toml --check none --by-instruction"});

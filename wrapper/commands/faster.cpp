@@ -357,8 +357,7 @@ void conclude(faster::Server &server, faster::Served served, const FasterRequest
 int run(const FasterRequest &request, const Invocation &invocation) {
   const std::vector<std::string> &command = invocation.foreign;
   if (command.empty())
-    return complain("nothing to run; write the program behind it: ptxasw faster ./app",
-                    usage_error);
+    return complain("nothing to run; write the program behind it: ptxasw faster ./app");
   if (is_switched_off())
     return become_command(command, "ptxasw faster");
   if (!request.profile.empty() && std::filesystem::exists(request.profile))
