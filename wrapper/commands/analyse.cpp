@@ -60,6 +60,9 @@ std::optional<AnalysisInputs> read_analysis(const AnalysisRequest &request,
     complain(why);
     return std::nullopt;
   };
+  // Also where none is asked for: one that is gone was meant for something.
+  if (const auto settings = load_settings({}, "--"); !settings)
+    return refuse(settings.error());
   if (request.inputs.paths.empty() && request.inputs.build.empty())
     return refuse(fmt::format("nothing to read; give PTX, a CUDA source, a program or a folder: "
                               "ptxasw {} heat.cu",
