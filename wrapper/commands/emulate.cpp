@@ -56,10 +56,10 @@ int write_first_launch(const EmulateRequest &request, const std::string &kernel,
   const std::vector<std::string> arguments = guessed_arguments(function);
   const ParameterNames names = source_names(function, program.module(), sources);
   for (std::size_t i = 0; i < arguments.size(); ++i)
-    if (const std::string why =
+    if (const auto added =
             add_argument(arguments[i], names(names.own(i)), function.parameters[i], launch);
-        !why.empty())
-      return complain(fmt::format("{}: {}", function.parameters[i].name, why));
+        !added)
+      return complain(fmt::format("{}: {}", function.parameters[i].name, added.error()));
   const std::string text = fmt::format("# {}\n# Sizes and numbers are guessed: change them.\n{}",
                                        kernel_signature(function, program.module(), request.file),
                                        launch_file_text(launch));
@@ -84,13 +84,14 @@ const BufferDescription *find_buffer(const LaunchDescription &launch, const std:
 }
 
 /// BUFFER[:TYPE[:COUNT]] prints a buffer (with --json adds it to the output), BUFFER:file:PATH
-/// writes it. Empty, or what is wrong.
-std::string dump(const std::string &wish, const LaunchDescription &launch,
-                 const PreparedLaunch &prepared, GlobalMemory &memory, Json *json) {
+/// writes it. Errors: what is wrong.
+tl::expected<void, std::string> dump(const std::string &wish, const LaunchDescription &launch,
+                                     const PreparedLaunch &prepared, GlobalMemory &memory,
+                                     Json *json) {
   const auto parts = split_at(wish, ':');
   const BufferDescription *buffer = find_buffer(launch, parts[0]);
   if (!buffer || buffer->size == 0)
-    return "no such buffer";
+    return tl::unexpected(std::string("no such buffer"));
   const std::uint64_t address =
       prepared.addresses[static_cast<std::size_t>(buffer - launch.buffers.data())];
   if (parts.size() == 3 && parts[1] == "file") {
@@ -98,15 +99,15 @@ std::string dump(const std::string &wish, const LaunchDescription &launch,
     memory.read(address, bytes);
     const auto written = write_file_atomically(
         parts[2], {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
-    return written ? std::string() : written.error();
+    return written;
   }
   const ScalarType type = parts.size() > 1 ? scalar_type(parts[1]) : buffer->type;
   const unsigned size = bit_width(type) / 8;
   if (size == 0 || size > 8)
-    return "no such type";
+    return tl::unexpected(std::string("no such type"));
   std::uint64_t count = buffer->size / size;
   if (parts.size() > 2 && !to_number(parts[2], count))
-    return "not a count";
+    return tl::unexpected(std::string("not a count"));
   count = std::min<std::uint64_t>(count, buffer->size / size);
   Json values = Json::array();
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -128,12 +129,12 @@ std::string dump(const std::string &wish, const LaunchDescription &launch,
   return {};
 }
 
-/// --break, --print, --trace-lane; empty, or what is wrong.
-std::string set_up(const EmulateRequest &request, Debugger &debugger) {
+/// --break, --print, --trace-lane. Errors: what is wrong.
+tl::expected<void, std::string> set_up(const EmulateRequest &request, Debugger &debugger) {
   for (const std::string &word : request.breaks) {
     std::uint32_t line = 0;
     if (!to_number(word, line))
-      return fmt::format("--break {}: not the number of a line", word);
+      return tl::unexpected(fmt::format("--break {}: not the number of a line", word));
     debugger.break_at(line);
   }
   for (const std::string &word : request.prints)
@@ -150,12 +151,13 @@ std::string set_up(const EmulateRequest &request, Debugger &debugger) {
         right = to_number(axes[axis], block[static_cast<int>(axis)]);
     }
     if (!right)
-      return fmt::format("--trace-lane {}: expected THREAD[:X[,Y[,Z]]], a thread's number in its "
-                         "block and the block",
-                         word);
+      return tl::unexpected(
+          fmt::format("--trace-lane {}: expected THREAD[:X[,Y[,Z]]], a thread's number in its "
+                      "block and the block",
+                      word));
     debugger.trace(thread, block);
   }
-  return debugger.error();
+  return debugger.check();
 }
 
 /// The four counts and their sum, of the costliest warp, the costliest block and all of them.
@@ -233,10 +235,10 @@ int run(const EmulateRequest &request, const Invocation &) {
   if (!request.init.empty())
     return write_first_launch(request, *kernel, program, sources);
   LaunchDescription launch;
-  if (const std::string why =
+  if (const auto described =
           describe_launch(request.launch, *kernel, program, request.file, sources, launch);
-      !why.empty())
-    return complain(why);
+      !described)
+    return complain(described.error());
   if (!request.schedule.empty())
     launch.schedule = request.schedule;
   WarpOptions options;
@@ -263,8 +265,8 @@ int run(const EmulateRequest &request, const Invocation &) {
   options.profile = options.profile_memory = request.profile;
   options.count = request.count;
   Debugger debugger(program, request.json ? stderr : stdout);
-  if (const std::string why = set_up(request, debugger); !why.empty())
-    return complain(why);
+  if (const auto done = set_up(request, debugger); !done)
+    return complain(done.error());
   if (!request.breaks.empty() || !request.traced.empty())
     options.observer = &debugger;
   if (const auto chosen = choose_engine(*engine_called(request.engine)); !chosen)
@@ -300,10 +302,9 @@ int run(const EmulateRequest &request, const Invocation &) {
     fmt::print("{}", outcome.output);
   }
   for (const std::string &wish : outcome.fault ? std::vector<std::string>() : request.dumps)
-    if (const std::string why =
-            dump(wish, launch, *prepared, memory, request.json ? &json : nullptr);
-        !why.empty())
-      return complain(fmt::format("--dump {}: {}", wish, why));
+    if (const auto dumped = dump(wish, launch, *prepared, memory, request.json ? &json : nullptr);
+        !dumped)
+      return complain(fmt::format("--dump {}: {}", wish, dumped.error()));
   if (request.json) {
     fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
     return code;

@@ -87,11 +87,10 @@ std::string give_values(const Function &kernel, const AskedLaunch &asked,
       continue;
     }
     LaunchDescription one;
-    std::string why = add_argument(word.value, text, part, one);
-    if (why.empty() && one.arguments[0].fields[0].kind != FieldDescription::Kind::bits)
-      why = "it is no number; buffers are for launch files";
-    if (!why.empty())
-      return fault(why);
+    if (const auto added = add_argument(word.value, text, part, one); !added)
+      return fault(added.error());
+    if (one.arguments[0].fields[0].kind != FieldDescription::Kind::bits)
+      return fault("it is no number; buffers are for launch files");
     const std::uint64_t bits = one.arguments[0].fields[0].bits;
     GivenParameters::Bytes bytes(parameter.size());
     for (std::uint32_t i = 0; i < part.size(); ++i)

@@ -32,10 +32,10 @@ launches_of(const EqualRequest &request, const WarpProgram &first, const WarpPro
   } else {
     Sources sources;
     sources.add_folder_of(request.first);
-    if (const std::string why = describe_launch(request.launch, request.kernel, first,
-                                                request.first, sources, file.first);
-        !why.empty())
-      return tl::unexpected(why);
+    if (const auto described = describe_launch(request.launch, request.kernel, first, request.first,
+                                               sources, file.first);
+        !described)
+      return tl::unexpected(described.error());
     file.second = file.first;
   }
   const WarpProgram *const programs[] = {&first, &second};

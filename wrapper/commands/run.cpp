@@ -70,8 +70,8 @@ int run(const RunRequest &request, const Invocation &invocation) {
   if (const auto code = export_settings(invocation, "run"))
     return *code;
   const auto settings = invocation.settings(); // they are valid
-  if (const std::string idle = idle_gate(*settings); !idle.empty())
-    return complain(idle);
+  if (const auto checks = check_gate(*settings); !checks)
+    return complain(checks.error());
   if (const auto loaded = preload("libptxasw-exec.so"); !loaded)
     return complain(loaded.error());
   if (request.no_gpu) {

@@ -327,10 +327,10 @@ int compare_described(const VerifyRequest &request, const VerifyOptions &options
   } else {
     Sources sources;
     sources.add_folder_of(request.original);
-    if (std::string why = describe_launch(request.launch, options.kernel, first, request.original,
-                                          sources, file->first);
-        !why.empty())
-      file = tl::unexpected(std::move(why));
+    if (const auto described = describe_launch(request.launch, options.kernel, first,
+                                               request.original, sources, file->first);
+        !described)
+      file = tl::unexpected(described.error());
     else
       file->second = file->first;
   }
