@@ -124,8 +124,9 @@ tl::expected<std::uint64_t, std::string> add_fat_binary(std::string_view bytes, 
   return *header + *size;
 }
 
-/// Adds the images of a section, or says what is wrong.
-std::string add_fat_binaries(std::string_view bytes, const std::string &where, Images &images) {
+/// Adds the images of a section. Errors: what is wrong with it.
+tl::expected<void, std::string> add_fat_binaries(std::string_view bytes, const std::string &where,
+                                                 Images &images) {
   while (!bytes.empty()) {
     const std::size_t begin = bytes.find_first_not_of('\0');
     if (begin == bytes.npos)
@@ -134,7 +135,7 @@ std::string add_fat_binaries(std::string_view bytes, const std::string &where, I
     const std::size_t before = images.size();
     const auto size = add_fat_binary(bytes, images);
     if (!size)
-      return where.empty() ? size.error() : where + ": " + size.error();
+      return Problem(where.empty() ? size.error() : where + ": " + size.error());
     for (std::size_t i = before; i < images.size(); ++i)
       images[i].where = where;
     bytes.remove_prefix(*size);
@@ -143,12 +144,13 @@ std::string add_fat_binaries(std::string_view bytes, const std::string &where, I
 }
 
 // Sections by name (System V ABI, "Sections"). A file without a table of sections has none.
-std::string add_elf(std::string_view file, const std::string &where, Images &images) {
+tl::expected<void, std::string> add_elf(std::string_view file, const std::string &where,
+                                        Images &images) {
   constexpr char is_64_bit = 2, is_little_endian = 1;
   constexpr std::uint32_t no_bits = 8;
   constexpr std::uint64_t shortest_header = 64;
   if (file.size() < shortest_header || file[4] != is_64_bit || file[5] != is_little_endian)
-    return where + "an ELF file that is not of 64 bits, little-endian";
+    return Problem(where + "an ELF file that is not of 64 bits, little-endian");
   const std::uint64_t table = *number_at<std::uint64_t>(file, 40);
   const std::uint64_t entry = *number_at<std::uint16_t>(file, 58);
   if (table == 0)
@@ -164,7 +166,7 @@ std::string add_elf(std::string_view file, const std::string &where, Images &ima
   };
   const auto first = header(0);
   if (!first)
-    return where + "the table of sections is cut off";
+    return Problem(where + "the table of sections is cut off");
   // Numbers that need more than 16 bits stand in the first section.
   std::uint64_t count = *number_at<std::uint16_t>(file, 60);
   std::uint64_t names_index = *number_at<std::uint16_t>(file, 62);
@@ -175,11 +177,11 @@ std::string add_elf(std::string_view file, const std::string &where, Images &ima
   const auto names_header = header(names_index);
   const auto names = names_header ? contents(*names_header) : std::nullopt;
   if (!names)
-    return where + "the names of the sections are cut off";
+    return Problem(where + "the names of the sections are cut off");
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto section = header(i);
     if (!section)
-      return where + "the table of sections is cut off";
+      return Problem(where + "the table of sections is cut off");
     const std::uint32_t name_at = *number_at<std::uint32_t>(*section, 0);
     if (name_at >= names->size() || number_at<std::uint32_t>(*section, 4) == no_bits)
       continue;
@@ -189,15 +191,15 @@ std::string add_elf(std::string_view file, const std::string &where, Images &ima
       continue;
     const auto bytes = contents(*section);
     if (!bytes)
-      return fmt::format("{}{} is cut off", where, name);
-    if (std::string why = add_fat_binaries(*bytes, where + std::string(name), images); !why.empty())
-      return why;
+      return Problem(fmt::format("{}{} is cut off", where, name));
+    if (auto added = add_fat_binaries(*bytes, where + std::string(name), images); !added)
+      return added;
   }
   return {};
 }
 
 // The common format of ar: members of a 60-byte header each, at even offsets.
-std::string add_archive(std::string_view file, Images &images) {
+tl::expected<void, std::string> add_archive(std::string_view file, Images &images) {
   constexpr std::uint64_t header_size = 60, name_size = 16;
   std::string_view long_names;
   for (std::uint64_t at = archive_magic.size(); at < file.size();) {
@@ -211,7 +213,7 @@ std::string add_archive(std::string_view file, Images &images) {
         right &= digit == ' ';
     const auto member = right ? part(file, at + header_size, size) : std::nullopt;
     if (!member)
-      return fmt::format("the member at byte {} of the archive is cut off", at);
+      return Problem(fmt::format("the member at byte {} of the archive is cut off", at));
     std::string_view name = header->substr(0, name_size);
     name = name.substr(0, name.find_last_not_of(' ') + 1);
     if (name == "//") {
@@ -225,18 +227,12 @@ std::string add_archive(std::string_view file, Images &images) {
         name = name.substr(0, name.find('\n'));
       }
       name = name.substr(0, name.find('/'));
-      if (std::string why = add_elf(*member, fmt::format("{}: ", name), images); !why.empty())
-        return why;
+      if (auto added = add_elf(*member, fmt::format("{}: ", name), images); !added)
+        return added;
     }
     at += header_size + size + size % 2;
   }
   return {};
-}
-
-tl::expected<Images, std::string> result_of(Images images, const std::string &why) {
-  if (!why.empty())
-    return Problem(why);
-  return images;
 }
 
 /// A fat binary of this process, as long as it says it is.
@@ -286,8 +282,7 @@ tl::expected<std::string, std::string> FatImage::unpack() const {
 
 tl::expected<Images, std::string> read_fat_binaries(std::string_view bytes) {
   Images images;
-  const std::string why = add_fat_binaries(bytes, "", images);
-  return result_of(std::move(images), why);
+  return add_fat_binaries(bytes, "", images).map([&] { return std::move(images); });
 }
 
 bool is_fat_file(std::string_view bytes) {
@@ -297,16 +292,12 @@ bool is_fat_file(std::string_view bytes) {
 
 tl::expected<Images, std::string> read_fat_file(std::string_view bytes) {
   Images images;
-  std::string why;
-  if (bytes.starts_with(elf_magic))
-    why = add_elf(bytes, "", images);
-  else if (bytes.starts_with(archive_magic))
-    why = add_archive(bytes, images);
-  else if (bytes.starts_with(thin_magic))
-    why = "a thin archive, which holds the names of its members alone";
-  else
-    why = add_fat_binaries(bytes, "", images);
-  return result_of(std::move(images), why);
+  if (bytes.starts_with(thin_magic))
+    return Problem("a thin archive, which holds the names of its members alone");
+  const auto added = bytes.starts_with(elf_magic)       ? add_elf(bytes, "", images)
+                     : bytes.starts_with(archive_magic) ? add_archive(bytes, images)
+                                                        : add_fat_binaries(bytes, "", images);
+  return added.map([&] { return std::move(images); });
 }
 
 tl::expected<Images, std::string> read_fat_memory(const void *fat_binary) {
@@ -325,11 +316,11 @@ tl::expected<Images, std::string> read_fat_wrapper(const void *wrapper) {
   if (outer.magic != wrapper_magic || outer.version < 1 || outer.version > 2)
     return Problem("no wrapper of a fat binary, or one of an unknown version");
   Images images;
-  std::string why = add_fat_binaries(fat_bytes(outer.data), "", images);
-  for (const void *const *next = outer.prelinked;
-       why.empty() && outer.version == 2 && next && *next; ++next)
-    why = add_fat_binaries(fat_bytes(*next), "", images);
-  return result_of(std::move(images), why);
+  auto added = add_fat_binaries(fat_bytes(outer.data), "", images);
+  for (const void *const *next = outer.prelinked; added && outer.version == 2 && next && *next;
+       ++next)
+    added = add_fat_binaries(fat_bytes(*next), "", images);
+  return added.map([&] { return std::move(images); });
 }
 
 std::vector<const FatImage *> choose_ptx(std::span<const FatImage> images, unsigned sm) {

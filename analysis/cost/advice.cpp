@@ -184,7 +184,7 @@ private:
       made.grid[axis] = static_cast<std::uint32_t>(blocks);
       made.rounded |= question_.threads[axis] % block[axis] != 0;
     }
-    if (!launch_shape_error(made.grid, made.block).empty())
+    if (!check_launch_shape(made.grid, made.block))
       return;
     CostLaunch launch;
     launch.grid = made.grid;

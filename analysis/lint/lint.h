@@ -29,8 +29,9 @@ struct Context {
   std::vector<Warning> &warnings;
 };
 
-/// All rules except redundant_load, which asks the rewriter, and races, which runs launches, over
-/// one kernel: in source order, within one instruction in the order of the codes.
+/// All rules over one kernel: in source order, within one instruction in the order of the codes.
+/// redundant_load, which is an answer of the rewriter, and races, which runs launches, are added in
+/// wrapper/lint/collect.cpp.
 std::vector<Warning> warnings_of(const facts::KernelFacts &facts, const Options &options);
 
 // The rules, one file per group.

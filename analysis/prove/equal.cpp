@@ -7,6 +7,7 @@
 
 #include "analysis/prove/equal.h"
 
+#include "analysis/prove/not_followed.h"
 #include "analysis/prove/real_forms.h"
 #include "analysis/prove/symbolic_run.h"
 #include "emulator/machine/compare_launches.h"
@@ -382,8 +383,8 @@ EqualityAnswer EqualityProof::run() {
     }
     if (!obstacle)
       obstacle = compare(runs[0][0], runs[1][0]);
-  } catch (const FormTooLarge &error) {
-    obstacle = EqualityObstacle{error.what()};
+  } catch (const NotFollowed &stop) {
+    obstacle = EqualityObstacle{stop.reason};
   }
   answer_.used.emplace_back("shape, arguments and addresses as in the launch");
   for (const BufferDescription &buffer : launches_[0]->buffers)

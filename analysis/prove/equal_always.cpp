@@ -74,7 +74,7 @@ std::optional<LaunchDescription> DrawnLaunches::next(unsigned attempt) {
     if (slots_[i].width <= 64 && slots_[i].width >= 8)
       numbers[facts::parameter_name(*field, kernel_)] = as_signed(drawn.values[i], slots_[i].width);
   }
-  if (!launch_shape_error(drawn.grid, drawn.block).empty() ||
+  if (!check_launch_shape(drawn.grid, drawn.block) ||
       !std::all_of(assumptions_.relations.begin(), assumptions_.relations.end(),
                    [&](const LaunchRelation &relation) { return holds(relation, numbers); }))
     return std::nullopt;

@@ -25,6 +25,7 @@
 #include "analysis/prove/integers.h"
 
 #include "analysis/prove/computed_nodes.h"
+#include "analysis/prove/not_followed.h"
 
 #include "emulator/symbolic/path.h"
 
@@ -48,8 +49,7 @@ constexpr std::size_t most_pieces = 16;
 constexpr unsigned largest_cut = 61;
 constexpr std::int64_t lowest_bit = 1;
 
-/// Thrown where a number does not fit, or there are too many of them.
-struct TooLarge {};
+[[noreturn]] void too_large() { throw NotFollowed{"numbers that are too large, or too many"}; }
 
 bool is_full(unsigned width) { return width == 32 || width == 64; }
 
@@ -139,7 +139,7 @@ IntegerQuestion compact(const IntegerQuestion &question) {
 std::int64_t IntegerFormulas::number(Wide value) {
   constexpr Wide limit = Wide{1} << 62;
   if (value >= limit || value <= -limit)
-    throw TooLarge();
+    too_large();
   return static_cast<std::int64_t>(value);
 }
 
@@ -161,7 +161,7 @@ IntegerFormulas::Interval IntegerFormulas::overlap(Interval a, Interval b) {
 // What a variable may be where it may be no more than it can hold.
 IntegerFormulas::Interval IntegerFormulas::whole_range(Interval range) {
   if (range.low < largest.low || range.high > largest.high)
-    throw TooLarge();
+    too_large();
   return range;
 }
 
@@ -179,7 +179,7 @@ IntegerFormulas::Polynomial IntegerFormulas::plus(const Polynomial &a, const Pol
       result.erase(monomial);
   }
   if (result.size() > most_monomials)
-    throw TooLarge();
+    too_large();
   return result;
 }
 
@@ -191,7 +191,7 @@ IntegerFormulas::Polynomial IntegerFormulas::times(const Polynomial &a, const Po
       both.insert(both.end(), right.begin(), right.end());
       std::sort(both.begin(), both.end());
       if (both.size() > most_factors)
-        throw TooLarge();
+        too_large();
       result = plus(result, {{both, number(Wide{x} * y)}});
     }
   return result;
@@ -261,7 +261,7 @@ IntegerFormulas::Polynomial IntegerFormulas::value(Expr expr) {
   auto known = values_.find(expr);
   if (known == values_.end()) {
     if (++depth_ > most_depth)
-      throw TooLarge();
+      too_large();
     Number number;
     number.needs = apart([&] { number.polynomial = compute(expr); });
     if (!number.needs.empty())
@@ -310,7 +310,7 @@ IntegerFormulas::Polynomial IntegerFormulas::atom(Expr expr) {
 
 IntegerFormulas::Polynomial IntegerFormulas::compute(Expr expr) {
   if (expr->width < 2 || expr->width > 64)
-    throw TooLarge();
+    too_large();
   switch (expr->kind) {
   case ExprKind::constant:
     return plus({}, {{Monomial{}, as_signed(expr->value.low, expr->width)}});
@@ -366,7 +366,7 @@ IntegerFormulas::Polynomial IntegerFormulas::unsigned_value(Expr expr) {
   if (range(own).low >= 0)
     return own;
   if (expr->width > 62)
-    throw TooLarge();
+    too_large();
   const std::int64_t modulus = lowest_bit << expr->width;
   Polynomial result = of(variable({0, modulus - 1}, threads_in_(expr)));
   define(
@@ -529,7 +529,7 @@ const std::vector<IntegerFormulas::Piece> &IntegerFormulas::pieces(Expr whole) {
   std::set<unsigned> cuts = cuts_[whole];
   cuts.insert(0);
   if (cuts.size() > most_pieces)
-    throw TooLarge();
+    too_large();
   for (auto cut = cuts.begin(); cut != cuts.end(); ++cut) {
     const auto next = std::next(cut);
     const Interval rest{known.low >> *cut, known.high >> *cut};
@@ -573,11 +573,11 @@ IntegerFormulas::Polynomial IntegerFormulas::bits(Expr whole, unsigned low, unsi
     }
   }
   if (low > largest_cut || width > 62 || (!has_no_more && low + width > largest_cut))
-    throw TooLarge();
+    too_large();
   // A number that was made since cuts were looked for has none there.
   const std::set<unsigned> &cuts = cuts_[whole];
   if ((low != 0 && !cuts.contains(low)) || (!has_no_more && !cuts.contains(low + width)))
-    throw TooLarge();
+    too_large();
   Polynomial result;
   for (const Piece &piece : pieces(whole))
     if (piece.at >= low && (has_no_more || piece.at < low + width))
@@ -834,7 +834,7 @@ IntegerFormulas::Formula IntegerFormulas::formula(Expr expr, bool holds) {
   auto known = formulas_.find({expr, holds});
   if (known == formulas_.end()) {
     if (++depth_ > most_depth)
-      throw TooLarge();
+      too_large();
     Truth truth;
     truth.needs = apart([&] { truth.formula = translate(expr, holds); });
     --depth_;
@@ -1320,7 +1320,7 @@ std::optional<IntegerQuestion> IntegerFormulas::question(const Asked &asked,
       question_.formulas.push_back(any_of(std::move(places)));
     const std::vector<Formula> all_axioms = axioms();
     question_.formulas.insert(question_.formulas.end(), all_axioms.begin(), all_axioms.end());
-  } catch (const TooLarge &) {
+  } catch (const NotFollowed &) {
     return std::nullopt;
   }
   return std::move(question_);

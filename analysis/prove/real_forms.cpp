@@ -4,6 +4,7 @@
 
 #include "analysis/prove/real_forms.h"
 
+#include "analysis/prove/not_followed.h"
 #include "emulator/semantics/scramble.h"
 
 #include <algorithm>
@@ -67,7 +68,7 @@ std::size_t RealForms::FormHash::operator()(const Form &form) const {
 void RealForms::spend(std::size_t work) {
   work_ += work;
   if (work_ > most_work)
-    throw FormTooLarge("its sums and products are too many");
+    throw NotFollowed{"its sums and products are too many"};
 }
 
 std::uint32_t RealForms::number_of(const Form &form) {
@@ -292,7 +293,7 @@ const RealForms::Form &RealForms::form(Expr expr, ScalarType type) {
   if (const auto known = forms_.find(key); known != forms_.end())
     return known->second;
   if (expr->depth > deepest_form)
-    throw FormTooLarge("too many operations follow each other");
+    throw NotFollowed{"too many operations follow each other"};
   Form result;
   const FloatFunction *const f = terms_.function(expr);
   const bool is_value = f && (f->kind == FloatFunction::Kind::arithmetic ||
@@ -344,7 +345,7 @@ Expr RealForms::canonical(Expr expr) {
   if (const auto known = canonical_.find(expr); known != canonical_.end())
     return known->second;
   if (expr->depth > deepest_form)
-    throw FormTooLarge("too many operations follow each other");
+    throw NotFollowed{"too many operations follow each other"};
   spend(1);
   const FloatFunction *const f = terms_.function(expr);
   Expr result = nullptr;

@@ -6,18 +6,12 @@
 #include "analysis/prove/float_terms.h"
 
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
 
 namespace ptxasw::analysis {
-
-/// Thrown where a normal form would be too large; caught in equal.cpp.
-struct FormTooLarge : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 /// Polynomials with rational coefficients over what no law below takes apart.
 ///

@@ -44,6 +44,7 @@
 
 #include "analysis/prove/side_by_side.h"
 
+#include "analysis/prove/not_followed.h"
 #include "analysis/prove/real_forms.h"
 #include "analysis/prove/thread_steps.h"
 #include "emulator/semantics/parameter_layout.h"
@@ -1019,8 +1020,8 @@ SideBySideProof SideBySide::run() {
   try {
     if (const Ways ways = walk(std::move(start), nullptr); !ways.faults.empty())
       fault = ways.faults[0];
-  } catch (const FormTooLarge &error) {
-    fault.reason = error.what();
+  } catch (const NotFollowed &stop) {
+    fault.reason = stop.reason;
   }
   return finish();
 }

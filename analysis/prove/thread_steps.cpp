@@ -377,7 +377,7 @@ std::vector<const Variable *> ThreadSteps::variables(StateSpace space) const {
 }
 
 void ThreadSteps::refuse(const Instruction &instruction, std::string reason) const {
-  throw NotFollowed{instruction.line, std::move(reason)};
+  throw NotFollowed{std::move(reason), instruction.line};
 }
 
 std::uint32_t ThreadSteps::line(std::uint32_t instruction) const {
@@ -750,7 +750,7 @@ void ThreadSteps::describe_result(const Operand &operand, ThreadEvent &event) co
     return;
   }
   if (operand.kind != Kind::vector && operand.kind != Kind::pair)
-    throw NotFollowed{0, "a destination that is not followed"};
+    throw NotFollowed{"a destination that is not followed"};
   event.what += operand.kind == Kind::vector ? '{' : '|';
   for (const Operand &child : module_.children(operand))
     describe_result(child, event);
@@ -762,7 +762,7 @@ void ThreadSteps::describe(const Operand &operand, const ThreadPlace &place, Kno
   using Kind = Operand::Kind;
   const auto add = [&](Expr value) {
     if (!value)
-      throw NotFollowed{line(place.at), "an operand that is not followed"};
+      throw NotFollowed{"an operand that is not followed", line(place.at)};
     event.what += 'v';
     event.operands.push_back(known(value->width < 64 ? terms_.zext(value, 64) : value));
   };

@@ -5,6 +5,7 @@
 
 #include "analysis/prove/kernel_paths.h"
 #include "analysis/prove/known_conditions.h"
+#include "analysis/prove/not_followed.h"
 #include "analysis/prove/races.h"
 #include "grammar/liveness.h"
 
@@ -116,12 +117,6 @@ struct ThreadEvent {
   std::vector<RegisterId> results;        ///< no_register: nothing keeps it
   std::optional<StateSpace> stores;       ///< operands: the address and the value
   bool gathers = false, is_memory = true; ///< lanes; memory may have changed behind it
-};
-
-/// Thrown where a kernel does something that is not followed.
-struct NotFollowed {
-  std::uint32_t line;
-  std::string reason;
 };
 
 class ThreadSteps {

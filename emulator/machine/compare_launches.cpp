@@ -130,6 +130,12 @@ std::string complaint(const DescribedRun &run) {
   return {};
 }
 
+/// Of a run that does not count: the launch is to blame, or the kernel, and not the emulator.
+bool is_impossible(const DescribedRun &run) {
+  const auto &fault = run.outcome.fault;
+  return fault ? !is_incomplete(fault->kind) : run.outcome.machine_line == 0;
+}
+
 ComparedMemory compared(DescribedRun &run, bool reassociate) {
   return {run.memory, reassociate ? &run.reals : nullptr};
 }
@@ -225,6 +231,7 @@ CompareVerdict compare_launches(const WarpProgram &first, const LaunchDescriptio
   verdict.steps = reference.outcome.steps;
   if (verdict.why = complaint(reference); !verdict.why.empty()) {
     verdict.why = "the first: " + verdict.why;
+    verdict.impossible = is_impossible(reference);
     return verdict;
   }
   how.note_touched = false;
@@ -241,6 +248,7 @@ CompareVerdict compare_launches(const WarpProgram &first, const LaunchDescriptio
         verdict.why = "it depends on the schedule: " + to_string(difference);
     if (!verdict.why.empty()) {
       verdict.why = fmt::format("the first, schedule {}: {}", schedule.text(), verdict.why);
+      verdict.impossible = is_impossible(again);
       return verdict;
     }
   }
@@ -257,11 +265,13 @@ CompareVerdict compare_launches(const WarpProgram &first, const LaunchDescriptio
           (run.outcome.fault && (run.outcome.fault->kind == FaultKind::unsupported ||
                                  run.outcome.fault->kind == FaultKind::bad_launch));
       verdict.kind = untried ? CompareVerdict::Kind::unchecked : CompareVerdict::Kind::differ;
+      verdict.impossible = untried && is_impossible(run);
       return verdict;
     }
     const auto buffers = common_buffers(first, first_launch, reference, second_launch, run);
     if (buffers.empty()) {
       verdict.why = "the two have no buffer and no variable of the same name";
+      verdict.impossible = true;
       return verdict;
     }
     const WorstDifference difference =

@@ -73,8 +73,9 @@ inline constexpr const char *other_order = "what it computes depends on the orde
 struct CompareVerdict {
   enum class Kind : std::uint8_t { agree, differ, unchecked };
   Kind kind = Kind::unchecked;
-  std::string why;      ///< it differs or cannot be compared
-  std::string schedule; ///< under which it differs
+  bool impossible = false; ///< `unchecked`, and not because of what the emulator cannot do
+  std::string why;         ///< it differs or cannot be compared
+  std::string schedule;    ///< under which it differs
   WorstDifference worst;
   unsigned runs = 0; ///< of the second kernel
   std::uint64_t steps = 0;

@@ -151,10 +151,10 @@ tl::expected<PreparedLaunch, std::string> prepare_launch(const WarpProgram &prog
   if (description.arguments.size() != function.parameters.size())
     return wrong(fmt::format("{} has {} parameters, {} arguments are given", function.name,
                              function.parameters.size(), description.arguments.size()));
-  if (std::string why = launch_shape_error(description.grid, description.block); !why.empty())
-    return wrong(std::move(why));
-  if (std::string why = program.place_variables(memory, description.variables_seed); !why.empty())
-    return wrong(std::move(why));
+  if (const auto legal = check_launch_shape(description.grid, description.block); !legal)
+    return wrong(legal.error());
+  if (const auto placed = program.place_variables(memory, description.variables_seed); !placed)
+    return wrong(placed.error());
   for (const BufferDescription &variable : description.variables) {
     const auto &all = memory.allocations();
     const auto found = std::find_if(all.begin(), all.end(),

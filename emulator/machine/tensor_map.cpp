@@ -49,41 +49,43 @@ std::uint64_t TensorMap::box_bytes() const {
   return elements * element_bytes();
 }
 
-std::string TensorMap::unsupported() const {
+tl::expected<void, std::string> TensorMap::check_emulated() const {
   if (type() == ScalarType::none)
-    return "elements of less than a byte";
+    return tl::unexpected(std::string("elements of less than a byte"));
   if (element == Element::tf32 || element == Element::tf32_ftz)
-    return "elements of tf32";
+    return tl::unexpected(std::string("elements of tf32"));
   if (interleave != 0)
-    return "an interleaved layout";
+    return tl::unexpected(std::string("an interleaved layout"));
   if (swizzle > Swizzle::by_128 || atomicity > 1 || (atomicity != 0 && swizzle != Swizzle::by_128))
-    return "this swizzle";
+    return tl::unexpected(std::string("this swizzle"));
   return {};
 }
 
-std::string TensorMap::error() const {
+tl::expected<void, std::string> TensorMap::check() const {
   if (rank < 1 || rank > most_axes)
-    return fmt::format("{} axes", rank);
+    return tl::unexpected(fmt::format("{} axes", rank));
   if (address % 16 != 0)
-    return fmt::format("an address that is no multiple of 16: {:#x}", address);
+    return tl::unexpected(fmt::format("an address that is no multiple of 16: {:#x}", address));
   for (unsigned axis = 0; axis < rank; ++axis) {
     if (extents[axis] == 0 || extents[axis] > std::uint64_t{1} << 32)
-      return fmt::format("{} elements along axis {}", extents[axis], axis);
+      return tl::unexpected(fmt::format("{} elements along axis {}", extents[axis], axis));
     if (box[axis] == 0 || box[axis] > 256)
-      return fmt::format("a box of {} elements along axis {}", box[axis], axis);
+      return tl::unexpected(fmt::format("a box of {} elements along axis {}", box[axis], axis));
     if (steps[axis] == 0 || steps[axis] > 8)
-      return fmt::format("steps of {} elements along axis {}", steps[axis], axis);
+      return tl::unexpected(fmt::format("steps of {} elements along axis {}", steps[axis], axis));
     if (axis != 0 && (strides[axis] % 16 != 0 || strides[axis] >= std::uint64_t{1} << 40))
-      return fmt::format("a stride of {} bytes along axis {}", strides[axis], axis);
+      return tl::unexpected(fmt::format("a stride of {} bytes along axis {}", strides[axis], axis));
   }
   const std::uint64_t row = std::uint64_t{box[0]} * element_bytes();
   if (row % 16 != 0)
-    return fmt::format("rows of {} bytes in the box, no multiple of 16", row);
+    return tl::unexpected(fmt::format("rows of {} bytes in the box, no multiple of 16", row));
   const unsigned most = swizzle == Swizzle::none ? ~0u : 16u << static_cast<unsigned>(swizzle);
   if (row > most)
-    return fmt::format("rows of {} bytes in the box, more than the swizzle's {}", row, most);
+    return tl::unexpected(
+        fmt::format("rows of {} bytes in the box, more than the swizzle's {}", row, most));
   if (fills_with_nan && !is_float(type()))
-    return "elements that are no floating-point numbers, filled with NaN";
+    return tl::unexpected(
+        std::string("elements that are no floating-point numbers, filled with NaN"));
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tl/expected.hpp>
 
 namespace ptxasw::emulator {
 
@@ -60,10 +61,10 @@ struct TensorMap {
   }
   /// Bytes of a box in shared memory: what a copy of it tells its mbarrier.
   std::uint64_t box_bytes() const;
-  /// What is not emulated; empty: nothing.
-  std::string unsupported() const;
-  /// What is wrong with it (cuTensorMapEncodeTiled), of what is emulated; empty: nothing.
-  std::string error() const;
+  /// Errors: what is not emulated.
+  tl::expected<void, std::string> check_emulated() const;
+  /// Errors: what is wrong with it (cuTensorMapEncodeTiled), of what is emulated.
+  tl::expected<void, std::string> check() const;
 };
 
 /// The 128 bytes by which this emulator knows a tensor map. NVIDIA documents no encoding; this one

@@ -50,11 +50,12 @@ FinishedRun Verifier::execute(bool in_rewritten, const DrawnLaunch &drawn,
   if (how.step_limit == ~std::uint64_t{0})
     how.step_limit = options_.step_limit / (drawn.searched ? searched_share : 1);
   // Tables that the second has behind the variables of both lie in the memory of either.
-  std::string why = program.place_variables(run.memory, drawn.seed);
-  if (why.empty())
-    why = rewritten_.place_variables(run.memory, drawn.seed, program.variable_count());
-  if (!why.empty()) {
-    run.outcome.fault = WarpFault{FaultKind::unsupported, why, std::string(kernel_.name)};
+  const auto placed = program.place_variables(run.memory, drawn.seed).and_then([&] {
+    return rewritten_.place_variables(run.memory, drawn.seed, program.variable_count());
+  });
+  if (!placed) {
+    run.outcome.fault =
+        WarpFault{FaultKind::unsupported, placed.error(), std::string(kernel_.name)};
     return run;
   }
   place_buffers(drawn, run.memory, launch);

@@ -256,7 +256,7 @@ DrawnLaunch Verifier::draw(unsigned attempt) {
     lengthen_steps(slots_, random_, candidate);
   }
   suit_stand_in(candidate, target && target->in_rewritten);
-  const bool possible = launch_shape_error(candidate.grid, candidate.block).empty();
+  const bool possible = check_launch_shape(candidate.grid, candidate.block).has_value();
   DrawnLaunch drawn = finish(possible ? candidate : plain);
   drawn.searched = target || boundary_;
   return drawn;
@@ -461,7 +461,7 @@ void Verifier::find_launch(Target &target, const Question &question, unsigned fi
     if (!keeps)
       continue;
     suit_block(candidate);
-    if (!launch_shape_error(candidate.grid, candidate.block).empty())
+    if (!check_launch_shape(candidate.grid, candidate.block))
       continue;
     DrawnLaunch drawn = finish(candidate);
     drawn.searched = true;

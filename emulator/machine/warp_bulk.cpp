@@ -133,11 +133,11 @@ TensorMap BulkUnit::read_map(const WarpContext &context, unsigned lane, std::uin
     context.fail(FaultKind::unsupported, lane,
                  fmt::format("no tensor map that this emulator made is at {:#x}", address),
                  address);
-  if (std::string why = map->unsupported(); !why.empty())
-    context.fail(FaultKind::unsupported, lane, "a tensor map with " + why + " is not emulated",
-                 address);
-  if (std::string why = map->error(); !why.empty())
-    context.fail(FaultKind::out_of_bounds, lane, "a tensor map with " + why, address);
+  if (const auto emulated = map->check_emulated(); !emulated)
+    context.fail(FaultKind::unsupported, lane,
+                 "a tensor map with " + emulated.error() + " is not emulated", address);
+  if (const auto valid = map->check(); !valid)
+    context.fail(FaultKind::out_of_bounds, lane, "a tensor map with " + valid.error(), address);
   return *map;
 }
 

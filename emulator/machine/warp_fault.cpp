@@ -6,6 +6,11 @@
 
 namespace ptxasw::emulator {
 
+bool is_incomplete(FaultKind kind) {
+  return kind == FaultKind::unsupported || kind == FaultKind::step_limit ||
+         kind == FaultKind::memory_limit;
+}
+
 std::string_view to_string(FaultKind kind) {
   switch (kind) {
   case FaultKind::unsupported:

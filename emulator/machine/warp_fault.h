@@ -39,6 +39,10 @@ enum class FaultKind : std::uint8_t {
 
 std::string_view to_string(FaultKind kind);
 
+/// True if the run is not followed any further, and nothing is known of what comes: something is
+/// not emulated, or a limit was reached.
+bool is_incomplete(FaultKind kind);
+
 /// Something that went wrong, and where.
 struct WarpFault {
   FaultKind kind = FaultKind::unsupported;

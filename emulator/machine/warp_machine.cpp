@@ -28,8 +28,8 @@ void WarpMachine::validate() const {
   };
   if (!run_.program.function(run_.kernel).cfg->well_formed())
     bad("its control flow is not understood");
-  if (std::string why = launch_shape_error(run_.launch.grid, run_.launch.block); !why.empty())
-    bad(std::move(why));
+  if (const auto legal = check_launch_shape(run_.launch.grid, run_.launch.block); !legal)
+    bad(legal.error());
   if (run_.launch.blocks.empty() && run_.launch.grid.count() > most_blocks)
     bad(fmt::format("a grid of {} blocks; {} are emulated at most", run_.launch.grid.count(),
                     most_blocks));
@@ -475,7 +475,7 @@ WarpOutcome run_kernel(const WarpProgram &program, std::uint32_t kernel, const W
                        GlobalMemory &memory, const WarpOptions &options) {
   const KernelFloats floats;
   if (can_run_parallel(program, kernel, launch, options) &&
-      launch_shape_error(launch.grid, launch.block).empty())
+      check_launch_shape(launch.grid, launch.block))
     return run_parallel(program, kernel, launch, memory, options);
   return WarpMachine(program, kernel, launch, memory, options).run();
 }

@@ -313,9 +313,9 @@ std::optional<std::uint32_t> WarpProgram::find_function(std::string_view name) c
   return std::nullopt;
 }
 
-std::string WarpProgram::place_variables(GlobalMemory &memory,
-                                         std::optional<std::uint64_t> contents,
-                                         std::size_t begin) const {
+tl::expected<void, std::string> WarpProgram::place_variables(GlobalMemory &memory,
+                                                             std::optional<std::uint64_t> contents,
+                                                             std::size_t begin) const {
   for (const Placed &placed : std::span(placed_).subspan(std::min(begin, placed_.size()))) {
     const bool is_drawn = contents && placed.variable->initializer.size() == 0;
     memory.allocate(std::string(placed.variable->name),
@@ -323,19 +323,19 @@ std::string WarpProgram::place_variables(GlobalMemory &memory,
                     is_drawn ? GlobalMemory::Fill::small : GlobalMemory::Fill::zeros,
                     is_drawn ? scramble(*contents + memory.allocations().size()) : 0);
     if (placed.variable->initializer.size() > 0)
-      if (std::string why = initialize(placed, memory); !why.empty())
-        return why;
+      if (auto done = initialize(placed, memory); !done)
+        return done;
     memory.allocation(memory.allocations().size() - 1).read_only =
         placed.variable->space == StateSpace::constant;
   }
   return {};
 }
 
-std::string WarpProgram::initialize_variables(GlobalMemory &memory) const {
+tl::expected<void, std::string> WarpProgram::initialize_variables(GlobalMemory &memory) const {
   for (const Placed &placed : placed_)
     if (placed.variable->initializer.size() > 0)
-      if (std::string why = initialize(placed, memory); !why.empty())
-        return why;
+      if (auto done = initialize(placed, memory); !done)
+        return done;
   return {};
 }
 
@@ -350,12 +350,14 @@ bool WarpProgram::begins_with_variables_of(const WarpProgram &other) const {
 }
 
 // Where rows are written out in full the elements are simply consecutive.
-std::string WarpProgram::initialize(const Placed &placed, GlobalMemory &memory) const {
+tl::expected<void, std::string> WarpProgram::initialize(const Placed &placed,
+                                                        GlobalMemory &memory) const {
   const Variable &variable = *placed.variable;
   const unsigned bytes = bit_width(variable.type) / 8;
   const auto not_understood = [&] {
-    return fmt::format("line {}: the initializer of {} is not understood",
-                       module_.position(variable.initializer.begin).first, variable.name);
+    return tl::unexpected(fmt::format("line {}: the initializer of {} is not understood",
+                                      module_.position(variable.initializer.begin).first,
+                                      variable.name));
   };
   if (variable.values.empty() || bytes == 0 || bytes > 8)
     return not_understood();
@@ -379,7 +381,7 @@ std::string WarpProgram::initialize(const Placed &placed, GlobalMemory &memory) 
         return not_understood();
     }
     if (address + bytes > placed.address + variable.size())
-      return fmt::format("the initializer of {} is too long", variable.name);
+      return tl::unexpected(fmt::format("the initializer of {} is too long", variable.name));
     for (unsigned n = 0; n < bytes; ++n)
       *memory.bytes(address++, true) = static_cast<std::uint8_t>(value >> 8 * n);
   }

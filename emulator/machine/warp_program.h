@@ -312,14 +312,15 @@ public:
   bool is_cooperative() const { return is_cooperative_; }
   WarpMeeting meeting() const { return meeting_; }
   /// Adds the module's .global and .const variables to a memory, always at the same places.
-  /// Returns why an initializer is not understood; empty if all are.
+  /// Errors: why an initializer is not understood.
   /// With `contents`, variables without an initializer hold numbers drawn from it instead of zeros:
   /// the host may have filled them.
   /// `begin`: only those from this one on, behind as many that are there already.
-  std::string place_variables(GlobalMemory &memory, std::optional<std::uint64_t> contents = {},
-                              std::size_t begin = 0) const;
+  tl::expected<void, std::string> place_variables(GlobalMemory &memory,
+                                                  std::optional<std::uint64_t> contents = {},
+                                                  std::size_t begin = 0) const;
   /// The same of a program with VariablePlaces: writes the initial values to what is there.
-  std::string initialize_variables(GlobalMemory &memory) const;
+  tl::expected<void, std::string> initialize_variables(GlobalMemory &memory) const;
   std::size_t variable_count() const { return placed_.size(); }
   /// Returns true if another module's variables are the first of this one's, at the same addresses.
   bool begins_with_variables_of(const WarpProgram &other) const;
@@ -331,7 +332,7 @@ private:
   };
   void place(const VariablePlaces &places);
   void place_shared();
-  std::string initialize(const Placed &placed, GlobalMemory &memory) const;
+  tl::expected<void, std::string> initialize(const Placed &placed, GlobalMemory &memory) const;
 
   const Module &module_;
   std::vector<WarpFunction> functions_;

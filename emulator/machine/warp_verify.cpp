@@ -29,10 +29,12 @@ KernelVerdict Verifier::run() {
   };
   if (layout(kernel_) != layout(other_) || (options_.stand_in && !fits_stand_in())) {
     verdict_.unusable["the kernels have unlike parameters"] = 1;
+    verdict_.impossible = true;
     return std::move(verdict_);
   }
   if (!rewritten_.begins_with_variables_of(original_)) {
     verdict_.unusable["the modules have unlike variables"] = 1;
+    verdict_.impossible = true;
     return std::move(verdict_);
   }
   find_targets();
@@ -114,6 +116,7 @@ std::vector<KernelVerdict> verify(const WarpProgram &first, const WarpProgram &s
       KernelVerdict missing;
       missing.kernel = kernel.name;
       missing.unusable["the second module does not have it"] = 1;
+      missing.impossible = true;
       verdicts.push_back(std::move(missing));
       continue;
     }

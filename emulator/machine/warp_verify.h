@@ -59,7 +59,8 @@ struct KernelVerdict {
   };
   std::string kernel;
   Kind kind = Kind::unchecked;
-  unsigned agreed = 0;                      ///< launches on which both computed the same
+  bool impossible = false; ///< `unchecked`, and no launch can be drawn: the two are too unlike
+  unsigned agreed = 0;     ///< launches on which both computed the same
   std::map<std::string, unsigned> unusable; ///< launches that were drawn again, by reason
   std::string counter_example;              ///< launch, schedule, place and both values
   std::optional<LaunchDescription> launch;  ///< the same, to be run

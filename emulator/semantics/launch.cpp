@@ -13,24 +13,25 @@ std::uint64_t Extents::count() const {
   return z != 0 && plane > ~std::uint64_t{0} / z ? ~std::uint64_t{0} : plane * z;
 }
 
-std::string launch_shape_error(const Extents &grid, const Extents &block) {
+tl::expected<void, std::string> check_launch_shape(const Extents &grid, const Extents &block) {
   static constexpr Extents largest_grid{0x7fffffff, 0xffff, 0xffff}, largest_block{1024, 1024, 64};
-  const auto beyond = [](std::string_view what, const Extents &extents, const Extents &largest) {
+  const auto beyond = [](std::string_view what, const Extents &extents,
+                         const Extents &largest) -> tl::expected<void, std::string> {
     for (int axis = 0; axis < 3; ++axis) {
       if (extents[axis] == 0)
-        return fmt::format("the {} has no extent along {}", what, "xyz"[axis]);
+        return tl::unexpected(fmt::format("the {} has no extent along {}", what, "xyz"[axis]));
       if (extents[axis] > largest[axis])
-        return fmt::format("the {}'s extent along {} is {}, more than {}", what, "xyz"[axis],
-                           extents[axis], largest[axis]);
+        return tl::unexpected(fmt::format("the {}'s extent along {} is {}, more than {}", what,
+                                          "xyz"[axis], extents[axis], largest[axis]));
     }
-    return std::string();
+    return {};
   };
-  if (std::string why = beyond("grid", grid, largest_grid); !why.empty())
-    return why;
-  if (std::string why = beyond("block", block, largest_block); !why.empty())
-    return why;
+  for (const auto &legal :
+       {beyond("grid", grid, largest_grid), beyond("block", block, largest_block)})
+    if (!legal)
+      return legal;
   if (block.count() > 1024)
-    return fmt::format("{} threads a block, more than 1024", block.count());
+    return tl::unexpected(fmt::format("{} threads a block, more than 1024", block.count()));
   return {};
 }
 

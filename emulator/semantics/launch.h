@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tl/expected.hpp>
 
 namespace ptxasw::emulator {
 
@@ -29,9 +30,9 @@ struct Extents {
 /// The extents of a thread block, each at least 1: ntid.x, ntid.y, ntid.z.
 using BlockShape = Extents;
 
-/// What is wrong with a launch of that shape on any device (CUDA C++ Programming Guide, "Technical
-/// Specifications per Compute Capability"); empty if nothing is.
-std::string launch_shape_error(const Extents &grid, const Extents &block);
+/// Errors: what is wrong with a launch of that shape on any device (CUDA C++ Programming Guide,
+/// "Technical Specifications per Compute Capability").
+tl::expected<void, std::string> check_launch_shape(const Extents &grid, const Extents &block);
 
 /// What is known about a kernel's launch before it is launched.
 struct LaunchFacts {

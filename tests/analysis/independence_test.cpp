@@ -81,7 +81,7 @@ std::optional<GlobalMemory> result_of(const WarpProgram &program, const Function
                                       const Extents &grid, const Extents &block,
                                       std::uint64_t seed) {
   std::optional<GlobalMemory> memory(std::in_place);
-  if (!program.place_variables(*memory).empty())
+  if (!program.place_variables(*memory))
     return std::nullopt;
   WarpLaunch launch;
   launch.grid = grid;

@@ -112,7 +112,7 @@ private:
               static_cast<std::uint64_t>(options_.numbers[random_.below(options_.numbers.size())]);
     if (random_.one_in(2))
       widen_grid(slots_, random_, candidate);
-    if (!launch_shape_error(candidate.grid, candidate.block).empty())
+    if (!check_launch_shape(candidate.grid, candidate.block))
       return;
     DrawnLaunch drawn =
         finish_launch(kernel_, slots_, candidate, program_.has_dynamic_shared(), false, random_);
@@ -120,7 +120,7 @@ private:
     for (DrawnLaunch::Buffer &buffer : drawn.buffers)
       buffer.shift += move;
     GlobalMemory memory;
-    if (!program_.place_variables(memory, drawn.seed).empty())
+    if (!program_.place_variables(memory, drawn.seed))
       return;
     WarpLaunch launch;
     place_buffers(drawn, memory, launch);
@@ -169,7 +169,7 @@ private:
     if (claimed.empty() || !accesses_without_data(drawn.launch.block))
       return;
     GlobalMemory memory;
-    if (!program_.place_variables(memory, drawn.seed).empty())
+    if (!program_.place_variables(memory, drawn.seed))
       return;
     DrawnLaunch other = drawn;
     other.seed += 1 + random_.below(1000);

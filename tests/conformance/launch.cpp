@@ -32,9 +32,10 @@ Emulated emulate(const WarpProgram &program, const Launch &launch) {
   }
   const Function &function = *program.function(*kernel).function;
   GlobalMemory memory;
-  result.fault = program.place_variables(memory);
-  if (!result.fault.empty())
+  if (const auto placed = program.place_variables(memory); !placed) {
+    result.fault = placed.error();
     return result;
+  }
   WarpLaunch how;
   how.grid = launch.grid;
   how.block = launch.block;

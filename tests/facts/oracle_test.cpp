@@ -48,7 +48,7 @@ std::unique_ptr<Drawn> draw(const WarpProgram &program, const Function &kernel,
                             const BlockShape &block, unsigned base_alignment, std::uint64_t seed) {
   auto drawn = std::make_unique<Drawn>();
   WarpRandom random(seed);
-  if (!program.place_variables(drawn->memory).empty())
+  if (!program.place_variables(drawn->memory))
     return nullptr;
   drawn->launch.block = block;
   drawn->launch.grid = {1 + static_cast<std::uint32_t>(random.below(3)),

@@ -79,8 +79,8 @@ public:
     launch.parameters.resize(kernel_parameter_bytes(function));
     if (how.arguments.size() != function.parameters.size())
       throw std::runtime_error("arguments and parameters differ in number");
-    if (std::string why = program_->place_variables(result.memory); !why.empty())
-      throw std::runtime_error(why);
+    if (const auto placed = program_->place_variables(result.memory); !placed)
+      throw std::runtime_error(placed.error());
     std::map<std::string, std::uint64_t> places;
     for (std::size_t i = 0; i < how.arguments.size(); ++i) {
       const Argument &argument = how.arguments[i];

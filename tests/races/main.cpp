@@ -121,8 +121,8 @@ std::string judge(const Program &program) {
     options.check_races = options.check_barriers = true;
     options.step_limit = step_limit;
     GlobalMemory memory;
-    if (std::string why = prepared.place_variables(memory); !why.empty())
-      return why;
+    if (const auto placed = prepared.place_variables(memory); !placed)
+      return placed.error();
     const WarpOutcome outcome =
         run_kernel(prepared, *prepared.find_kernel("k"), launch, memory, options);
     if (const std::string why = wrong_with(program, outcome); !why.empty())

@@ -40,7 +40,7 @@ std::optional<GlobalMemory> result_of(const Module &module, const Function &kern
                                       std::uint64_t seed) {
   std::optional<GlobalMemory> memory(std::in_place);
   const WarpProgram program(module);
-  if (!program.place_variables(*memory).empty())
+  if (!program.place_variables(*memory))
     return std::nullopt;
   WarpLaunch launch;
   launch.grid = {grid[0], grid[1], grid[2]};

@@ -35,9 +35,9 @@ class Advise(Scratch):
     def advise(self, *words):
         return run([PTXASW, "advise", *words], env=self.env)
 
-    def json(self, *words):
+    def json(self, *words, code=0):
         result = self.advise("--json", *words)
-        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual((result.returncode, result.stderr), (code, ""))
         return json.loads(result.stdout)
 
     def refused(self, text, *words, code=2):
@@ -70,7 +70,8 @@ class Advise(Scratch):
         for words in ([JACOBI, *LAUNCH], [JACOBI, *LAUNCH, "--launch", "block=512", "--gpu", "H200"],
                       ["barrier.ptx", "--launch", "threads=99"], ["barrier.ptx", "--launch", "threads=99,block=33"],
                       [JACOBI, "--launch", "threads=4"]):
-            jsonschema.validate(self.json(*words), schema)
+            refused = words[-1] == "threads=99" or words[-1] == "threads=4"
+            jsonschema.validate(self.json(*words, code=3 if refused else 0), schema)
 
     def test_only_shapes_that_are_asked_for(self):
         (kernel,) = self.json(JACOBI, *LAUNCH, "--launch", "shape=64x4,shape=256")["kernels"]
@@ -78,7 +79,7 @@ class Advise(Scratch):
 
     def test_what_is_not_independent_stays(self):
         self.write("barrier.ptx", BARRIER)
-        (kernel,) = self.json("barrier.ptx", "--launch", "threads=1024")["kernels"]
+        (kernel,) = self.json("barrier.ptx", "--launch", "threads=1024", code=3)["kernels"]
         self.assertIn("--launch block=", kernel["refusal"])
         self.assertEqual(kernel["shapes"], [])
         (kernel,) = self.json("barrier.ptx", "--launch", "threads=1024,block=128")["kernels"]
@@ -86,7 +87,7 @@ class Advise(Scratch):
         self.assertIsNotNone(kernel["fixed"]["x"])
         self.assertEqual(kernel["is_better"], False)
         result = self.advise("barrier.ptx", "--launch", "threads=1024")
-        self.assertEqual(result.returncode, 0)
+        self.assertEqual(result.returncode, 3)
         self.assertIn("no advice", result.stdout)
 
     def test_text(self):
@@ -126,7 +127,7 @@ class Advise(Scratch):
             self.assertLessEqual(shape["block"][0] * shape["block"][1], 256)
 
     def test_values_that_are_missing_are_told(self):
-        (kernel,) = self.json(JACOBI, "--launch", "threads=8190x4094")["kernels"]
+        (kernel,) = self.json(JACOBI, "--launch", "threads=8190x4094", code=3)["kernels"]
         self.assertTrue(any("is not given" in doubt for doubt in kernel["doubts"]), kernel["doubts"])
 
     def test_a_launch_that_is_told_to_the_kernel(self):
@@ -137,7 +138,7 @@ class Advise(Scratch):
         told = [word for n, axis in enumerate("xyz") for word in ("--launch", f"laplacian_param_3+{24 + 4 * n}:u32=threads.{axis}")]
         (kernel,) = self.json(*words, *told)["kernels"]
         self.assertEqual(kernel["doubts"], [])
-        (untold,) = self.json(*words, *told[:4])["kernels"]
+        (untold,) = self.json(*words, *told[:4], code=3)["kernels"]
         self.assertTrue(any("laplacian_param_3 is not given" in doubt for doubt in untold["doubts"]), untold["doubts"])
         # What is asked for can be given as it is written.
         asked = self.advise(*words, *told[:4]).stdout

@@ -35,14 +35,14 @@ class Limits(Scratch):
 
     def test_steps(self):
         result = self.emulate("endless.ptx", "--steps", "5000")
-        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.returncode, 3)
         self.assertIn("step limit: more than 5000 thread-instructions", result.stderr)
         self.assertEqual(self.emulate("far.ptx", "--steps", "0").returncode, 2)
 
     def test_memory(self):
         self.assertEqual(self.emulate("far.ptx").returncode, 0)
         result = self.emulate("far.ptx", "--launch", "grid=1000,block=1000", "--memory", "16")
-        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.returncode, 3)
         self.assertIn("memory limit: the emulation needs more than 16 MiB", result.stderr)
 
     def test_sizes_that_wrap_around(self):

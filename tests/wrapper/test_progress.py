@@ -56,7 +56,7 @@ class OnATerminal(Scratch):
         ptx = self.write("k.ptx", KERNEL)
         for name in ("cost", "explain", "independent", "lint", "prove", "siblings"):
             line = b"k.ptx" if name == "lint" else b"k (1 of 2)"
-            code = 1 if name == "prove" else 3 if name == "cost" else 0
+            code = 1 if name in ("independent", "prove") else 3 if name == "cost" else 0
             command = [PTXASW, name, ptx, ptx]
             self.assertIn(line, self.standard_error(command, code, PTXASW_REAL="/none"), name)
             self.assertEqual(self.standard_error([*command, "-q"], code, PTXASW_REAL="/none"), b"", name)

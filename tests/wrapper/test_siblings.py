@@ -151,6 +151,10 @@ class Siblings(Scratch):
             result = run([PTXASW, "rewrite", JACOBI, "-o", "-"], env={**os.environ, name: value})
             self.assertEqual((result.returncode, result.stdout), (2, ""))
             self.assertIn(f"`{name}` {gone}", result.stderr)
+            for command in ("siblings", "explain", "prove", "lint", "report"):
+                result = run([PTXASW, command, JACOBI], env={**os.environ, name: value})
+                self.assertEqual((result.returncode, result.stdout), (2, ""), command)
+                self.assertIn(f"`{name}` {gone}", result.stderr)
         Path("ptxasw.toml").write_text("\nshared = 'always'\n")
         result = run([PTXASW, "rewrite", JACOBI, "-o", "-"])
         self.assertEqual((result.returncode, result.stdout), (2, ""))

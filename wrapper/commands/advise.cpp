@@ -326,7 +326,7 @@ int run(const AdviseRequest &request, const Invocation &invocation) {
     return complain(settings.error());
   auto inputs = read_analysis(request.asked, "advise");
   if (!inputs)
-    return usage_error;
+    return exit_code::failed;
   const AskedLaunch &launch = inputs->launch;
   const bool is_sized = !launch.threads.empty();
   if (!is_sized && (request.asked.json || request.published()))
@@ -370,6 +370,8 @@ int run(const AdviseRequest &request, const Invocation &invocation) {
                         ? to_text(advice, request, asked)
                         : order_text(subject, advice, request, asked, is_sized,
                                      source_names(one.function, one.module(), inputs->sources));
+    if (advice.refusal || (is_sized && !advice.missing.empty()))
+      answer.code = exit_code::incomplete;
     return answer;
   };
   return analyse(request.asked, *inputs, each);
@@ -395,6 +397,7 @@ void declare(Words &words, AdviseRequest &request) {
   words.one_of("--model", request.model, {"measured", "mwp-cwp"},
                "otherwise measured; mwp-cwp: the published model, for comparison");
   words.number("--most", request.most, "shapes to print; 0 is all");
+  words.footer("Exit codes: 3 there is no advice, or there are no times where sizes are given.");
   words.examples({"ptxasw advise heat.ptx", "ptxasw advise heat.ptx --launch threads=2048x2048",
                   "ptxasw advise heat.ptx --launch block=256,grid=4096,n=1048576 --gpu H200"});
 }

@@ -17,12 +17,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Of two exit codes the worse one.
-int worse(int a, int b) {
-  constexpr int rank[] = {0, 2, 3, 1}; // fine, a finding, not possible, open
-  return rank[a] < rank[b] ? b : a;
-}
-
 } // namespace
 
 void declare_analysis(Words &words, AnalysisRequest &request, std::string_view launch,
@@ -66,6 +60,9 @@ std::optional<AnalysisInputs> read_analysis(const AnalysisRequest &request,
     complain(why);
     return std::nullopt;
   };
+  // Also where none is asked for: one that is gone was meant for something.
+  if (const auto settings = load_settings({}, "--"); !settings)
+    return refuse(settings.error());
   if (request.inputs.paths.empty() && request.inputs.build.empty())
     return refuse(fmt::format("nothing to read; give PTX, a CUDA source, a program or a folder: "
                               "ptxasw {} heat.cu",
@@ -110,7 +107,7 @@ int analyse(const AnalysisRequest &request, const AnalysisInputs &inputs, const 
     names->emplace_back(kernels[i].function.name);
     kernels[i].names = std::move(names);
   }
-  int code = inputs.missing != 0 || kernels.empty() ? usage_error : 0;
+  int code = inputs.missing != 0 || kernels.empty() ? exit_code::failed : exit_code::fine;
   const Painter paint(request.colour, ::fileno(request.to));
   Json all{{"schema_version", 1},
            {"file", inputs.files.size() == 1 ? Json(inputs.files.front().name) : Json()}};
@@ -125,13 +122,13 @@ int analyse(const AnalysisRequest &request, const AnalysisInputs &inputs, const 
     auto answer = each(one);
     progress.clear();
     if (!answer) {
-      code = worse(code, answer.error().code);
+      code = exit_code::worse(code, answer.error().code);
       if (answer.error().why != said)
         complain(answer.error().why);
       said = answer.error().why;
       continue;
     }
-    code = worse(code, answer->code);
+    code = exit_code::worse(code, answer->code);
     if (request.json) {
       Json kernel{{"name", one.function.name}, {"file", one.input.name}};
       kernel.update(answer->json);

@@ -3,6 +3,7 @@
 // What analyses of kernels have in common: which inputs, kernels and launch they are asked about,
 // and how what they find is put together for people and for programs.
 
+#include "wrapper/commands/command.h"
 #include "wrapper/commands/inputs.h"
 #include "wrapper/commands/launch_words.h"
 #include "wrapper/commands/shard.h"
@@ -69,13 +70,13 @@ struct KernelAnswer {  // NOLINT(bugprone-exception-escape): the move of a json 
   std::string heading; ///< a line for people, its end left out
   std::string text;    ///< the lines below
   nlohmann::ordered_json json; ///< an object; what it is about is added: name and file
-  int code = 0;                ///< 0 fine, 1 a finding, 3 something stays open
+  int code = exit_code::fine;
 };
 
 /// Why nothing is known about a kernel.
 struct Unanswered {
   std::string why;
-  int code = 2;
+  int code = exit_code::failed;
 };
 using AnalyseKernel =
     std::function<tl::expected<KernelAnswer, Unanswered>(const AnalysedKernel &kernel)>;
@@ -83,7 +84,7 @@ using AnalyseKernel =
 /// Looks at the kernels of all inputs, or those of the shard, in their order, and prints what is
 /// found: text, or one JSON object with `schema_version`, `file` (null: there are several), what
 /// `head` has, and `kernels`. `functions`: other functions with a body are looked at, too. Returns
-/// the worst exit code: 2 before 1 before 3.
+/// the worst exit code.
 int analyse(const AnalysisRequest &request, const AnalysisInputs &inputs, const AnalyseKernel &each,
             bool functions = false,
             const nlohmann::ordered_json &head = nlohmann::ordered_json::object());

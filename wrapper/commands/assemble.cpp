@@ -16,7 +16,7 @@ struct AssembleRequest {
 int run(const AssembleRequest &request, const Invocation &invocation) {
   auto settings = invocation.settings();
   if (!settings)
-    return complain(settings.error(), usage_error);
+    return complain(settings.error());
   return drop_in_for_gcc(request.tool, invocation.foreign, std::move(*settings));
 }
 

@@ -320,19 +320,18 @@ std::string signal_of(int status) {
 
 int run(const CheckRequest &request, const Invocation &invocation) {
   if (invocation.foreign.empty())
-    return complain("nothing to run; write the program after `--`: ptxasw check -- ./app",
-                    usage_error);
+    return complain("nothing to run; write the program after `--`: ptxasw check -- ./app");
   if (const std::string why = why_no_program(invocation.foreign.front()); !why.empty())
-    return complain(why, usage_error);
+    return complain(why);
   const auto suppressions = read_suppressions(request.suppressions);
   if (!suppressions)
-    return complain(suppressions.error(), usage_error);
+    return complain(suppressions.error());
   const auto runtime = find_runtime();
   if (!runtime)
-    return complain(runtime.error(), usage_error);
+    return complain(runtime.error());
   const int file = make_memory_file("findings", "");
   if (file < 0)
-    return complain("cannot make a file in memory", usage_error);
+    return complain("cannot make a file in memory");
   std::string tools;
   for (const std::string &tool : request.tools)
     tools += tool + ",";
@@ -358,8 +357,7 @@ int run(const CheckRequest &request, const Invocation &invocation) {
     if (child.status != 0 && !child.started)
       return exit_like(child.status);
     return complain("nothing was checked: the program does not use our runtime; link it by the "
-                    "overlay's `nvcc --no-gpu` or under `ptxasw run --no-gpu`",
-                    usage_error);
+                    "overlay's `nvcc --no-gpu` or under `ptxasw run --no-gpu`");
   }
   Json findings = Json::array();
   Symbols symbols;
@@ -412,14 +410,15 @@ int run(const CheckRequest &request, const Invocation &invocation) {
     if (const auto written =
             write_file_atomically(request.sarif, sarif_of(findings).dump(2) + "\n");
         !written)
-      return complain(written.error(), usage_error);
+      return complain(written.error());
   if (!findings.empty())
     return static_cast<int>(request.error_code);
   if (left)
     return complain(
-        "a kernel was not checked to its end: it has an instruction that is not emulated", 3);
+        "a kernel was not checked to its end: it has an instruction that is not emulated",
+        exit_code::incomplete);
   if (!ran && child.status == 0)
-    return complain("nothing was checked: no kernel of the program ran", usage_error);
+    return complain("nothing was checked: no kernel of the program ran");
   return exit_like(child.status);
 }
 

@@ -67,13 +67,12 @@ int command_line_interface(const std::vector<std::string> &words) {
     const int code = run_subcommand(words);
     // A full disk is noticed when the buffer is written at last.
     if (std::fflush(stdout) != 0 || std::ferror(stdout))
-      return complain(fmt::format("cannot write standard output: {}", std::strerror(errno)),
-                      usage_error);
+      return complain(fmt::format("cannot write standard output: {}", std::strerror(errno)));
     return code;
   } catch (const std::bad_alloc &) {
-    return complain("out of memory", usage_error);
+    return complain("out of memory");
   } catch (const std::exception &error) { // also of fmt, when standard output cannot be written
-    return complain(error.what(), usage_error);
+    return complain(error.what());
   }
 }
 

@@ -9,8 +9,8 @@
 
 namespace ptxasw::wrapper {
 
-/// `ptxasw SUBCOMMAND ...` with the words after the program's name. Returns the exit code: 0, 1 if
-/// the work failed, 2 if the words were not understood.
+/// `ptxasw SUBCOMMAND ...` with the words after the program's name. Returns one of
+/// `exit_code` (command.h), or how the program ended that was run.
 int command_line_interface(const std::vector<std::string> &words);
 
 } // namespace ptxasw::wrapper

@@ -10,6 +10,8 @@
 
 namespace ptxasw::wrapper {
 
+int exit_code::worse(int a, int b) { return a == fine || b == fine ? a + b : std::min(a, b); }
+
 int complain(std::string_view message, int code) {
   tell_user(fmt::format("ptxasw: error: {}\n", message));
   return code;
@@ -18,11 +20,10 @@ int complain(std::string_view message, int code) {
 std::optional<int> export_settings(const Invocation &invocation, std::string_view command) {
   const auto settings = invocation.settings();
   if (!settings)
-    return complain(settings.error(), usage_error);
+    return complain(settings.error());
   if (invocation.foreign.empty())
     return complain(
-        fmt::format("nothing to run; write the command after `--`: ptxasw {} -- make", command),
-        usage_error);
+        fmt::format("nothing to run; write the command after `--`: ptxasw {} -- make", command));
   for (const SettingSpec &spec : setting_table())
     if (std::any_of(invocation.given.begin(), invocation.given.end(),
                     [&](const OwnOption &option) { return option.name == spec.name; }))

@@ -48,11 +48,19 @@ Run bind(Words &words) {
   return [request](const Invocation &invocation) { return run(*request, invocation); };
 }
 
-/// Exit code of words that were not understood.
-inline constexpr int usage_error = 2;
+/// How a command ends, the same in all of them. What runs a program otherwise ends as that does.
+namespace exit_code {
+inline constexpr int fine = 0;
+inline constexpr int found = 1;      ///< what was looked for, or a difference
+inline constexpr int failed = 2;     ///< it could not be done: words, files, another tool
+inline constexpr int incomplete = 3; ///< it is not known, not emulated, or a budget was spent
+
+/// That of the whole if the parts end with `a` and `b`: 1 counts before 2 before 3.
+int worse(int a, int b);
+} // namespace exit_code
 
 /// Prints an error; returns `code`.
-int complain(std::string_view message, int code = usage_error);
+int complain(std::string_view message, int code = exit_code::failed);
 
 /// Before someone else's command is run: passes the given settings through the environment to those
 /// of its children that run as ptxas. Returns an exit code if there is nothing to run or a setting

@@ -122,10 +122,10 @@ int run(const CostRequest &request, const Invocation &invocation) {
         "--shard and --compare do not go together: kernels are found by name in both files");
   const auto other = request.compare.empty() ? nullptr : load_module(request.compare);
   if (!request.compare.empty() && !other)
-    return usage_error;
+    return exit_code::failed;
   auto inputs = read_analysis(asked, "cost", other.get());
   if (!inputs)
-    return usage_error;
+    return exit_code::failed;
   const LaunchPoint &point = inputs->launch.point;
   // A shape alone leaves formulas; numbers are asked for with others.
   const LaunchPoint *const at = inputs->launch.shape_only ? nullptr : &point;
@@ -154,7 +154,7 @@ int run(const CostRequest &request, const Invocation &invocation) {
     const Function *const function = partner(one, *other, !inputs->kernels.empty());
     if (!function)
       return tl::unexpected(
-          Unanswered{fmt::format("`{}` has no kernel `{}`", request.compare, one.called()), 3});
+          Unanswered{fmt::format("`{}` has no kernel `{}`", request.compare, one.called())});
     const ToldBounds second = told_of(*other, *function);
     if (auto why = not_at(second, at))
       return tl::unexpected(Unanswered{why->why});
@@ -185,7 +185,7 @@ int run(const CostRequest &request, const Invocation &invocation) {
                   answer.text;
     answer.json["occupancy"] = occupancy ? occupancy->json : nullptr;
     if (!occupancy)
-      answer.code = 3;
+      answer.code = exit_code::incomplete;
     return answer;
   };
   const int code = analyse(asked, *inputs, each, false,
@@ -218,7 +218,7 @@ void declare(Words &words, CostRequest &request) {
   words.list("--rounds", request.rounds,
              "LINE=NUMBER: the loop whose first instruction is in that line runs so often at most");
   words.text("--compare FILE", request.compare, "which of two versions has the lower bounds");
-  words.footer("3: a kernel has no bound, or its occupancy is not known.");
+  words.footer("Exit codes: 3 a kernel has no bound, or its occupancy is not known.");
   words.examples({"ptxasw cost heat.cu --kernel step",
                   "ptxasw cost heat.ptx --launch block=32x8,grid=64x64,n=2048"});
 }

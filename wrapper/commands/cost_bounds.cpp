@@ -17,7 +17,6 @@ using facts::AmountPool;
 using facts::Rational;
 using Json = nlohmann::ordered_json;
 
-constexpr int stays_open = 3;
 constexpr std::string_view holds_only = "the bounds hold only if ";
 constexpr const char *rows_condition = "ntid.y*ntid.z = 1, or 32 divides ntid.x";
 
@@ -283,14 +282,15 @@ std::optional<Unanswered> not_at(const ToldBounds &told, const LaunchPoint *poin
   if (why.empty())
     return std::nullopt;
   return Unanswered{fmt::format("{}: {}", demangled(told.bounds.name), why),
-                    why.starts_with(holds_only) ? stays_open : usage_error};
+                    why.starts_with(holds_only) ? exit_code::incomplete : exit_code::failed};
 }
 
 KernelAnswer answer_of(const ToldBounds &told, const LaunchPoint *point, bool all) {
   const bool complete =
       std::none_of(told.bounds.metrics.begin(), told.bounds.metrics.end(),
                    [](const MetricBound &metric) { return metric.launch.obstacle; });
-  return {"", to_text(told, point, all), to_json(told, point), complete ? 0 : stays_open};
+  return {"", to_text(told, point, all), to_json(told, point),
+          complete ? exit_code::fine : exit_code::incomplete};
 }
 
 KernelAnswer compare(const ToldBounds &first, const ToldBounds &second, const LaunchPoint *point,
@@ -303,7 +303,7 @@ KernelAnswer compare(const ToldBounds &first, const ToldBounds &second, const La
   for (std::size_t m = 0; m < first.bounds.metrics.size(); ++m) {
     const std::string lower = ranking(first, second, m, point);
     const std::string &name = first.bounds.metrics[m].name;
-    answer.code = lower == "unknown" ? stays_open : answer.code;
+    answer.code = lower == "unknown" ? exit_code::incomplete : answer.code;
     answer.json["lower"][name] = lower;
     const auto text = [&](const ToldBounds &told) {
       const Bound &bound = told.bounds.metrics[m].launch;

@@ -101,7 +101,7 @@ int run(const DescribeRequest &request, const Invocation &) {
   const auto one = std::find_if(commands.begin(), commands.end(),
                                 [&](const CommandDescription &c) { return c.name == command; });
   if (one == commands.end()) {
-    return complain(fmt::format("there is no command `{}`", command), usage_error);
+    return complain(fmt::format("there is no command `{}`", command));
   }
   std::string text;
   if (form == "json") {

@@ -32,12 +32,14 @@ std::string needs_arguments(const Function &function, const Module &module, cons
 
 } // namespace
 
-std::string describe_launch(const std::vector<std::string> &words, const std::string &kernel,
-                            const WarpProgram &program, const std::string &path, Sources &sources,
-                            LaunchDescription &launch) {
+tl::expected<void, std::string> describe_launch(const std::vector<std::string> &words,
+                                                const std::string &kernel,
+                                                const WarpProgram &program, const std::string &path,
+                                                Sources &sources, LaunchDescription &launch) {
+  const auto wrong = [](std::string why) { return tl::unexpected(std::move(why)); };
   const auto asked = read_launch(words, {&program.module()}, sources);
   if (!asked)
-    return asked.error();
+    return wrong(asked.error());
   if (asked->file)
     launch = *asked->file;
   if (!kernel.empty())
@@ -51,30 +53,30 @@ std::string describe_launch(const std::vector<std::string> &words, const std::st
   launch.shared = asked->shared.value_or(launch.shared);
   const auto found = program.find_kernel(launch.kernel);
   if (!found)
-    return launch.kernel.empty()
-               ? fmt::format("there is no kernel in `{}`", path)
-               : fmt::format("there is no kernel `{}` in `{}`", launch.kernel, path);
+    return wrong(launch.kernel.empty()
+                     ? fmt::format("there is no kernel in `{}`", path)
+                     : fmt::format("there is no kernel `{}` in `{}`", launch.kernel, path));
   const Function &function = *program.function(*found).function;
   const ParameterNames names = source_names(function, program.module(), sources);
   std::vector<std::string> given(function.parameters.size());
   for (const ParameterValue &word : values_for(function, *asked)) {
     if (!word.member.empty())
-      return fmt::format("--launch {}{}: members of structs are for launch files",
-                         names.own(word.parameter), word.member);
+      return wrong(fmt::format("--launch {}{}: members of structs are for launch files",
+                               names.own(word.parameter), word.member));
     given[word.parameter] = word.value;
   }
   if (asked->file) {
     if (std::any_of(given.begin(), given.end(), [](const auto &one) { return !one.empty(); }))
-      return "--launch: the launch file has the arguments";
+      return wrong("--launch: the launch file has the arguments");
     return {};
   }
   for (std::size_t i = 0; i < given.size(); ++i) {
     const Variable &parameter = function.parameters[i];
     const std::string called = names(names.own(i));
     if (given[i].empty())
-      return needs_arguments(function, program.module(), path, names, i);
-    if (const std::string why = add_argument(given[i], called, parameter, launch); !why.empty())
-      return fmt::format("--launch {}={}: {}", called, given[i], why);
+      return wrong(needs_arguments(function, program.module(), path, names, i));
+    if (const auto added = add_argument(given[i], called, parameter, launch); !added)
+      return wrong(fmt::format("--launch {}={}: {}", called, given[i], added.error()));
   }
   return {};
 }

@@ -184,14 +184,14 @@ Json profile_json(const WarpProgram &program, const WarpOutcome &outcome) {
   return list;
 }
 
-std::string Debugger::error() const {
+tl::expected<void, std::string> Debugger::check() const {
   for (const std::uint32_t line : lines_) {
     bool found = false;
     for (std::uint32_t f = 0; f < program_.function_count(); ++f)
       for (const WarpInstruction &instruction : program_.function(f).code)
         found |= instruction.line == line && instruction.opcode;
     if (!found)
-      return fmt::format("--break {}: no instruction begins at this line", line);
+      return tl::unexpected(fmt::format("--break {}: no instruction begins at this line", line));
   }
   for (const std::string &name : names_) {
     bool found = false;
@@ -199,7 +199,7 @@ std::string Debugger::error() const {
       found |= std::any_of(function.registers.begin(), function.registers.end(),
                            [&](const Register &reg) { return reg.name == name; });
     if (!found)
-      return fmt::format("--print {}: no function has such a register", name);
+      return tl::unexpected(fmt::format("--print {}: no function has such a register", name));
   }
   return {};
 }

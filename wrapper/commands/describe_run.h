@@ -10,6 +10,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <tl/expected.hpp>
 
 namespace ptxasw::wrapper {
 
@@ -49,8 +50,8 @@ public:
   void print(std::string name) { names_.push_back(std::move(name)); }
   /// A thread by its number in its block, and the block's coordinates.
   void trace(std::uint32_t thread, const Extents &block) { traced_.push_back({thread, block, {}}); }
-  /// What was asked for but is missing from the module; empty if nothing is.
-  std::string error() const;
+  /// Errors: what was asked for but is missing from the module.
+  tl::expected<void, std::string> check() const;
 
   void before(const WarpStep &step) override;
 

@@ -43,16 +43,12 @@ struct EmulateRequest : OutputRequest {
   bool profile = false, count = false;
 };
 
-constexpr int ran = 0, failed = 1, not_tried = 2;
-
-int not_possible(const std::string &message) { return complain(message, not_tried); }
-
 /// Writes a launch file to begin with.
 int write_first_launch(const EmulateRequest &request, const std::string &kernel,
                        const WarpProgram &program, Sources &sources) {
   const auto found = program.find_kernel(kernel);
   if (!found)
-    return not_possible(fmt::format("there is no kernel in `{}`", request.file));
+    return complain(fmt::format("there is no kernel in `{}`", request.file));
   const Function &function = *program.function(*found).function;
   LaunchDescription launch;
   launch.kernel = function.name;
@@ -60,18 +56,18 @@ int write_first_launch(const EmulateRequest &request, const std::string &kernel,
   const std::vector<std::string> arguments = guessed_arguments(function);
   const ParameterNames names = source_names(function, program.module(), sources);
   for (std::size_t i = 0; i < arguments.size(); ++i)
-    if (const std::string why =
+    if (const auto added =
             add_argument(arguments[i], names(names.own(i)), function.parameters[i], launch);
-        !why.empty())
-      return not_possible(fmt::format("{}: {}", function.parameters[i].name, why));
+        !added)
+      return complain(fmt::format("{}: {}", function.parameters[i].name, added.error()));
   const std::string text = fmt::format("# {}\n# Sizes and numbers are guessed: change them.\n{}",
                                        kernel_signature(function, program.module(), request.file),
                                        launch_file_text(launch));
   if (const auto written = write_file_atomically(request.init, text); !written)
-    return not_possible(written.error());
+    return complain(written.error());
   if (request.init != "-")
     fmt::print("{}: ptxasw emulate {} --launch {}\n", request.init, request.file, request.init);
-  return ran;
+  return exit_code::fine;
 }
 
 /// A buffer's name, or the number of the argument that made it; its bytes after the run.
@@ -88,13 +84,14 @@ const BufferDescription *find_buffer(const LaunchDescription &launch, const std:
 }
 
 /// BUFFER[:TYPE[:COUNT]] prints a buffer (with --json adds it to the output), BUFFER:file:PATH
-/// writes it. Empty, or what is wrong.
-std::string dump(const std::string &wish, const LaunchDescription &launch,
-                 const PreparedLaunch &prepared, GlobalMemory &memory, Json *json) {
+/// writes it. Errors: what is wrong.
+tl::expected<void, std::string> dump(const std::string &wish, const LaunchDescription &launch,
+                                     const PreparedLaunch &prepared, GlobalMemory &memory,
+                                     Json *json) {
   const auto parts = split_at(wish, ':');
   const BufferDescription *buffer = find_buffer(launch, parts[0]);
   if (!buffer || buffer->size == 0)
-    return "no such buffer";
+    return tl::unexpected(std::string("no such buffer"));
   const std::uint64_t address =
       prepared.addresses[static_cast<std::size_t>(buffer - launch.buffers.data())];
   if (parts.size() == 3 && parts[1] == "file") {
@@ -102,15 +99,15 @@ std::string dump(const std::string &wish, const LaunchDescription &launch,
     memory.read(address, bytes);
     const auto written = write_file_atomically(
         parts[2], {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
-    return written ? std::string() : written.error();
+    return written;
   }
   const ScalarType type = parts.size() > 1 ? scalar_type(parts[1]) : buffer->type;
   const unsigned size = bit_width(type) / 8;
   if (size == 0 || size > 8)
-    return "no such type";
+    return tl::unexpected(std::string("no such type"));
   std::uint64_t count = buffer->size / size;
   if (parts.size() > 2 && !to_number(parts[2], count))
-    return "not a count";
+    return tl::unexpected(std::string("not a count"));
   count = std::min<std::uint64_t>(count, buffer->size / size);
   Json values = Json::array();
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -132,12 +129,12 @@ std::string dump(const std::string &wish, const LaunchDescription &launch,
   return {};
 }
 
-/// --break, --print, --trace-lane; empty, or what is wrong.
-std::string set_up(const EmulateRequest &request, Debugger &debugger) {
+/// --break, --print, --trace-lane. Errors: what is wrong.
+tl::expected<void, std::string> set_up(const EmulateRequest &request, Debugger &debugger) {
   for (const std::string &word : request.breaks) {
     std::uint32_t line = 0;
     if (!to_number(word, line))
-      return fmt::format("--break {}: not the number of a line", word);
+      return tl::unexpected(fmt::format("--break {}: not the number of a line", word));
     debugger.break_at(line);
   }
   for (const std::string &word : request.prints)
@@ -154,12 +151,13 @@ std::string set_up(const EmulateRequest &request, Debugger &debugger) {
         right = to_number(axes[axis], block[static_cast<int>(axis)]);
     }
     if (!right)
-      return fmt::format("--trace-lane {}: expected THREAD[:X[,Y[,Z]]], a thread's number in its "
-                         "block and the block",
-                         word);
+      return tl::unexpected(
+          fmt::format("--trace-lane {}: expected THREAD[:X[,Y[,Z]]], a thread's number in its "
+                      "block and the block",
+                      word));
     debugger.trace(thread, block);
   }
-  return debugger.error();
+  return debugger.check();
 }
 
 /// The four counts and their sum, of the costliest warp, the costliest block and all of them.
@@ -212,42 +210,45 @@ int tell(const WarpOutcome &outcome, const ToldLaunch &told, const OutputRequest
     fmt::print(stderr, "{}", paint.heading(told_fault(all[i].first, all[i].count, told)));
   if (all.size() > shown && !output.json && !output.quiet)
     fmt::print(stderr, "and {} more places (-v)\n", all.size() - shown);
-  const bool untried = outcome.fault && (outcome.fault->kind == FaultKind::unsupported ||
-                                         outcome.fault->kind == FaultKind::bad_launch);
-  return untried ? not_tried : all.empty() ? ran : failed;
+  int code = exit_code::fine;
+  for (const WarpFinding &finding : all)
+    code = exit_code::worse(code, is_incomplete(finding.first.kind) ? exit_code::incomplete
+                                  : finding.first.kind == FaultKind::bad_launch ? exit_code::failed
+                                                                                : exit_code::found);
+  return code;
 }
 
 int run(const EmulateRequest &request, const Invocation &) {
   if (request.json && request.count)
-    return not_possible("--count has no form in JSON");
+    return complain("--count has no form in JSON");
   const auto module = load_module(request.file);
   if (!module)
-    return not_tried;
+    return exit_code::failed;
   const WarpProgram program(*module);
   const auto kernel = kernel_called(*module, request.kernel, request.file);
   if (!kernel)
-    return not_tried;
+    return exit_code::failed;
   Sources sources;
   sources.add_folder_of(request.file);
   if (!are_known(*module, request.file))
-    return not_tried;
+    return exit_code::failed;
   if (!request.init.empty())
     return write_first_launch(request, *kernel, program, sources);
   LaunchDescription launch;
-  if (const std::string why =
+  if (const auto described =
           describe_launch(request.launch, *kernel, program, request.file, sources, launch);
-      !why.empty())
-    return not_possible(why);
+      !described)
+    return complain(described.error());
   if (!request.schedule.empty())
     launch.schedule = request.schedule;
   WarpOptions options;
   if (!launch.schedule.empty() && !read_schedule(launch.schedule, options.schedule, options.seed))
-    return not_possible(
+    return complain(
         fmt::format("--schedule {}: expected reconverge, apart or random[:SEED]", launch.schedule));
   GlobalMemory memory;
   const auto prepared = prepare_launch(program, launch, memory);
   if (!prepared)
-    return not_possible(prepared.error());
+    return complain(prepared.error());
   options.step_limit = launch.step_limit != 0 ? launch.step_limit : request.step_limit;
   options.memory_limit = std::min(request.memory_limit, ~std::uint64_t{0} >> 20) << 20;
   // What is checked unless something else is said.
@@ -264,8 +265,8 @@ int run(const EmulateRequest &request, const Invocation &) {
   options.profile = options.profile_memory = request.profile;
   options.count = request.count;
   Debugger debugger(program, request.json ? stderr : stdout);
-  if (const std::string why = set_up(request, debugger); !why.empty())
-    return not_possible(why);
+  if (const auto done = set_up(request, debugger); !done)
+    return complain(done.error());
   if (!request.breaks.empty() || !request.traced.empty())
     options.observer = &debugger;
   if (const auto chosen = choose_engine(*engine_called(request.engine)); !chosen)
@@ -301,10 +302,9 @@ int run(const EmulateRequest &request, const Invocation &) {
     fmt::print("{}", outcome.output);
   }
   for (const std::string &wish : outcome.fault ? std::vector<std::string>() : request.dumps)
-    if (const std::string why =
-            dump(wish, launch, *prepared, memory, request.json ? &json : nullptr);
-        !why.empty())
-      return not_possible(fmt::format("--dump {}: {}", wish, why));
+    if (const auto dumped = dump(wish, launch, *prepared, memory, request.json ? &json : nullptr);
+        !dumped)
+      return complain(fmt::format("--dump {}: {}", wish, dumped.error()));
   if (request.json) {
     fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
     return code;
@@ -343,7 +343,7 @@ void declare(Words &words, EmulateRequest &request) {
       "what executes it with --check none: code that LLVM makes of the kernel, the "
       "interpreter, or that code once the kernel has run for long; the result is the same");
   words.number("--steps", request.step_limit,
-               "thread-instructions at most; beyond them the run ends with exit code 1", 1);
+               "thread-instructions at most; beyond them the run ends with exit code 3", 1);
   words.number("--memory", request.memory_limit,
                "MiB that the emulation of what the kernel touches may take", 1);
   words.list("--break", request.breaks,
@@ -363,7 +363,8 @@ void declare(Words &words, EmulateRequest &request) {
       "sectors, conflicts, divergence and steps of the dearest warp and block and of all, as "
       "bound bounds them: no pairs of lanes served together");
   words.output(request, "as JSON; without --count", "every place where something was found");
-  words.footer("Exit codes: 0 the run ended, 1 something was found, 2 it could not be tried.");
+  words.footer("Exit codes: 0 the run ended, 1 something was found, 2 it could not be tried, 3 "
+               "something is not emulated, or a limit was reached.");
   words.examples({"ptxasw emulate heat.ptx --launch grid=4,block=256,in=zeros:4096,n=1024",
                   "ptxasw emulate heat.ptx --kernel step --init step.toml",
                   "ptxasw emulate heat.ptx --launch step.toml --check none --by-instruction"});

@@ -218,7 +218,7 @@ int run(const ExplainRequest &request, const Invocation &) {
     return explain_opcodes();
   const auto inputs = read_analysis(request.asked, "explain");
   if (!inputs)
-    return usage_error;
+    return exit_code::failed;
   const auto &block = inputs->launch.point.block;
   const Module *module = nullptr; // what the rest is of
   std::optional<Places> places;

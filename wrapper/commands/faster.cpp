@@ -219,8 +219,8 @@ std::string why_nothing(const Summary &summary, const LaunchFindings &findings,
   if (!findings.off.empty())
     return fmt::format("nothing was changed: {} (docs/launch.md)", findings.off.front());
   if (summary.kept.empty()) {
-    if (std::string why = why_not_preloaded(program); !why.empty())
-      return why;
+    if (const auto preloaded = check_preloaded(program); !preloaded)
+      return preloaded.error();
     if (!has_driver())
       return "there is no CUDA driver here (libcuda.so.1), so there was nothing to make faster";
     return "no kernel was launched, or not where it can be seen (docs/faster.md)";
@@ -269,7 +269,7 @@ void say(const Summary &summary, const LaunchFindings &findings, const faster::S
                         summary.faster.size(), all, summary.saved, summary.before < 100 ? 1 : 0,
                         summary.before, summary.before < 100 ? 1 : 0,
                         summary.before > 0 ? 100 * summary.saved / summary.before : 0.0,
-                        served.problem.empty() ? " Next time from the first launch on." : "");
+                        served.remembered ? " Next time from the first launch on." : "");
     const bool has_table = request.explain || rank.value_or(0) == 0;
     if (has_table)
       text += table_of(summary);
@@ -288,9 +288,9 @@ void say(const Summary &summary, const LaunchFindings &findings, const faster::S
   if (served.unfinished > 0)
     text += fmt::format("  versions of {} kernel{} are still being assembled, for the next run\n",
                         served.unfinished, served.unfinished == 1 ? "" : "s");
-  if (!served.problem.empty())
+  if (!served.remembered)
     text += fmt::format("  {} is remembered: {}\n", served.in_part ? "not everything" : "nothing",
-                        served.problem);
+                        served.remembered.error());
   tell_user(text);
 }
 
@@ -343,9 +343,8 @@ void conclude(faster::Server &server, faster::Served served, const FasterRequest
               const std::string &program, const std::filesystem::path &directory) {
   const LaunchFindings findings = collect_findings(directory);
   if (!request.verify) {
-    const std::string problem = server.remember(profile_of(findings, true));
-    served.in_part = served.problem.empty();
-    served.problem = problem;
+    served.in_part = served.remembered.has_value();
+    served.remembered = server.remember(profile_of(findings, true));
   }
   const launch::Profile profile = request.verify ? launch::Profile{} : profile_of(findings);
   say(summarize(findings, directory), findings, served, request, program, own_rank());
@@ -357,8 +356,7 @@ void conclude(faster::Server &server, faster::Served served, const FasterRequest
 int run(const FasterRequest &request, const Invocation &invocation) {
   const std::vector<std::string> &command = invocation.foreign;
   if (command.empty())
-    return complain("nothing to run; write the program behind it: ptxasw faster ./app",
-                    usage_error);
+    return complain("nothing to run; write the program behind it: ptxasw faster ./app");
   if (is_switched_off())
     return become_command(command, "ptxasw faster");
   if (!request.profile.empty() && std::filesystem::exists(request.profile))
@@ -371,8 +369,8 @@ int run(const FasterRequest &request, const Invocation &invocation) {
     why = fmt::format("LD_PRELOAD cannot hold `{}`: a blank or a colon ends a path", *library);
   if (why.empty() && scratch->path.empty())
     why = "there is no directory for temporary files";
-  if (why.empty())
-    why = why_not_in_front(command.front());
+  if (const auto in_front = check_in_front(command.front()); why.empty() && !in_front)
+    why = in_front.error();
   faster::Served served;
   if (why.empty()) {
     faster::Server server(plan_of(request, command, *library, scratch->path.string()));

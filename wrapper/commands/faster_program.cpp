@@ -110,7 +110,7 @@ std::optional<Linked> read_linked(const std::string &path) {
   return linked;
 }
 
-std::string why_not_in_front(const std::string &program) {
+tl::expected<void, std::string> check_in_front(const std::string &program) {
   std::vector<std::string> libraries;
   const char *const others = std::getenv("LD_PRELOAD");
   std::string words = others ? others : "";
@@ -123,17 +123,18 @@ std::string why_not_in_front(const std::string &program) {
   if (const auto linked = read_linked(file_of(program)))
     libraries.insert(libraries.end(), linked->libraries.begin(), linked->libraries.end());
   const std::string found = sanitizer_among(libraries);
-  return found.empty() ? ""
-                       : fmt::format("the program runs under a sanitizer ({}), which bears no "
-                                     "library in front of it",
-                                     found);
+  if (!found.empty())
+    return tl::unexpected(fmt::format(
+        "the program runs under a sanitizer ({}), which bears no library in front of it", found));
+  return {};
 }
 
-std::string why_not_preloaded(const std::string &program) {
+tl::expected<void, std::string> check_preloaded(const std::string &program) {
   const auto linked = read_linked(file_of(program));
-  return !linked || linked->dynamically
-             ? ""
-             : "the program is linked statically, so nothing can be put between it and the driver";
+  if (linked && !linked->dynamically)
+    return tl::unexpected(std::string(
+        "the program is linked statically, so nothing can be put between it and the driver"));
+  return {};
 }
 
 } // namespace ptxasw::wrapper

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <tl/expected.hpp>
 #include <vector>
 
 namespace ptxasw::wrapper {
@@ -17,10 +18,10 @@ struct Linked {
 /// Nothing if the file is none, or is damaged.
 std::optional<Linked> read_linked(const std::string &path);
 
-/// Why a program must have no library of ours in front of it; empty: it may.
-std::string why_not_in_front(const std::string &program);
+/// Errors: why a program must have no library of ours in front of it.
+tl::expected<void, std::string> check_in_front(const std::string &program);
 
-/// Why a program has no library of ours in front of it, wherever that can be told; empty: it can.
-std::string why_not_preloaded(const std::string &program);
+/// Errors: why a program has no library of ours in front of it, wherever that can be told.
+tl::expected<void, std::string> check_preloaded(const std::string &program);
 
 } // namespace ptxasw::wrapper

@@ -27,8 +27,9 @@ constexpr Job jobs[] = {
 
 /// What the exit codes of all commands mean.
 constexpr const char *exit_codes =
-    "\nExit codes: 0 fine; 1 something was found, or differs; 2 it could not be done; 3 it is not "
-    "known whether, since something stays open. What runs a program ends as that does.";
+    "\nExit codes: 0 fine; 1 something was found, or differs; 2 it could not be done; 3 it is "
+    "incomplete: not known, not emulated, or a budget was spent. Of several, 1 counts before 2 "
+    "before 3. What runs a program otherwise ends as that does.";
 
 /// Words from a column on, in lines that end at the width of help.
 std::string filled(std::string_view text, std::size_t column) {

@@ -67,6 +67,16 @@ std::string to_text(const KernelIndependence &found, const Function &kernel) {
   return text;
 }
 
+/// `dependent` is a finding.
+int code_of(const KernelIndependence &found) {
+  int code = exit_code::fine;
+  for (const AxisIndependence &axis : found.axes)
+    code = exit_code::worse(code, axis.verdict == AxisVerdict::dependent ? exit_code::found
+                                  : axis.verdict == AxisVerdict::unknown ? exit_code::incomplete
+                                                                         : exit_code::fine);
+  return code;
+}
+
 /// Says of the condition "no race" if it is proved. That indices do not wrap around is another one.
 void prove_no_race(const Module &module, const Function &kernel, KernelIndependence &found) {
   const auto condition = std::find(found.conditions.begin(), found.conditions.end(), "no race");
@@ -82,12 +92,13 @@ void prove_no_race(const Module &module, const Function &kernel, KernelIndepende
 int run(const IndependentRequest &request, const Invocation &) {
   const auto inputs = read_analysis(request.asked, "independent");
   if (!inputs)
-    return usage_error;
+    return exit_code::failed;
   return analyse(request.asked, *inputs, [&](const AnalysedKernel &one) -> KernelAnswer {
     KernelIndependence found = independence({one.module(), one.function});
     if (request.prove)
       prove_no_race(one.module(), one.function, found);
-    return {one.called() + ":", to_text(found, one.function), to_json(found, one.function)};
+    return {one.called() + ":", to_text(found, one.function), to_json(found, one.function),
+            code_of(found)};
   });
 }
 
@@ -95,6 +106,7 @@ void declare(Words &words, IndependentRequest &request) {
   declare_analysis(words, request.asked, "");
   words.flag("--prove", request.prove,
              "look for a proof that there is no race, and say if there is");
+  words.footer("Exit codes: 1 an axis is dependent, 3 one is unknown.");
   words.examples({"ptxasw independent heat.ptx", "ptxasw independent heat.cu --prove --json"});
 }
 

@@ -89,9 +89,8 @@ std::vector<std::string> words_of(const std::vector<std::string> &texts) {
   return words;
 }
 
-tl::expected<std::string, std::string> find_nvcc() {
-  const auto settings = load_settings({}, "--");
-  const auto real = find_real(settings ? settings->real : std::string(), invoked_path());
+tl::expected<std::string, std::string> find_nvcc(const Settings &settings) {
+  const auto real = find_real(settings.real, invoked_path());
   if (real)
     if (const std::string nvcc = (fs::path(real->path).parent_path() / "nvcc").string();
         ::access(nvcc.c_str(), X_OK) == 0)
@@ -223,7 +222,10 @@ tl::expected<CompileCommand, std::string> command_for(const std::string &source,
 /// The PTX of a CUDA source. Errors: what nvcc says, or why it could not be asked.
 tl::expected<std::string, std::string> compile(const std::string &source, const std::string &shown,
                                                const InputRequest &request) {
-  const auto nvcc = find_nvcc();
+  const auto settings = load_settings({}, "--");
+  if (!settings)
+    return tl::unexpected(settings.error());
+  const auto nvcc = find_nvcc(*settings);
   if (!nvcc)
     return tl::unexpected(fmt::format("`{}` is a CUDA source, and {}", shown, nvcc.error()));
   const ScratchFolder folder;

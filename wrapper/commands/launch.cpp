@@ -31,10 +31,9 @@ std::string absolute(const std::string &path) { return std::filesystem::absolute
 
 int run(const LaunchRequest &request, const Invocation &invocation) {
   if (invocation.foreign.empty())
-    return complain("nothing to run; write the program after `--`: ptxasw launch -- ./app",
-                    usage_error);
+    return complain("nothing to run; write the program after `--`: ptxasw launch -- ./app");
   if (request.first && !request.profile.empty())
-    return complain("--unmeasured and --profile do not go together", usage_error);
+    return complain("--unmeasured and --profile do not go together");
   if (!request.profile.empty()) {
     const auto text = read_input(request.profile);
     if (!text)

@@ -330,8 +330,8 @@ ArgumentDescription read_tensor(const toml::table &table) {
       throw Wrong(*fill, "`fill` of a tensor must be zeros or nan");
     map.fills_with_nan = word == "nan";
   }
-  if (const std::string why = map.error(); !why.empty())
-    throw Wrong(table, "there is no tensor map with " + why);
+  if (const auto valid = map.check(); !valid)
+    throw Wrong(table, "there is no tensor map with " + valid.error());
   const auto *buffer = table.get("buffer");
   if (!buffer)
     throw Wrong(table, "a tensor needs the `buffer` that it is in");
@@ -551,8 +551,9 @@ std::string launch_file_text(const LaunchDescription &launch, const LaunchDescri
   return text;
 }
 
-std::string add_argument(const std::string &text, const std::string &called,
-                         const Variable &parameter, LaunchDescription &launch) {
+tl::expected<void, std::string> add_argument(const std::string &text, const std::string &called,
+                                             const Variable &parameter, LaunchDescription &launch) {
+  const auto wrong = [](std::string why) { return tl::unexpected(std::move(why)); };
   const auto parts = split_at(text, ':');
   FieldDescription field;
   BufferDescription buffer;
@@ -564,11 +565,11 @@ std::string add_argument(const std::string &text, const std::string &called,
     std::int64_t number = 0;
     if (is_float(parameter.type)) {
       if (!to_number(text, real))
-        return "not a number";
+        return wrong("not a number");
       field.bits = floating::from_double(parameter.type, real, FloatRounding::nearest_even);
     } else if (!to_number(text, field.bits)) {
       if (!to_number(text, number))
-        return "not an integer";
+        return wrong("not an integer");
       field.bits = static_cast<std::uint64_t>(number);
     }
     launch.arguments.push_back({{}, {field}});
@@ -577,20 +578,20 @@ std::string add_argument(const std::string &text, const std::string &called,
   field.kind = FieldDescription::Kind::buffer;
   field.name = buffer.name;
   if (bit_width(parameter.type) != 64)
-    return "a buffer needs a 64-bit parameter";
+    return wrong("a buffer needs a 64-bit parameter");
   if (kind == "file") {
     const auto bytes = read_input(text.substr(5));
     if (!bytes)
-      return bytes.error();
+      return wrong(bytes.error());
     buffer.bytes.assign(bytes->begin(), bytes->end());
     buffer.size = bytes->size();
   } else if (kind == "zeros") {
     if (parts.size() != 2 || !to_number(parts[1], buffer.size))
-      return "expected zeros:BYTES";
+      return wrong("expected zeros:BYTES");
   } else if (kind == "buffer") {
     if (parts.size() > 3 || !launch.buffer(parts[1]) ||
         (parts.size() == 3 && !to_number(parts[2], field.bits)))
-      return "expected buffer:NAME[:OFFSET], the name of an earlier argument";
+      return wrong("expected buffer:NAME[:OFFSET], the name of an earlier argument");
     field.name = parts[1];
     launch.arguments.push_back({{}, {field}});
     return {};
@@ -603,18 +604,18 @@ std::string add_argument(const std::string &text, const std::string &called,
     buffer.type = parts.size() > 1 ? scalar_type(parts[1]) : ScalarType::none;
     if (kind != "random" || parts.size() < 3 || parts.size() > 4 || bit_width(buffer.type) < 8 ||
         !to_number(parts[2], count) || (parts.size() == 4 && !to_number(parts[3], seed)))
-      return "expected random:TYPE:COUNT[:SEED]";
+      return wrong("expected random:TYPE:COUNT[:SEED]");
     using Fill = GlobalMemory::Fill;
     buffer.fill = buffer.type == ScalarType::f32   ? Fill::f32
                   : buffer.type == ScalarType::f64 ? Fill::f64
                                                    : Fill::random;
     if (count > std::uint64_t{1} << 44)
-      return "no buffer can be so large";
+      return wrong("no buffer can be so large");
     buffer.size = count * bit_width(buffer.type) / 8;
     buffer.seed = scramble(seed);
   }
   if (buffer.size > std::uint64_t{1} << 44)
-    return "no buffer can be so large";
+    return wrong("no buffer can be so large");
   launch.buffers.push_back(std::move(buffer));
   launch.arguments.push_back({{}, {field}});
   return {};

@@ -32,8 +32,8 @@ std::string launch_file_text(const LaunchDescription &launch,
 /// Adds the argument that `--launch NAME=` spells: a number, `zeros:BYTES`,
 /// `random:TYPE:COUNT[:SEED]`, `file:PATH`, `buffer:NAME[:OFFSET]` (into the buffer of an earlier
 /// argument) or `function:NAME`. Numbers are of the parameter's type; a buffer is called as the
-/// parameter is; contents without a seed differ from buffer to buffer. Empty, or what is wrong.
-std::string add_argument(const std::string &text, const std::string &called,
-                         const Variable &parameter, LaunchDescription &launch);
+/// parameter is; contents without a seed differ from buffer to buffer. Errors: what is wrong.
+tl::expected<void, std::string> add_argument(const std::string &text, const std::string &called,
+                                             const Variable &parameter, LaunchDescription &launch);
 
 } // namespace ptxasw::wrapper

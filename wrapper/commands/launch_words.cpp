@@ -110,7 +110,7 @@ std::vector<std::string> in_names_of_ptx(const std::string &word,
           found.push_back(fmt::format("{}:{}{}", function.name, names.own(i), rest));
     }
   }
-  return found.empty() ? std::vector{word} : found; // point_fault() says what is wrong with it
+  return found.empty() ? std::vector{word} : found; // check_point() says what is wrong with it
 }
 
 /// The parameter that a word gives a value, of the first kernel that has it; null: none has.
@@ -272,12 +272,12 @@ tl::expected<AskedLaunch, std::string> read_launch(const std::vector<std::string
   if (auto wrong = read_point(at, result.point))
     return tl::unexpected(std::move(*wrong));
   if (result.point.block)
-    if (std::string wrong = launch_shape_error({}, *result.point.block); !wrong.empty())
-      return tl::unexpected("--launch: " + wrong);
+    if (const auto legal = check_launch_shape({}, *result.point.block); !legal)
+      return tl::unexpected("--launch: " + legal.error());
   complete(result);
   const auto suggest = [&](const std::string &name) { return suggestion(name, modules, sources); };
-  if (std::string wrong = point_fault(modules, result.point, suggest); !wrong.empty())
-    return tl::unexpected(std::move(wrong));
+  if (const auto fits = check_point(modules, result.point, suggest); !fits)
+    return tl::unexpected(fits.error());
   return result;
 }
 

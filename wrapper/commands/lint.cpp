@@ -111,7 +111,7 @@ int say_codes(const LintRequest &request) {
   }
   const auto code = lint::code_of(request.explain);
   if (!code)
-    return complain("--explain: " + no_such_warning(request.explain), usage_error);
+    return complain("--explain: " + no_such_warning(request.explain));
   fmt::print("{}", code_page(*code));
   return 0;
 }
@@ -121,30 +121,28 @@ int run(const LintRequest &request, const Invocation &invocation) {
     return say_codes(request);
   const auto settings = invocation.settings();
   if (!settings)
-    return complain(settings.error(), usage_error);
+    return complain(settings.error());
   auto choices = choices_of(*settings, request);
   if (!choices)
-    return complain(choices.error(), usage_error);
+    return complain(choices.error());
   if (request.update_baseline && choices->baseline.empty())
-    return complain("--update-baseline needs --baseline FILE", usage_error);
+    return complain("--update-baseline needs --baseline FILE");
   const AnalysisRequest &asked = request.asked;
   if (asked.shard.count > 1 && !choices->baseline.empty())
-    return complain("--shard and --baseline do not go together: a baseline is of all kernels",
-                    usage_error);
+    return complain("--shard and --baseline do not go together: a baseline is of all kernels");
   if (asked.shard.count > 1 && asked.inputs.paths.size() > 1)
-    return complain("--shard is for one input", usage_error);
+    return complain("--shard is for one input");
   MeasuredTimes times;
   if (!request.profile.empty()) {
     const auto text = read_input(request.profile);
     const auto read = text ? MeasuredTimes::parse(*text) : tl::unexpected(text.error());
     if (!read)
-      return complain(text ? fmt::format("{}: {}", request.profile, read.error()) : read.error(),
-                      usage_error);
+      return complain(text ? fmt::format("{}: {}", request.profile, read.error()) : read.error());
     times = *read;
   }
   auto inputs = read_analysis(asked, "lint");
   if (!inputs)
-    return usage_error;
+    return exit_code::failed;
   Sources &sources = inputs->sources;
   const LaunchPoint point = point_of(inputs->launch, *choices);
   const auto block = point.block ? point.block : settings->rewrite.assume_block;
@@ -166,7 +164,7 @@ int run(const LintRequest &request, const Invocation &invocation) {
       continue;
     const auto chosen = choose_kernels(*input.module, here, asked.shard, input.name);
     if (!chosen)
-      return usage_error;
+      return exit_code::failed;
     LintedInput one{std::move(input), nullptr, {}};
     one.places = std::make_unique<Places>(*one.input.module);
     one.kernels = lint_module(*one.input.module, *one.places,
@@ -188,7 +186,7 @@ int run(const LintRequest &request, const Invocation &invocation) {
     if (const auto written =
             write_file_atomically(request.sarif, lint_sarif(findings_of(told, sources, times)));
         !written)
-      return complain(written.error(), usage_error);
+      return complain(written.error());
   if (asked.kernels.empty() && asked.shard.count == 1)
     for (const Allowances::Unused &unused : allowances.unused())
       tell_user(fmt::format("{}: warning: {}\n", unused.place, unused.sentence));
@@ -202,17 +200,19 @@ int run(const LintRequest &request, const Invocation &invocation) {
     }
   }
   if (choices->is_gate() && unchecked)
-    return findings_fail ? 1 : usage_error;
+    return findings_fail ? exit_code::found : exit_code::failed;
   if (!choices->baseline.empty()) {
     const auto passed = gate(*settings, request, choices->baseline, linted);
     if (!passed)
-      return complain(passed.error(), usage_error);
+      return complain(passed.error());
     findings_fail = findings_fail || !*passed;
   }
   const bool none = std::none_of(linted.begin(), linted.end(), [](const LintedInput &one) {
     return has_kernel(*one.input.module);
   });
-  return inputs->missing != 0 || none ? usage_error : findings_fail ? 1 : 0;
+  return findings_fail                  ? exit_code::found
+         : inputs->missing != 0 || none ? exit_code::failed
+                                        : exit_code::fine;
 }
 
 void declare(Words &words, LintRequest &request) {

@@ -47,7 +47,7 @@ std::string add_up(Json &whole, const Json &part) {
 
 /// The worse of two verdicts of `ptxasw verify`; nothing if one of them is none.
 std::optional<Json> worse(const Json &a, const Json &b) {
-  constexpr std::string_view from_best[] = {"agree", "not-comparable", "not-exercised", "differ"};
+  constexpr std::string_view from_best[] = {"agree", "not-exercised", "not-comparable", "differ"};
   const auto rank = [&](const Json &verdict) {
     return std::find(std::begin(from_best), std::end(from_best),
                      verdict.is_string() ? verdict.get_ref<const std::string &>() : "");
@@ -132,7 +132,7 @@ int run(const MergeRequest &request, const Invocation &) {
   for (const std::string &path : request.files) {
     const std::size_t first = documents.size();
     if (!read_documents(path, documents))
-      return usage_error;
+      return exit_code::failed;
     for (std::size_t i = std::max<std::size_t>(first, 1); i < documents.size(); ++i)
       if (const std::string wrong = append(documents[0], documents[i]); !wrong.empty())
         return complain(fmt::format("{}: not a shard of the same run: {}", path, wrong));

@@ -62,7 +62,7 @@ std::vector<std::string> options_for(const std::string &tool, const Settings &se
 int run(const OffloadRequest &request, const Invocation &invocation) {
   const auto settings = invocation.settings();
   if (!settings)
-    return complain(settings.error(), usage_error);
+    return complain(settings.error());
   std::vector<std::string> words = invocation.foreign;
   // Or `ptxasw run` would lead the tool and ptxas back to us. The tool's assembler it shall.
   ::setenv(offload_guard_variable, "1", 1);

@@ -114,6 +114,12 @@ const std::string &reason_of(const SearchCost &cost) {
                                  : cost.not_compared;
 }
 
+/// Whether the search could not compare all that it was to compare.
+bool is_incomplete(const ToldSearch &told, bool by_time) {
+  const SearchCost &own = told.result.candidates[0].cost;
+  return told.result.budget_spent || (by_time ? !own.microseconds : !reason_of(own).empty());
+}
+
 std::string steps_text(const SearchCandidate &candidate) {
   std::string text;
   for (const std::string &step : candidate.steps)
@@ -369,15 +375,15 @@ std::string fault_of(const OptimizeRequest &request, const LaunchPoint &point) {
 int run(const OptimizeRequest &request, const Invocation &invocation) {
   const auto settings = invocation.settings();
   if (!settings)
-    return complain(settings.error(), usage_error);
+    return complain(settings.error());
   auto inputs = read_analysis(request.asked, "optimize");
   if (!inputs)
-    return usage_error;
+    return exit_code::failed;
   if (inputs->files.size() > 1 && !request.output.empty())
     return complain("-o takes the versions of one input");
   const LaunchPoint &point = inputs->launch.point;
   if (const std::string fault = fault_of(request, point); !fault.empty())
-    return complain(fault, usage_error);
+    return complain(fault);
   const LaunchPoint *const at = inputs->launch.shape_only ? nullptr : &point;
   SearchOptions options;
   options.bound.block = point.block;
@@ -420,7 +426,9 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
       beside.kernels.push_back(name);
       beside.names->push_back(best.sibling);
     }
-    return KernelAnswer{name + ":", to_text(told, at), to_json(told, at)};
+    return KernelAnswer{name + ":", to_text(told, at), to_json(told, at),
+                        is_incomplete(told, options.by_time) ? exit_code::incomplete
+                                                             : exit_code::fine};
   };
   if (const Module &first = *inputs->files.front().module;
       !request.output.empty() && !has_kernel(first)) {
@@ -433,11 +441,11 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
   if (!options.beside && !asked.json && !asked.quiet)
     fmt::print(stderr, "Versions beside a kernel are compared at a launch: --launch with block, "
                        "grid and the kernel's numbers.\n");
-  if (code != 0 || request.output.empty())
+  if (request.output.empty() || (code != exit_code::fine && code != exit_code::incomplete))
     return code;
   const auto written = write_file_atomically(
       request.output, beside.kernels.empty() ? module->text() : add_siblings(*module, beside).text);
-  return written ? 0 : complain(written.error());
+  return written ? code : complain(written.error());
 }
 
 void declare(Words &words, OptimizeRequest &request) {
@@ -451,7 +459,9 @@ void declare(Words &words, OptimizeRequest &request) {
   words.text("--gpu GPU", request.gpu, std::string("of --metric time: ") + gpu_meaning);
   words.text("--budget SECONDS", request.budget, "after that the best so far counts: 60s");
   words.number("--beam", request.beam, "versions that are carried on from each round", 1, 64);
-  words.footer("Exit codes: 0, also if nothing is better; 2 something cannot be read, or written.");
+  words.footer(
+      "Exit codes: 0, also if nothing is better; 3 the budget was spent, or a kernel has no "
+      "bound. What is best so far is written all the same.");
   words.examples({"ptxasw optimize heat.ptx -o fast.ptx",
                   "ptxasw optimize heat.ptx --metric time --launch block=256,grid=64,n=1024"});
 }

@@ -38,8 +38,6 @@ struct ProveRequest {
   bool only_given = false; ///< no other assumptions are tried
 };
 
-constexpr int refuted = 1, unknown = 3;
-
 /// What an argument of a launch file says of its parameter, as prepare_launch() writes it: all but
 /// addresses.
 void give_argument(const Variable &parameter, const ArgumentDescription &argument,
@@ -89,11 +87,10 @@ std::string give_values(const Function &kernel, const AskedLaunch &asked,
       continue;
     }
     LaunchDescription one;
-    std::string why = add_argument(word.value, text, part, one);
-    if (why.empty() && one.arguments[0].fields[0].kind != FieldDescription::Kind::bits)
-      why = "it is no number; buffers are for launch files";
-    if (!why.empty())
-      return fault(why);
+    if (const auto added = add_argument(word.value, text, part, one); !added)
+      return fault(added.error());
+    if (one.arguments[0].fields[0].kind != FieldDescription::Kind::bits)
+      return fault("it is no number; buffers are for launch files");
     const std::uint64_t bits = one.arguments[0].fields[0].bits;
     GivenParameters::Bytes bytes(parameter.size());
     for (std::uint32_t i = 0; i < part.size(); ++i)
@@ -425,7 +422,9 @@ answer_for(const ProveRequest &request, const AskedLaunch &asked, const Paramete
     told.text += to_text(module, places, one.name, shown, one.witness, one.file);
     open |= one.proof.verdict == ProofVerdict::unknown;
   }
-  told.code = answer.race || answer.barrier ? refuted : open ? unknown : 0;
+  told.code = answer.race || answer.barrier ? exit_code::found
+              : open                        ? exit_code::incomplete
+                                            : exit_code::fine;
   told.json["assumptions"] = answer.used;
   told.json["would_do"] = answer.would_do;
   told.json["questions"] = proof.asked.questions();
@@ -484,7 +483,7 @@ int compare_two(const ProveRequest &request) {
     first.kernels.resize(std::min<std::size_t>(1, first.kernels.size()));
     auto inputs = read_analysis(first, "prove");
     if (!inputs)
-      return usage_error;
+      return exit_code::failed;
     const auto kernels = kernels_of(*inputs);
     const auto open =
         kernels.empty()
@@ -520,7 +519,7 @@ int run(const ProveRequest &request, const Invocation &) {
     return complain("--reals is for --equal");
   auto inputs = read_analysis(request.asked, "prove");
   if (!inputs)
-    return usage_error;
+    return exit_code::failed;
   if (const std::string fault = name_fault(request, *inputs); !fault.empty())
     return complain(fault);
   std::optional<WarpProgram> program; // of the module that the kernel is in
@@ -569,7 +568,7 @@ void declare(Words &words, ProveRequest &request) {
   words.text("--witness DIRECTORY", request.witness,
              "where to write launches that refute, for `emulate`");
   words.text("--sarif FILE", request.sarif, "also write what is refuted or unknown as SARIF 2.1.0");
-  words.footer("1: something is refuted, 3: something is unknown.");
+  words.footer("Exit codes: 1 something is refuted, 3 something is unknown.");
   words.examples({"ptxasw prove heat.cu --kernel step",
                   "ptxasw prove heat.ptx --assume 'disjoint,n >= 0' --witness launches"});
 }

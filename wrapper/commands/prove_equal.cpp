@@ -20,8 +20,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int not_asked = 2;
-
 /// Both launches: of a launch file, or of words, which then hold for both. Errors: what is wrong.
 tl::expected<LaunchFile, std::string>
 launches_of(const EqualRequest &request, const WarpProgram &first, const WarpProgram &second) {
@@ -34,10 +32,10 @@ launches_of(const EqualRequest &request, const WarpProgram &first, const WarpPro
   } else {
     Sources sources;
     sources.add_folder_of(request.first);
-    if (const std::string why = describe_launch(request.launch, request.kernel, first,
-                                                request.first, sources, file.first);
-        !why.empty())
-      return tl::unexpected(why);
+    if (const auto described = describe_launch(request.launch, request.kernel, first, request.first,
+                                               sources, file.first);
+        !described)
+      return tl::unexpected(described.error());
     file.second = file.first;
   }
   const WarpProgram *const programs[] = {&first, &second};
@@ -89,13 +87,13 @@ int prove_two(const EqualRequest &request) {
   const auto first = load_module(request.first),
              second = first ? load_module(request.second) : nullptr;
   if (!first || !second)
-    return not_asked;
+    return exit_code::failed;
   if (!has_kernel(*first) || !has_kernel(*second))
-    return complain(no_kernel(has_kernel(*first) ? request.second : request.first), not_asked);
+    return complain(no_kernel(has_kernel(*first) ? request.second : request.first));
   const WarpProgram programs[] = {WarpProgram(*first), WarpProgram(*second)};
   const auto answered = answer_equal(request, programs[0], programs[1]);
   if (!answered)
-    return complain(answered.error(), not_asked);
+    return complain(answered.error());
   const EqualityAnswer &answer = *answered;
   std::string file;
   if (answer.witness && !request.witness.empty()) {
@@ -104,7 +102,7 @@ int prove_two(const EqualRequest &request) {
     file = request.witness + "/differ.toml";
     const std::string text = launch_file_text(answer.witness->first, &answer.witness->second);
     if (const auto written = write_file_atomically(file, text); !written)
-      return complain(written.error(), not_asked);
+      return complain(written.error());
   }
   const Module *const of_line = answer.line == 0 ? nullptr : answer.side == 1 ? &*first : &*second;
   if (request.json) {
@@ -142,7 +140,9 @@ int prove_two(const EqualRequest &request) {
       fmt::print("  elements: {}, equal by normal form: {}, by Z3: {}\n  {}\n", answer.elements,
                  answer.by_form, answer.by_solver, to_string(answer.asked));
   }
-  return answer.witness ? 1 : answer.verdict == ProofVerdict::proved ? 0 : 3;
+  return answer.witness                           ? exit_code::found
+         : answer.verdict == ProofVerdict::proved ? exit_code::fine
+                                                  : exit_code::incomplete;
 }
 
 } // namespace ptxasw::wrapper

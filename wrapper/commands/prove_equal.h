@@ -24,7 +24,7 @@ struct EqualRequest {
   bool json = false, verbose = false;
 };
 
-/// The exit code: 0 proved, 1 refuted, 2 not tried, 3 unknown.
+/// The exit code.
 int prove_two(const EqualRequest &request);
 
 } // namespace ptxasw::wrapper

@@ -70,7 +70,7 @@ std::string to_json(const std::vector<InputFile> &inputs, const std::vector<Inde
 int run(const ReportRequest &request, const Invocation &) {
   auto inputs = read_analysis(request.asked, "report");
   if (!inputs)
-    return usage_error;
+    return exit_code::failed;
   const AskedLaunch &launch = inputs->launch;
   LintQuery query;
   query.choices.base_alignment = launch.base_alignment.value_or(query.choices.base_alignment);
@@ -87,8 +87,7 @@ int run(const ReportRequest &request, const Invocation &) {
   std::error_code error;
   std::filesystem::create_directories(request.directory, error);
   if (error)
-    return complain(fmt::format("cannot make `{}`: {}", request.directory, error.message()),
-                    usage_error);
+    return complain(fmt::format("cannot make `{}`: {}", request.directory, error.message()));
   std::vector<IndexEntry> written;
   std::set<std::string> taken{"index.html"};
   bool none = false;
@@ -113,18 +112,18 @@ int run(const ReportRequest &request, const Invocation &) {
       }
       if (!write_page(request, page.page,
                       kernel_page(kernel, places, explained, inputs->sources, shown)))
-        return usage_error;
+        return exit_code::failed;
       written.push_back(std::move(page));
     }
   }
   progress.clear();
   if (!write_page(request, "index.html", index_page(written)))
-    return usage_error;
+    return exit_code::failed;
   if (request.asked.json)
     fmt::print("{}\n", to_json(inputs->files, written));
   else if (!request.asked.quiet)
     fmt::print("{}\n", (std::filesystem::path(request.directory) / "index.html").string());
-  return inputs->missing != 0 || none ? usage_error : 0;
+  return inputs->missing != 0 || none ? exit_code::failed : 0;
 }
 
 void declare(Words &words, ReportRequest &request) {

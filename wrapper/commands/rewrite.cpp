@@ -52,7 +52,7 @@ tl::expected<void, std::string> measure(const Settings &settings, const Module &
 int run(const RewriteRequest &request, const Invocation &invocation) {
   auto settings = invocation.settings();
   if (!settings)
-    return complain(settings.error(), usage_error);
+    return complain(settings.error());
   const std::string &input = request.input, &output = request.output;
   if (request.json && output == "-")
     return complain("--json and -o - both write to standard output");
@@ -62,10 +62,10 @@ int run(const RewriteRequest &request, const Invocation &invocation) {
       };
   const auto module = load_module(input);
   if (!module)
-    return usage_error;
+    return exit_code::failed;
   const auto kernels = kernels_called({module.get()}, settings->rewrite.kernels, input);
   if (!kernels)
-    return usage_error;
+    return exit_code::failed;
   settings->rewrite.kernels = *kernels;
   if (settings->rewrite.variant != Variant::full)
     fmt::print(stderr, "{}", wrong_on_purpose_warning);
@@ -84,7 +84,7 @@ int run(const RewriteRequest &request, const Invocation &invocation) {
       rewrite_module(std::string(module->text()), input == "-" ? "<stdin>" : input, options);
   if (!result) {
     fmt::print(stderr, "{}", format(result.error()));
-    return usage_error;
+    return exit_code::failed;
   }
   if (wants_siblings(*settings)) {
     launch::Profile profile;

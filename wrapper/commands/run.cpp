@@ -63,16 +63,15 @@ int run_gate(const std::vector<std::string> &command) {
   if (::lseek(checked, 0, SEEK_END) > 0)
     return 0;
   return complain("no kernel was checked: either nothing was assembled, as where all is up to date "
-                  "or comes from a cache, or nothing that was has a kernel",
-                  usage_error);
+                  "or comes from a cache, or nothing that was has a kernel");
 }
 
 int run(const RunRequest &request, const Invocation &invocation) {
   if (const auto code = export_settings(invocation, "run"))
     return *code;
   const auto settings = invocation.settings(); // they are valid
-  if (const std::string idle = idle_gate(*settings); !idle.empty())
-    return complain(idle, usage_error);
+  if (const auto checks = check_gate(*settings); !checks)
+    return complain(checks.error());
   if (const auto loaded = preload("libptxasw-exec.so"); !loaded)
     return complain(loaded.error());
   if (request.no_gpu) {

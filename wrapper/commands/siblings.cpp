@@ -111,7 +111,7 @@ int run(const SiblingsRequest &request, const Invocation &) {
   constexpr unsigned written = 8, named = 3; // where nothing else is asked for
   auto inputs = read_analysis(request.asked, "siblings");
   if (!inputs)
-    return usage_error;
+    return exit_code::failed;
   if (inputs->files.size() > 1 && !request.output.empty())
     return complain("-o takes the siblings of one input");
   const bool chosen = request.options.most != ~0U || !request.profile.empty() ||

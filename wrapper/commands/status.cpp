@@ -67,14 +67,14 @@ constexpr Caller callers[] = {
 int print_last(const Settings &settings) {
   if (settings.log.empty()) {
     fmt::print("no log is kept; set PTXASW_LOG to a file\n");
-    return usage_error;
+    return exit_code::failed;
   }
   auto text = read_input(settings.log);
   if (!text)
     return complain(text.error());
   if (text->empty()) {
     fmt::print("the log {} is empty\n", settings.log);
-    return usage_error;
+    return exit_code::failed;
   }
   if (text->back() == '\n')
     text->pop_back();

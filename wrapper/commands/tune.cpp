@@ -184,8 +184,7 @@ int run_program(const std::vector<std::string> &command, const fs::path &results
 
 int run(const TuneRequest &request, const Invocation &invocation) {
   if (invocation.foreign.empty())
-    return complain("nothing to run; write the program after `--`: ptxasw tune -- ./app",
-                    usage_error);
+    return complain("nothing to run; write the program after `--`: ptxasw tune -- ./app");
   auto profile = earlier_profile(request.profile);
   if (!profile)
     return complain(profile.error());
@@ -205,7 +204,7 @@ int run(const TuneRequest &request, const Invocation &invocation) {
     complain(fmt::format("the program ended with {}", code));
   if (findings.outcomes.empty())
     return complain("no kernel was launched, or not in a way that can be seen (docs/launch.md)",
-                    code ? code : usage_error);
+                    code ? code : exit_code::failed);
   print_tuning(findings);
   if (!request.profile.empty()) {
     profile->merge(profile_of(findings));

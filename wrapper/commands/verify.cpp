@@ -45,7 +45,24 @@ struct VerifyRequest : OutputRequest {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int agree = 0, differ = 1, cannot_check = 2, not_exercised = 3;
+/// From best to worst: of all kernels the worst counts.
+enum Ending : std::uint8_t { agree, not_exercised, unchecked, impossible, differ };
+
+constexpr std::string_view verdict_names[] = {"agree", "not-exercised", "not-comparable",
+                                              "not-comparable", "differ"};
+constexpr int verdict_codes[] = {exit_code::fine, exit_code::incomplete, exit_code::incomplete,
+                                 exit_code::failed, exit_code::found};
+
+template <typename Compared> Ending verdict_of(const Compared &compared) {
+  using Kind = typename Compared::Kind;
+  if constexpr (std::is_same_v<Compared, KernelVerdict>)
+    if (compared.kind == Kind::not_exercised)
+      return not_exercised;
+  return compared.kind == Kind::agree    ? agree
+         : compared.kind == Kind::differ ? differ
+         : compared.impossible           ? impossible
+                                         : unchecked;
+}
 
 /// `lines 3, 7 to 9`: numbers in order, neighbours together.
 std::string lines_text(std::vector<std::uint32_t> lines) {
@@ -69,7 +86,7 @@ Json head_of(const VerifyRequest &request) {
   return {{"schema_version", 1}, {"file", request.original}, {"rewritten", request.rewritten}};
 }
 
-int print_verdict(const KernelVerdict &verdict, const OutputRequest &output) {
+void print_verdict(const KernelVerdict &verdict, const OutputRequest &output) {
   const Painter paint(output.colour, STDOUT_FILENO);
   const auto reasons = [&] {
     for (const auto &[why, count] : verdict.unusable)
@@ -122,34 +139,23 @@ int print_verdict(const KernelVerdict &verdict, const OutputRequest &output) {
                  left_out());
     if (!verdict.not_executed.empty() && output.verbose)
       fmt::print("  not covered: {} of the first\n", lines_text(verdict.not_executed));
-    return verdict.kind == Kind::agree ? agree : not_exercised;
+    return;
   case Kind::differ:
     fmt::print("{}: DIFFER\n{}", paint(verdict.kernel), verdict.counter_example);
-    return differ;
+    return;
   default:
     fmt::print("{}: cannot be compared; {} launches could be used\n", paint(verdict.kernel),
                verdict.agreed);
     reasons();
     if (verdict.out_of_work)
       fmt::print("  the search ended with the work that --work allows\n");
-    return cannot_check;
   }
-}
-
-constexpr std::string_view verdict_names[] = {"agree", "differ", "not-comparable", "not-exercised"};
-
-int code_of(const KernelVerdict &verdict) {
-  using Kind = KernelVerdict::Kind;
-  return verdict.kind == Kind::agree           ? agree
-         : verdict.kind == Kind::differ        ? differ
-         : verdict.kind == Kind::not_exercised ? not_exercised
-                                               : cannot_check;
 }
 
 Json to_json(const KernelVerdict &verdict) {
   Json result;
   result["name"] = verdict.kernel;
-  result["verdict"] = verdict_names[code_of(verdict)];
+  result["verdict"] = verdict_names[verdict_of(verdict)];
   result["launches"] = verdict.agreed;
   result["changed"] = verdict.changed;
   result["steps"] = verdict.steps;
@@ -286,7 +292,7 @@ std::vector<SecondLaunch> second_launches(const std::string &kernel, const Modul
   return result;
 }
 
-Json to_json(const CompareVerdict &verdict, int code) {
+Json to_json(const CompareVerdict &verdict, Ending code) {
   Json json;
   json["verdict"] = verdict_names[code];
   json["runs"] = verdict.runs;
@@ -297,7 +303,7 @@ Json to_json(const CompareVerdict &verdict, int code) {
   return json;
 }
 
-void print_verdict(const CompareVerdict &verdict, int code, const std::string &version) {
+void print_verdict(const CompareVerdict &verdict, Ending code, const std::string &version) {
   if (!version.empty())
     fmt::print("{}: ", version);
   if (code == agree)
@@ -321,15 +327,15 @@ int compare_described(const VerifyRequest &request, const VerifyOptions &options
   } else {
     Sources sources;
     sources.add_folder_of(request.original);
-    if (std::string why = describe_launch(request.launch, options.kernel, first, request.original,
-                                          sources, file->first);
-        !why.empty())
-      file = tl::unexpected(std::move(why));
+    if (const auto described = describe_launch(request.launch, options.kernel, first,
+                                               request.original, sources, file->first);
+        !described)
+      file = tl::unexpected(described.error());
     else
       file->second = file->first;
   }
   if (!file)
-    return complain(file.error(), cannot_check);
+    return complain(file.error());
   for (LaunchDescription *launch : {&file->first, &file->second})
     if (!options.kernel.empty() && launch->kernel.empty())
       launch->kernel = options.kernel;
@@ -342,15 +348,13 @@ int compare_described(const VerifyRequest &request, const VerifyOptions &options
   how.matrices_order = options.matrices_order;
   how.reassociate = options.reassociate;
   // The worst of all; versions that the launch does not suit count if there are no others.
-  const auto rank = [](int code) {
-    return code == differ ? 3 : code == cannot_check ? 2 : code == agree ? 1 : 0;
-  };
+  const auto rank = [](Ending one) { return one == not_exercised ? -1 : int{one}; };
   const auto entry = std::find_if(original.functions.begin(), original.functions.end(),
                                   [](const Function &one) { return one.is_entry && one.has_body; });
   const std::string kernel = !file->first.kernel.empty()         ? file->first.kernel
                              : entry != original.functions.end() ? std::string(entry->name)
                                                                  : std::string();
-  int worst = not_exercised;
+  Ending worst = not_exercised;
   bool any_version = false; // was compared
   Json json = head_of(request), versions = Json::array();
   for (const SecondLaunch &one : second_launches(kernel, original, rewritten, second, *file)) {
@@ -359,18 +363,14 @@ int compare_described(const VerifyRequest &request, const VerifyOptions &options
     how.any_order = one.any_order;
     if (one.why.empty())
       verdict = compare_launches(first, file->first, second, one.launch, how);
-    using Kind = CompareVerdict::Kind;
-    const int code = !one.why.empty()               ? not_exercised
-                     : verdict.kind == Kind::agree  ? agree
-                     : verdict.kind == Kind::differ ? differ
-                                                    : cannot_check;
+    const Ending code = one.why.empty() ? verdict_of(verdict) : not_exercised;
     if (code == differ && !request.counter_example.empty() && worst != differ) {
       LaunchDescription launch = one.launch;
       launch.schedule = verdict.schedule;
       if (const auto written =
               write_file_atomically(request.counter_example, launch_file_text(launch));
           !written)
-        return complain(written.error(), cannot_check);
+        return complain(written.error());
     }
     if (!request.json)
       print_verdict(verdict, code, one.version);
@@ -394,7 +394,7 @@ int compare_described(const VerifyRequest &request, const VerifyOptions &options
     fmt::print("{}\n", json.dump(2));
   else
     say_promises(request.promises);
-  return worst;
+  return verdict_codes[worst];
 }
 
 /// Compares them one by one.
@@ -431,9 +431,9 @@ int run(const VerifyRequest &request, const Invocation &) {
   const auto original = load_module(request.original);
   const auto rewritten = load_module(request.rewritten);
   if (!original || !rewritten)
-    return cannot_check;
+    return exit_code::failed;
   if (!are_known(*original, request.original) || !are_known(*rewritten, request.rewritten))
-    return cannot_check;
+    return exit_code::failed;
   VerifyOptions options = request.options;
   const auto in_second =
       std::any_of(rewritten->functions.begin(), rewritten->functions.end(),
@@ -441,7 +441,7 @@ int run(const VerifyRequest &request, const Invocation &) {
   if (!in_second) { // a sibling is only there
     const auto kernel = kernel_called(*original, options.kernel, request.original);
     if (!kernel)
-      return cannot_check;
+      return exit_code::failed;
     options.kernel = *kernel;
   }
   for (const std::string &promise : request.promises)
@@ -454,18 +454,18 @@ int run(const VerifyRequest &request, const Invocation &) {
   for (const auto &[text, to] : {std::pair{&request.relative, &tolerance.relative},
                                  std::pair{&request.absolute, &tolerance.absolute}})
     if (!text->empty() && (!to_number(*text, *to) || !(*to >= 0)))
-      return complain(fmt::format("`{}` is no tolerance", *text), cannot_check);
+      return complain(fmt::format("`{}` is no tolerance", *text));
   options.reassociate = request.reassociate;
   if (!request.launch.empty() && request.shard.count > 1)
     return complain("--shard and --launch do not go together: a launch is of one kernel",
-                    cannot_check);
+                    exit_code::failed);
   if (!request.launch.empty())
     return compare_described(request, options, *original, *rewritten);
   const std::vector<SiblingTable> tables = sibling_tables(*rewritten);
   const auto list = comparisons(*original, *rewritten, tables, options);
   if (list.empty()) {
     fmt::print(stderr, "ptxasw: error: there is no kernel to compare\n");
-    return cannot_check;
+    return exit_code::failed;
   }
   const auto [begin, end] = request.shard.range(list.size());
   const auto verdicts = verify_all(
@@ -476,19 +476,18 @@ int run(const VerifyRequest &request, const Invocation &) {
         if (const auto written =
                 write_file_atomically(request.counter_example, launch_file_text(*verdict.launch));
             !written)
-          return complain(written.error(), cannot_check);
+          return complain(written.error());
         break;
       }
   // The worst of all kernels.
-  int worst = agree;
-  const auto rank = [](int code) { return code == differ ? 4 : code; };
+  Ending worst = agree;
   Json json = head_of(request);
   json["assumed"] = request.promises;
   json["kernels"] = Json::array();
   for (const KernelVerdict &verdict : verdicts) {
-    const int code = request.json ? code_of(verdict) : print_verdict(verdict, request);
-    if (rank(code) > rank(worst))
-      worst = code;
+    if (!request.json)
+      print_verdict(verdict, request);
+    worst = std::max(worst, verdict_of(verdict));
     json["kernels"].push_back(to_json(verdict));
   }
   json["verdict"] = verdict_names[worst];
@@ -496,7 +495,7 @@ int run(const VerifyRequest &request, const Invocation &) {
     fmt::print("{}\n", json.dump(2));
   else
     say_promises(request.promises);
-  return worst;
+  return verdict_codes[worst];
 }
 
 void declare(Words &words, VerifyRequest &request) {
@@ -534,8 +533,9 @@ void declare(Words &words, VerifyRequest &request) {
       "Where the second has siblings of the first's kernels, these are compared with them, on the "
       "launch of\n--launch unless it names the second's kernel.\n"
       "Exit codes: 0 all kernels agree and all that changed was exercised, 1 one differs, "
-      "2 one cannot\nbe compared or a file cannot be read, 3 no difference, but "
-      "something that changed never ran, or the launch suits no sibling.");
+      "2 two cannot\nbe compared or a file cannot be read, 3 no difference, but "
+      "something that changed never ran, too few launches could be used, something is not "
+      "emulated, or the launch suits no sibling.");
   words.examples({"ptxasw verify before.ptx after.ptx",
                   "ptxasw verify before.ptx after.ptx --kernel step --launch step.toml"});
 }

@@ -417,11 +417,11 @@ tl::expected<Request, int> parse_words(std::vector<std::string> words) {
   }
   if (words.empty()) {
     fmt::print(stderr, "{}", main_help(describe_commands(), false));
-    return tl::unexpected(usage_error);
+    return tl::unexpected(exit_code::failed);
   }
   translate_common_words(words);
   if (const std::string wrong = unknown_command(words); !wrong.empty())
-    return tl::unexpected(complain(wrong, usage_error));
+    return tl::unexpected(complain(wrong));
   Request request;
   CLI::App app(what_it_is, "ptxasw");
   std::vector<Run> runs = declare_commands(app, request.given, words);
@@ -449,8 +449,7 @@ tl::expected<Request, int> parse_words(std::vector<std::string> words) {
       return tl::unexpected(complain(unexpected_word(as_written, left, describe(command()))));
     const std::string &name = command().get_name();
     return tl::unexpected(complain(fmt::format("{}; see `ptxasw {} --help`", error.what(),
-                                               &command() == &app ? "COMMAND" : name),
-                                   usage_error));
+                                               &command() == &app ? "COMMAND" : name)));
   }
   const std::string chosen = command().get_name();
   for (std::size_t i = 0; i < runs.size(); ++i)

@@ -345,8 +345,8 @@ std::optional<int> lint_inputs(const DropInRun &run) {
                     target_number(line.target) != 0 && line.output != "/dev/null";
   if (!code)
     return std::nullopt;
-  if (const std::string idle = idle_gate(run.settings); !idle.empty()) {
-    report_failure(idle);
+  if (const auto checks = check_gate(run.settings); !checks) {
+    report_failure(checks.error());
     return 2;
   }
   if (!run.settings.lint)

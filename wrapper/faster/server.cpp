@@ -441,7 +441,7 @@ public:
         only_wait(served);
       }
     }
-    served.problem = store_.problem();
+    served.remembered = store_.usable();
     for (const int descriptor : {bell_, directory_})
       if (descriptor >= 0)
         ::close(descriptor);
@@ -774,7 +774,7 @@ private:
       job.answered = job.answered || note_answer(job);
     if (makes_room_)
       store_.make_room();
-    if (!store_.problem().empty()) {
+    if (!store_.usable()) {
       for (const auto &[worker, id] : workers_)
         end_worker(worker);
       return 0;
@@ -823,7 +823,7 @@ private:
 
 Served Server::run() { return Run(plan_, keys_).serve(); }
 
-std::string Server::remember(const launch::Profile &profile) {
+tl::expected<void, std::string> Server::remember(const launch::Profile &profile) {
   Store store;
   std::map<std::string, launch::Profile> by_key;
   for (const launch::ProfileEntry &entry : profile.entries) {
@@ -831,12 +831,14 @@ std::string Server::remember(const launch::Profile &profile) {
     for (auto one = first; one != last; ++one)
       by_key[one->second].entries.push_back(entry);
   }
-  if (!store.problem().empty())
-    return store.problem();
+  if (!store.usable())
+    return store.usable();
   std::size_t written = 0;
   for (const auto &[key, entries] : by_key)
     written += store.merge(key, entries);
-  return written == by_key.size() ? "" : fmt::format("cannot write to {}", store.directory());
+  if (written < by_key.size())
+    return tl::unexpected(fmt::format("cannot write to {}", store.directory()));
+  return {};
 }
 
 } // namespace ptxasw::wrapper::faster

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <string>
+#include <tl/expected.hpp>
 #include <vector>
 
 namespace ptxasw::wrapper::faster {
@@ -23,8 +24,9 @@ struct Served {
   int not_started = 0;        ///< the error of exec; 0: it was started
   int no_process = 0;         ///< the error if there is no room for a process; 0: there is
   std::size_t unfinished = 0; ///< kernels whose versions are still being assembled
-  std::string problem;        ///< why nothing is remembered; empty: it is
-  bool in_part = false;       ///< that is why not everything is
+  /// Errors: why nothing is remembered.
+  tl::expected<void, std::string> remembered;
+  bool in_part = false; ///< that is why not everything is
 };
 
 class Server {
@@ -33,8 +35,8 @@ public:
 
   /// Runs the program to its end.
   Served run();
-  /// Remembers what was chosen. Returns why not all of it is remembered; empty: it is.
-  std::string remember(const launch::Profile &profile);
+  /// Remembers what was chosen. Errors: why not all of it is remembered.
+  tl::expected<void, std::string> remember(const launch::Profile &profile);
 
 private:
   ServerPlan plan_;

@@ -68,8 +68,8 @@ Store::Store(std::uint64_t limit) : limit_(limit) {
   } else if (home && *home == '/')
     directory_ = std::string(home) + "/.cache";
   else
-    problem_ = "neither XDG_CACHE_HOME nor HOME names a directory";
-  if (!problem_.empty())
+    usable_ = tl::unexpected(std::string("neither XDG_CACHE_HOME nor HOME names a directory"));
+  if (!usable_)
     return;
   ::mkdir(directory_.c_str(), 0700);
   bool ours = true;
@@ -80,12 +80,13 @@ Store::Store(std::uint64_t limit) : limit_(limit) {
   }
   struct stat found {};
   if (::stat(directory_.c_str(), &found) != 0)
-    problem_ = fmt::format("cannot make {}: {}", directory_, std::strerror(errno));
+    usable_ = tl::unexpected(fmt::format("cannot make {}: {}", directory_, std::strerror(errno)));
   else if (!ours) {
-    problem_ = fmt::format("{} is no directory of ours alone", directory_);
+    usable_ = tl::unexpected(fmt::format("{} is no directory of ours alone", directory_));
     directory_.clear(); // machine code of somebody else is not loaded
   } else if (::access(directory_.c_str(), W_OK | X_OK) != 0)
-    problem_ = fmt::format("cannot write to {}: {}", directory_, std::strerror(errno));
+    usable_ =
+        tl::unexpected(fmt::format("cannot write to {}: {}", directory_, std::strerror(errno)));
 }
 
 std::string Store::path(const std::string &key, const char *kind) const {
@@ -113,7 +114,7 @@ std::optional<launch::Answer> Store::find(const std::string &key) {
 }
 
 bool Store::keep(const std::string &key, const launch::Answer &answer) {
-  if (!problem_.empty())
+  if (!usable_)
     return false;
   launch::Answer alone = answer;
   alone.choices.clear();
@@ -160,7 +161,7 @@ double Store::remembered_us(const std::string &name) {
 }
 
 bool Store::keep_compiled(const std::string &name, const std::string &bytes) {
-  if (!problem_.empty() || !launch::size_in_compiled_name(name) || !launch::decode_compiled(bytes))
+  if (!usable_ || !launch::size_in_compiled_name(name) || !launch::decode_compiled(bytes))
     return false;
   const std::string file = path(name, "compiled");
   if (read_own_file(file) == bytes)
@@ -189,14 +190,13 @@ unsigned Store::gpu() const {
 }
 
 void Store::set_gpu(unsigned sm) {
-  if (problem_.empty() && gpu() != sm)
+  if (usable_ && gpu() != sm)
     (void)replace_file_at(AT_FDCWD, directory_ + "/gpu", fmt::format("{}\n", sm));
 }
 
 bool Store::merge(const std::string &key, const launch::Profile &profile) {
   struct stat found {};
-  if (!problem_.empty() || ::stat(path(key, "versions").c_str(), &found) != 0 ||
-      !S_ISREG(found.st_mode))
+  if (!usable_ || ::stat(path(key, "versions").c_str(), &found) != 0 || !S_ISREG(found.st_mode))
     return false;
   const FileLock lock(directory_ + "/lock");
   if (lock.is_theirs())
@@ -208,7 +208,7 @@ bool Store::merge(const std::string &key, const launch::Profile &profile) {
 }
 
 Store::Right Store::take(const std::string &key) {
-  if (!problem_.empty())
+  if (!usable_)
     return Right::nobodys;
   right_ = ::open(path(key, "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (right_ < 0)
@@ -232,7 +232,7 @@ void Store::make_room() {
     std::uint64_t bytes;
     std::time_t used;
   };
-  if (!problem_.empty())
+  if (!usable_)
     return;
   const FileLock lock(directory_ + "/lock");
   if (lock.is_theirs())

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tl/expected.hpp>
 
 namespace ptxasw::wrapper::faster {
 
@@ -20,8 +21,8 @@ public:
   /// need be. `limit`: bytes that all files together may have.
   explicit Store(std::uint64_t limit = std::uint64_t{256} << 20);
 
-  /// Why nothing can be kept, for people; empty: it can.
-  const std::string &problem() const { return problem_; }
+  /// Errors: why nothing can be kept, for people.
+  const tl::expected<void, std::string> &usable() const { return usable_; }
   const std::string &directory() const { return directory_; }
 
   /// What was answered before, with the choices that were made since. A file that is damaged, or
@@ -58,7 +59,8 @@ public:
 private:
   std::string path(const std::string &key, const char *kind) const;
 
-  std::string directory_, problem_;
+  std::string directory_;
+  tl::expected<void, std::string> usable_;
   std::uint64_t limit_;
   /// Files with choices by what stands behind the `-`, once they were looked for.
   std::optional<std::multimap<std::string, std::string>> choices_;

@@ -87,8 +87,8 @@ int run_on_host(const WarpProgram &program, std::uint32_t kernel, const Extents 
     return end_with(not_tried, fmt::format("{} has {} parameters, {} are given", function.name,
                                            function.parameters.size(), *arguments));
   GlobalMemory memory;
-  if (const std::string why = program.place_variables(memory); !why.empty())
-    return end_with(not_tried, why);
+  if (const auto placed = program.place_variables(memory); !placed)
+    return end_with(not_tried, placed.error());
   add_host_memory(memory);
   WarpLaunch launch;
   launch.grid = grid;

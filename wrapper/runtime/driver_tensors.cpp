@@ -13,9 +13,10 @@ using namespace ptxasw::wrapper;
 namespace {
 
 cudaError_t encode_tiled(CUtensorMap &to, const TensorMap &map) {
-  if (const std::string why = map.unsupported(); !why.empty())
-    return Device::refuse("cuTensorMapEncodeTiled", (why + " is not emulated").c_str());
-  if (!map.error().empty())
+  if (const auto emulated = map.check_emulated(); !emulated)
+    return Device::refuse("cuTensorMapEncodeTiled",
+                          (emulated.error() + " is not emulated").c_str());
+  if (!map.check())
     return cudaErrorInvalidValue;
   const auto bytes = encode(map);
   static_assert(sizeof to == sizeof bytes);

@@ -88,7 +88,7 @@ cudaError_t prepare(const void *function, dim3 grid, dim3 block, void **argument
     return cudaErrorInvalidDeviceFunction;
   call.grid = {grid.x, grid.y, grid.z};
   call.block = {block.x, block.y, block.z};
-  if (!launch_shape_error(call.grid, call.block).empty() ||
+  if (!check_launch_shape(call.grid, call.block) ||
       call.block.count() > most_threads_of(*call.kernel))
     return cudaErrorInvalidConfiguration;
   const std::uint64_t most = device().architecture().shared_per_block_opt_in;

@@ -79,8 +79,8 @@ cudaError_t LoadedModule::load() {
   });
   if (full)
     return fail(cudaErrorMemoryAllocation, "no memory for the program's variables");
-  if (const std::string why = program_->initialize_variables(device().memory()); !why.empty())
-    return fail(cudaErrorInvalidPtx, why);
+  if (const auto done = program_->initialize_variables(device().memory()); !done)
+    return fail(cudaErrorInvalidPtx, done.error());
   for (const auto &[symbol, variable] : Registry::get().variables)
     if (variable.module == this && variable.managed)
       if (const Place *place = find(variable.name))

@@ -233,8 +233,9 @@ const facts::Amount *AmountsAt::violated(const std::vector<facts::Amount> &condi
   return nullptr;
 }
 
-std::string point_fault(const std::vector<const Module *> &modules, const LaunchPoint &point,
-                        const std::function<std::string(const std::string &)> &suggest) {
+tl::expected<void, std::string>
+check_point(const std::vector<const Module *> &modules, const LaunchPoint &point,
+            const std::function<std::string(const std::string &)> &suggest) {
   for (const auto &[name, number] : point.numbers) {
     bool known = is_extent(name);
     unsigned most = 0; // bits of the widest parameter that is called so
@@ -245,12 +246,13 @@ std::string point_fault(const std::vector<const Module *> &modules, const Launch
       known = known || most > 0 || is_word(*module, name);
     }
     if (!known)
-      return fmt::format("--launch: no kernel has a parameter `{}`{}", name, suggest(name));
+      return tl::unexpected(
+          fmt::format("--launch: no kernel has a parameter `{}`{}", name, suggest(name)));
     if (most > 0 && !same_bits(number, most, 0))
-      return does_not_fit(name, number, -facts::Rational::power_of_two(most - 1),
-                          facts::Rational::power_of_two(most) - 1);
+      return tl::unexpected(does_not_fit(name, number, -facts::Rational::power_of_two(most - 1),
+                                         facts::Rational::power_of_two(most) - 1));
   }
-  return "";
+  return {};
 }
 
 } // namespace ptxasw::wrapper

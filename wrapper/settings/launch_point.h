@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tl/expected.hpp>
 #include <vector>
 
 namespace ptxasw::wrapper {
@@ -44,7 +45,7 @@ public:
   /// none.
   const facts::Rational *number(const LaunchPoint &point, const std::string &called) const;
   /// The numbers that a point has for parameters, by their names in PTX, as bit patterns, and for
-  /// extents of the grid; what the parameter cannot hold is left out (point_fault()).
+  /// extents of the grid; what the parameter cannot hold is left out (check_point()).
   std::map<std::string, std::int64_t> values_at(const LaunchPoint &point) const;
   /// The bits of the parameter that a point means by NAME or KERNEL:NAME; nothing: it means none.
   std::optional<unsigned> width(const std::string &whole_name) const;
@@ -84,11 +85,12 @@ private:
   std::string fault_;
 };
 
-/// What is wrong with the numbers that a point gives: the first whose name is neither an extent nor
-/// a parameter of any kernel, or that no parameter of that name can hold; empty if nothing is.
+/// Errors: what is wrong with the numbers that a point gives: the first whose name is neither an
+/// extent nor a parameter of any kernel, or that no parameter of that name can hold.
 /// Words of constant variables may have numbers, too. `suggest`: what is added about a name that no
 /// parameter has.
-std::string point_fault(const std::vector<const Module *> &modules, const LaunchPoint &point,
-                        const std::function<std::string(const std::string &)> &suggest);
+tl::expected<void, std::string>
+check_point(const std::vector<const Module *> &modules, const LaunchPoint &point,
+            const std::function<std::string(const std::string &)> &suggest);
 
 } // namespace ptxasw::wrapper

@@ -93,7 +93,7 @@ bool LintChoices::allow(std::string_view word) {
 
 bool LintChoices::at(std::string_view word) {
   return !read_point({std::string(word)}, point) &&
-         (!point.block || launch_shape_error({}, *point.block).empty());
+         (!point.block || check_launch_shape({}, *point.block).has_value());
 }
 
 bool LintChoices::is_gate() const {

@@ -778,15 +778,16 @@ tl::expected<void, std::string> apply_environment(Settings &settings, char *cons
   return {};
 }
 
-std::string idle_gate(const Settings &settings) {
+tl::expected<void, std::string> check_gate(const Settings &settings) {
   const std::span<const SettingSpec> table = setting_table();
   for (std::size_t i = 0; i < table.size() && !settings.lint; ++i) {
     const SettingSpec &spec = table[i];
     if ((spec.name == "lint-errors" || spec.name == "lint-baseline") &&
         settings.origin(i) >= Origin::environment && !spec.get(settings).empty())
-      return fmt::format("`{}` without `lint`: nothing would be checked", spec.name);
+      return tl::unexpected(
+          fmt::format("`{}` without `lint`: nothing would be checked", spec.name));
   }
-  return "";
+  return {};
 }
 
 std::string describe_configuration(const Settings &settings) {

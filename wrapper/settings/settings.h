@@ -94,9 +94,9 @@ tl::expected<void, std::string> apply_environment(Settings &settings, char *cons
 /// which build caches take as part of their key.
 std::string describe_configuration(const Settings &settings);
 
-/// What is wrong with a gate that flags or the environment ask for and that looks at nothing, as
-/// `lint` is off; empty if nothing is. (In a file it may be meant for `ptxasw lint`.)
-std::string idle_gate(const Settings &settings);
+/// Errors: flags or the environment ask for a gate that looks at nothing, as `lint` is off. (In a
+/// file it may be meant for `ptxasw lint`.)
+tl::expected<void, std::string> check_gate(const Settings &settings);
 
 /// The warning when a variant other than the full one is asked for.
 inline constexpr char wrong_on_purpose_warning[] =
