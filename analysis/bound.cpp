@@ -1,6 +1,6 @@
-// From the facts of a kernel to bounds: rounds of loops, costs of blocks, a walk for each metric
-// and warp, sums over warps and blocks; then the conditions under which no number wrapped around,
-// for the thread of the launch for which they say most.
+// From the facts of a kernel to bounds: iterations of loops, costs of blocks, a walk for each
+// metric and warp, sums over warps and blocks; then the conditions under which no number wrapped
+// around, for the thread of the launch for which they say most.
 
 #include "analysis/bound.h"
 
@@ -79,7 +79,7 @@ private:
   // --- Conditions ---
 
   // Adds to `conditions` what has to be at least 0 for an amount to be so for all threads, blocks
-  // and rounds of a launch. False if that cannot be determined.
+  // and iterations of a launch. False if that cannot be determined.
   bool everywhere(Amount amount, std::vector<Amount> &conditions) {
     if (amounts_->never_negative(amount))
       return true;
@@ -292,9 +292,9 @@ private:
     return branch.condition && is_formula(branch.condition, branch.block);
   }
 
-  // True if what a branch tests is a function of the launch, the lane and the rounds of loops: of
-  // what the reader has variables for, of registers that a loop computes from such values, and of
-  // values that branches choose if they and all that they choose from are such functions.
+  // True if what a branch tests is a function of the launch, the lane and the iterations of loops:
+  // of what the reader has variables for, of registers that a loop computes from such values, and
+  // of values that branches choose if they and all that they choose from are such functions.
   bool is_formula(Expr root, BlockId at) {
     std::vector<Expr> work{root};
     std::set<Expr> seen;

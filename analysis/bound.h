@@ -38,8 +38,8 @@ struct BoundOptions {
   /// then hold for it alone, though formulas keep the names.
   std::map<std::string, std::int64_t> grid = {};
   std::vector<BoundMetric> metrics = usual_metrics();
-  /// Rounds of loops that cannot be counted get a variable each (LoopBound::variable), which bounds
-  /// are then in; without, there is no bound of what is counted in such a loop.
+  /// Iterations of loops that cannot be counted get a variable each (LoopBound::variable), which
+  /// bounds are then in; without, there is no bound of what is counted in such a loop.
   bool names_rounds = false;
 };
 
@@ -71,7 +71,7 @@ struct MetricBound {
   ExactShare branches, loops;
 };
 
-/// What is known of one loop's rounds, for one thread.
+/// What is known of one loop's iterations, for one thread.
 struct LoopBound {
   std::uint32_t line = 0; ///< of the branch that is counted, or of the header
   unsigned depth = 1;

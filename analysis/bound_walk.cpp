@@ -1,11 +1,11 @@
 // The costs of a region are found backwards: for a block, its own and those of the paths from it up
 // to `stop`, where the caller goes on counting. A branch at which all lanes go the same way costs
 // the costlier of its ways; one that parts lanes costs both, up to where they meet, and what
-// follows once. A loop is one step: the cost of a round times their number, and what its lanes do
-// where they leave it.
+// follows once. A loop is one step: the cost of an iteration times their number, and what its lanes
+// do where they leave it.
 //
 // Within a loop a way ends where it reaches the header again, or leaves the loop. Lanes that leave
-// it in different rounds wait after it at the post-dominator of the branches that they leave by
+// it in different iterations wait after it at the post-dominator of the branches that they leave by
 // (all of them have the same, being on one cycle); what they do before that, each may do
 // separately.
 //
@@ -26,10 +26,10 @@ using facts::Amount;
 using facts::Rational;
 using facts::TripCount;
 
-constexpr unsigned rounds_budget = 64; ///< of a loop whose rounds are examined one by one
+constexpr unsigned rounds_budget = 64; ///< of a loop whose iterations are examined one by one
 constexpr std::size_t visits_budget = 20'000;
 constexpr unsigned nesting_budget = 1'000; ///< branches behind each other, 3 KB of the stack each
-constexpr unsigned depth_budget = 40;      ///< of what a register is after some rounds
+constexpr unsigned depth_budget = 40;      ///< of what a register is after some iterations
 
 /// Lanes cannot be relied on to meet: they have to be counted one by one.
 struct LanesApart {};
@@ -113,9 +113,10 @@ public:
     return std::any_of(between.begin(), between.end(), [&](BlockId at) { return gathers_[at]; });
   }
 
-  /// Returns true if lanes that part in a loop of unknown rounds may come to its header before they
-  /// meet, as by `continue`: others then wait while they make rounds, and the rounds of all are
-  /// more than those of any. (Where rounds are counted each passes the branch that is counted.)
+  /// Returns true if lanes that part in a loop of unknown iterations may come to its header before
+  /// they meet, as by `continue`: others then wait while they make iterations, and the iterations
+  /// of all are more than those of any. (Where iterations are counted each passes the branch that
+  /// is counted.)
   bool goes_around(BlockId block, BlockId meeting, LoopId loop) const {
     if (loop == no_index || !context_.uncounted[loop] || cfg_.loops()[loop].header == meeting)
       return false;
@@ -335,8 +336,8 @@ private:
     return result;
   }
 
-  // What it costs from the beginning of a block to `stop`, to the next round of `loop` or out of
-  // it.
+  // What it costs from the beginning of a block to `stop`, to the next iteration of `loop` or out
+  // of it.
   WalkResult walk(BlockId block, BlockId stop, LoopId loop, LoopState &state) {
     if (block == stop || !ways_.within(block, loop) || !emulation_.feasible(block) ||
         (loop != no_index && cfg_.loops()[loop].header == block))
@@ -361,7 +362,7 @@ private:
   }
 
   WalkResult behind_block(BlockId block, BlockId stop, LoopId loop, LoopState &state) {
-    if (block == last_round_) // the round in which it is left ends here
+    if (block == last_round_) // the iteration in which it is left ends here
       return {};
     const BasicBlock &info = cfg_.blocks()[block];
     const std::vector<BlockId> ways = ways_.ways_on(block);
@@ -508,7 +509,7 @@ private:
       return round;
     const facts::AtomId counter = amounts_.atom_of(context_.reader.trip(loop));
     if (!trip.known) {
-      // A round that is left in the middle costs no more than one that is not.
+      // An iteration that is left in the middle costs no more than one that is not.
       const Amount &rounds = *context_.uncounted[loop];
       bool exact = false;
       const auto total = amounts_.sum(round.most, counter, rounds, rounds - 1, exact);
@@ -536,7 +537,7 @@ private:
     } else {
       const WalkResult last = round_of(loop, header, trip.exit, state);
       total = amounts_.sum(round.most, counter, *full, *plain - 1, exact);
-      // In the last round the counter is left_in.
+      // In the last iteration the counter is left_in.
       if (total)
         *total += amounts_.substitute(last.most, counter, *full);
       exact = exact && last.exact;
@@ -584,8 +585,8 @@ private:
     return result;
   }
 
-  // A loop of few rounds, in each of which its registers are their first values, doubled that many
-  // times.
+  // A loop of few iterations, in each of which its registers are their first values, doubled that
+  // many times.
   std::optional<WalkResult> round_by_round(LoopId loop, LoopState &state) {
     const TripCount &trip = context_.trips[loop];
     bool exact = trip.exact;
@@ -594,12 +595,12 @@ private:
     if (!number || *number > rounds_budget)
       return std::nullopt;
     const auto rounds = static_cast<unsigned>(facts::floor_of(*number)) + 1;
-    // Rounds are begun only where branches before the loop let lanes in.
+    // Iterations are begun only where branches before the loop let lanes in.
     const Amount begun = trip.rounds;
     if (begun.number() && *begun.number() == 0)
       return WalkResult{};
     ExprPool &pool = emulation_.pool();
-    LoopState::Values values; ///< of registers in this round
+    LoopState::Values values; ///< of registers in this iteration
     for (const Expr symbol : ways_.registers_of(loop)) {
       values.emplace_back(symbol,
                           state(emulation_.expand(emulation_.loop_register(symbol)->initial)));
@@ -646,7 +647,7 @@ private:
   std::size_t visits_ = 0;
   unsigned nesting_ = 0; ///< of from()
   BlockId last_round_ =
-      no_index; ///< where the round ends that is being walked; none: at the header
+      no_index; ///< where the iteration ends that is being walked; none: at the header
 };
 
 } // namespace

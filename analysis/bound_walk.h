@@ -32,8 +32,8 @@ struct WalkContext {
   /// By block, where the ways out of it meet (WarpFunction::postdominators).
   const std::vector<BlockId> &postdominators;
   LoopState &nothing_known;
-  /// By loop, the variable of its rounds where they cannot be counted; nothing: then there is no
-  /// bound.
+  /// By loop, the variable of its iterations where they cannot be counted; nothing: then there is
+  /// no bound.
   const std::vector<std::optional<facts::Amount>> &uncounted;
 };
 

@@ -264,12 +264,12 @@ private:
   void look_at(const Polynomial &p, const Instruction &instruction, std::string_view what) {
     if (values_.is_clean(p))
       return;
-    const auto &stain = values_.stain_of(p);
+    const auto &taint = values_.stain_of(p);
     findings_.push_back({instruction.line,
-                         stain.line == 0 || stain.line == instruction.line
-                             ? fmt::format("{}: {}", what, stain.reason)
-                             : fmt::format("{}: {} (line {})", what, stain.reason, stain.line),
-                         stain.certain});
+                         taint.line == 0 || taint.line == instruction.line
+                             ? fmt::format("{}: {}", what, taint.reason)
+                             : fmt::format("{}: {} (line {})", what, taint.reason, taint.line),
+                         taint.certain});
   }
 
   void look_at(const Operand &operand, const Instruction &instruction, std::string_view what) {

@@ -29,23 +29,23 @@ void contract(Monomial &product) {
 } // namespace
 
 Algebra::Algebra() {
-  stains_.push_back({0, "the block's extents do not cancel", true});
+  taints_.push_back({0, "the block's extents do not cancel", true});
   atoms_ = {{}, {}, {false, true, 0}, {false, true, 0}, {false, true, 0}};
 }
 
-AtomId Algebra::new_atom(bool clean, bool stable, std::int32_t stain) {
-  atoms_.push_back({clean, stable, stain});
+AtomId Algebra::new_atom(bool clean, bool stable, std::int32_t taint) {
+  atoms_.push_back({clean, stable, taint});
   return static_cast<AtomId>(atoms_.size() - 1);
 }
 
-std::int32_t Algebra::new_stain(Stain stain) {
-  stains_.push_back(std::move(stain));
-  return static_cast<std::int32_t>(stains_.size() - 1);
+std::int32_t Algebra::new_stain(Taint taint) {
+  taints_.push_back(std::move(taint));
+  return static_cast<std::int32_t>(taints_.size() - 1);
 }
 
 void Algebra::forget(std::size_t kept) {
   atoms_.resize(first_free);
-  stains_.resize(1 + kept);
+  taints_.resize(1 + kept);
 }
 
 Polynomial Algebra::thread_index() {
@@ -54,7 +54,7 @@ Polynomial Algebra::thread_index() {
   return p;
 }
 
-Polynomial Algebra::stained(std::uint32_t line, std::string reason, bool certain) {
+Polynomial Algebra::tainted(std::uint32_t line, std::string reason, bool certain) {
   return of(new_atom(false, false, new_stain({line, std::move(reason), certain})));
 }
 
@@ -74,14 +74,14 @@ bool Algebra::is_stable(const Polynomial &p) const {
   return true;
 }
 
-const Stain &Algebra::stain_of(const Polynomial &p) const {
-  const Stain *found = nullptr;
+const Taint &Algebra::stain_of(const Polynomial &p) const {
+  const Taint *found = nullptr;
   for (const auto &[monomial, coefficient] : p)
     for (const AtomId atom : monomial)
       if (!atoms_[atom].clean) {
-        const Stain &stain = stains_[static_cast<std::size_t>(atoms_[atom].stain)];
-        if (!found || (found->line == 0 && stain.line != 0) || (!found->certain && stain.certain))
-          found = &stain;
+        const Taint &taint = taints_[static_cast<std::size_t>(atoms_[atom].taint)];
+        if (!found || (found->line == 0 && taint.line != 0) || (!found->certain && taint.certain))
+          found = &taint;
       }
   return *found;
 }
@@ -104,8 +104,8 @@ Polynomial Algebra::bounded(Polynomial p) {
       unclean.emplace(monomial, coefficient);
   }
   if (unclean.size() >= terms_budget) {
-    const Stain why = stain_of(unclean);
-    return stained(why.line, why.reason, why.certain);
+    const Taint why = stain_of(unclean);
+    return tainted(why.line, why.reason, why.certain);
   }
   return add(std::move(unclean), of(new_atom(true, stable, -1)));
 }

@@ -15,7 +15,7 @@
 namespace ptxasw::analysis::shape_algebra {
 
 /// Why something is not clean.
-struct Stain {
+struct Taint {
   std::uint32_t line = 0;
   std::string reason;
   bool certain = false; ///< it does depend on the shape; otherwise that is not known
@@ -36,12 +36,12 @@ class Algebra {
 public:
   Algebra();
 
-  AtomId new_atom(bool clean, bool stable, std::int32_t stain);
-  /// Index of a stain; the first is that of the extents themselves.
-  std::int32_t new_stain(Stain stain);
+  AtomId new_atom(bool clean, bool stable, std::int32_t taint);
+  /// Index of a taint; the first is that of the extents themselves.
+  std::int32_t new_stain(Taint taint);
   /// Stains after the first.
-  std::size_t stains() const { return stains_.size() - 1; }
-  /// Forgets all atoms except the five, and all stains except the first and `kept` more.
+  std::size_t taints() const { return taints_.size() - 1; }
+  /// Forgets all atoms except the five, and all taints except the first and `kept` more.
   void forget(std::size_t kept);
 
   static Polynomial number(std::int64_t n) { return n == 0 ? Polynomial{} : Polynomial{{{}, n}}; }
@@ -49,12 +49,12 @@ public:
   /// tid = g - ctaid * ntid.
   static Polynomial thread_index();
   /// A new thing that is not clean and may change.
-  Polynomial stained(std::uint32_t line, std::string reason, bool certain);
+  Polynomial tainted(std::uint32_t line, std::string reason, bool certain);
 
   bool is_clean(const Polynomial &p) const;
   bool is_stable(const Polynomial &p) const;
-  /// The stain of a polynomial that is not clean.
-  const Stain &stain_of(const Polynomial &p) const;
+  /// The taint of a polynomial that is not clean.
+  const Taint &stain_of(const Polynomial &p) const;
 
   /// The same with few terms: what is clean becomes one atom.
   Polynomial bounded(Polynomial p);
@@ -67,13 +67,13 @@ private:
   struct Atom {
     bool clean = true;
     bool stable = true;
-    std::int32_t stain = -1; ///< of one that is not clean
+    std::int32_t taint = -1; ///< of one that is not clean
   };
 
   bool may_change_unclean(const Monomial &monomial) const;
 
   std::vector<Atom> atoms_;
-  std::vector<Stain> stains_;
+  std::vector<Taint> taints_;
 };
 
 } // namespace ptxasw::analysis::shape_algebra

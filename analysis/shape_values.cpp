@@ -80,8 +80,8 @@ Polynomial ShapeValues::special(std::string_view name, std::uint32_t line) {
     return of(symbol_atom(std::string(name)));
   if (name == "%laneid" || name == "%warpid" || name == "%nwarpid" ||
       name.starts_with("%lanemask_") || name == "%total_smem_size" || name == "%dynamic_smem_size")
-    return stained(line, fmt::format("{} depends on the shape of the block", name), true);
-  return stained(line, fmt::format("{} is not followed", name), false);
+    return tainted(line, fmt::format("{} depends on the shape of the block", name), true);
+  return tainted(line, fmt::format("{} is not followed", name), false);
 }
 
 // The same thing whenever it is read: a parameter, an address, a special register.
@@ -103,7 +103,7 @@ Polynomial ShapeValues::value(const Operand &operand, std::uint32_t line) {
   case Operand::Kind::symbol:
     if (const Variable *variable = module_.variable(module_.symbol(operand));
         variable && variable->space == StateSpace::shared)
-      return stained(line, "shared memory: threads of a block meet there", false);
+      return tainted(line, "shared memory: threads of a block meet there", false);
     return add(of(symbol_atom("&" + std::string(module_.symbol(operand).name))),
                number(operand.value));
   case Operand::Kind::integer:
@@ -133,8 +133,8 @@ Polynomial ShapeValues::opaque(const std::vector<Polynomial> &inputs, std::uint3
   bool stable = pure;
   for (const Polynomial &input : inputs) {
     if (!is_clean(input)) {
-      const Stain why = stain_of(input);
-      return stained(why.line != 0 ? why.line : line, why.reason, why.certain);
+      const Taint why = stain_of(input);
+      return tainted(why.line != 0 ? why.line : line, why.reason, why.certain);
     }
     stable &= is_stable(input);
   }
@@ -160,9 +160,9 @@ Polynomial ShapeValues::value(RegisterId reg) {
 Polynomial ShapeValues::phi(RegisterId reg) {
   const auto [found, is_new] = phis_.try_emplace(reg, 0);
   if (is_new) {
-    const auto stain = stained_phis_.find(reg);
-    found->second = stain == stained_phis_.end() ? new_atom(true, false, -1)
-                                                 : new_atom(false, false, stain->second);
+    const auto taint = stained_phis_.find(reg);
+    found->second = taint == stained_phis_.end() ? new_atom(true, false, -1)
+                                                 : new_atom(false, false, taint->second);
   }
   return of(found->second);
 }
@@ -181,7 +181,7 @@ Polynomial ShapeValues::computed_by(const Instruction &instruction, RegisterId r
   const auto operands = module_.operands(instruction);
   const std::uint32_t line = instruction.line;
   const auto unknown = [&](std::string_view why) {
-    return stained(line, fmt::format("`{}`: {}", opcode.text, why), false);
+    return tainted(line, fmt::format("`{}`: {}", opcode.text, why), false);
   };
   if (!instruction.well_formed || operands.empty())
     return unknown("not understood");
@@ -200,7 +200,7 @@ Polynomial ShapeValues::computed_by(const Instruction &instruction, RegisterId r
   if (!is_pure(opcode) && opcode.op != Op::isspacep)
     return unknown("not followed");
   if (opcode.op == Op::cvta && opcode.space == StateSpace::shared)
-    return stained(line, "shared memory: threads of a block meet there", false);
+    return tainted(line, "shared memory: threads of a block meet there", false);
   if (uses_carry(opcode))
     return unknown("a carry");
   // Narrow types are made to wrap around.
@@ -250,9 +250,9 @@ bool ShapeValues::is_not_negative(const Polynomial &p) {
 Polynomial ShapeValues::loaded(const Opcode &opcode, const std::vector<Polynomial> &inputs,
                                std::span<const Operand> operands, std::uint32_t line) {
   if (opcode.space == StateSpace::shared)
-    return stained(line, "shared memory: what other threads of the block wrote", false);
+    return tainted(line, "shared memory: what other threads of the block wrote", false);
   if (effect_of(opcode) == Effect::sync)
-    return stained(line, fmt::format("`{}` is ordered with what others do", opcode.text), false);
+    return tainted(line, fmt::format("`{}` is ordered with what others do", opcode.text), false);
   // A parameter is the same for the whole launch; a vector of it has more than one value. What
   // calls return lies in variables of the kernel.
   const Operand *const base =
@@ -332,7 +332,7 @@ bool ShapeValues::settle() {
         const Polynomial p = defined_by(kernel_.instructions[definition], reg);
         if (is_clean(p))
           continue;
-        Stain why = stain_of(p);
+        Taint why = stain_of(p);
         if (why.line == 0)
           why.line = kernel_.instructions[definition].line;
         new_stains_.emplace_back(reg, std::move(why));
@@ -350,7 +350,7 @@ bool ShapeValues::settle() {
     stained_phis_[reg] = new_stain(std::move(why));
   }
   new_stains_.clear();
-  kept_stains_ = stains();
+  kept_stains_ = taints();
   return false;
 }
 

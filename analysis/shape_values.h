@@ -60,7 +60,7 @@ public:
 
 private:
   using AtomId = shape_algebra::AtomId;
-  using Stain = shape_algebra::Stain;
+  using Taint = shape_algebra::Taint;
   enum class State : std::uint8_t { fresh, at_work, done };
 
   Polynomial special(std::string_view name, std::uint32_t line);
@@ -89,8 +89,8 @@ private:
   std::vector<bool> read_;
   /// Of registers with several definitions, or that are defined by themselves.
   std::map<RegisterId, AtomId> phis_;
-  std::map<RegisterId, std::int32_t> stained_phis_; ///< and the stain
-  std::vector<std::pair<RegisterId, Stain>> new_stains_;
+  std::map<RegisterId, std::int32_t> stained_phis_; ///< and the taint
+  std::vector<std::pair<RegisterId, Taint>> new_stains_;
   std::map<std::string, AtomId> symbols_;
 };
 

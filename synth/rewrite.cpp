@@ -332,8 +332,8 @@ void emit_and_prove(const Module &module, const RewriteOptions &options, const P
       take_back_unproved(none, true, plans);
       text.clear();
     }
-    // The other variants are wrong on purpose; and after the last round there is nothing left that
-    // was not proved.
+    // The other variants are wrong on purpose; and after the last iteration there is nothing left
+    // that was not proved.
     if (text.empty() || options.variant != Variant::full || round == proof_rounds)
       break;
     const std::vector<FunctionProof> proofs = prover(module, text, replaced, options);

@@ -30,7 +30,7 @@ struct SiblingOptions {
   /// unset: all.
   std::optional<std::vector<std::string>> names = {};
   unsigned most = ~0u; ///< siblings per kernel
-  /// And so many more for launches in which loops over the grid have one round.
+  /// And so many more for launches in which loops over the grid have one iteration.
   unsigned once = 0;
   /// How many times as long the assembler may take, about, as for the module alone, by what there
   /// is to assemble; 0: as long as it takes. Small modules have what all of their siblings need.

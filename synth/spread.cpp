@@ -21,12 +21,12 @@
 //
 // Where blocks stay whole, copy k being a block with all its threads, these may wait for each other
 // and the lanes of its warps may exchange what they have, where all of them come alike
-// (emulator/facts/meeting.cpp). That shared and local memory may be in other places is for the
-// family to show. A copy does all that its block's threads do, in their order. So relaxed atomics
-// may tell what was there before: that is what they tell in one of the orders in which blocks may
-// come, on which no program may rely. What is relaxed among the threads of a block is so among
-// those of one copy. A copy does each such access by itself, since nothing here takes one for what
-// computes alike or for a weak access.
+// (emulator/facts/convergence_points.cpp). That shared and local memory may be in other places is
+// for the family to show. A copy does all that its block's threads do, in their order. So relaxed
+// atomics may tell what was there before: that is what they tell in one of the orders in which
+// blocks may come, on which no program may rely. What is relaxed among the threads of a block is so
+// among those of one copy. A copy does each such access by itself, since nothing here takes one for
+// what computes alike or for a weak access.
 //
 // What is not known is in the way.
 
@@ -156,7 +156,7 @@ public:
     if (count() > most_instructions)
       return {refusals::too_large};
     calls_ = whole_ && !calls_of(context_).unknown ? &calls_of(context_) : nullptr;
-    meets_in_warp_ = facts::meetings_of_warp(module_, kernel_);
+    meets_in_warp_ = facts::warp_convergence_points(module_, kernel_);
     unread_ = facts::unread_atomics(module_, kernel_);
     header_obstacles();
     for (std::uint32_t i = 0; i < count(); ++i)
@@ -213,7 +213,7 @@ private:
         const bool is_room =
             variable->space == StateSpace::shared || variable->space == StateSpace::local;
         if (whole_ && is_room)
-          continue; // rooms.cpp
+          continue; // allocations.cpp
         if (is_room || symbol.kind == Symbol::Kind::function_variable)
           return variable_obstacle(*variable);
       }
@@ -281,7 +281,7 @@ private:
     const bool in_shared = opcode.space == StateSpace::shared;
     if (opcode.space == StateSpace::local && !whole_)
       return refusal::local_memory;
-    if (op == Op::cvta && in_shared && !whole_) // rooms.cpp
+    if (op == Op::cvta && in_shared && !whole_) // allocations.cpp
       return refusal::generic_shared;
     if (uses_carry(opcode))
       return refusals::carry_flag;

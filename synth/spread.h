@@ -3,7 +3,7 @@
 // Which kernels may have the work of their threads done by other threads: what families share that
 // spread it.
 
-#include "emulator/facts/meeting.h"
+#include "emulator/facts/convergence_points.h"
 #include "synth/family.h"
 
 #include <cstdint>

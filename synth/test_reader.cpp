@@ -81,8 +81,8 @@ Polynomial TermReader::taken_apart(Term term) {
 // Of an order what is smaller is a number. What says that rounds are few is their number alone,
 // negated, and at most with a number added that is not negative: as there are less than 2^63 of
 // them, that is right however many there are. All other magnitudes rest on it, which every
-// condition on rounds comes with. So what may wrap around is a negative number less the rounds of a
-// loop.
+// condition on iterations comes with. So what may wrap around is a negative number less the
+// iterations of a loop.
 void Tested::add(Term predicate) {
   if (!seen_.insert(predicate).second)
     return;

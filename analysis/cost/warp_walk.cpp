@@ -117,7 +117,7 @@ void WarpWalk::go_round(LoopId loop, LaneMask mask, double weight) {
   }
   if (mask == 0)
     return;
-  const Rounds rounds = rounds_of(loop, mask);
+  const Iterations rounds = rounds_of(loop, mask);
   const Lanes &counts = rounds.count;
   std::uint64_t longest = 0;
   for_each_lane(mask, [&](unsigned lane) { longest = std::max(longest, counts[lane]); });
@@ -163,8 +163,8 @@ LaneMask WarpWalk::leaving(LoopId loop, const LoopExit &exit, const Lanes &at) {
   return holding({exit.slot, exit.leaves_if});
 }
 
-WarpWalk::Rounds WarpWalk::rounds_of(LoopId loop, LaneMask mask) {
-  Rounds least;
+WarpWalk::Iterations WarpWalk::rounds_of(LoopId loop, LaneMask mask) {
+  Iterations least;
   least.count.fill(most);
   least.last.fill(most);
   bool any = false;

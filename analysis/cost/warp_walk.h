@@ -45,13 +45,13 @@ private:
   };
 
   /// How often lanes go round a loop, and the number of the iteration in which each leaves it.
-  struct Rounds {
+  struct Iterations {
     Lanes count, last;
   };
 
   void enter(LoopId loop, LaneMask mask, double weight);
   void go_round(LoopId loop, LaneMask mask, double weight);
-  Rounds rounds_of(LoopId loop, LaneMask mask);
+  Iterations rounds_of(LoopId loop, LaneMask mask);
   Lanes leaves_in(LoopId loop, const LoopExit &exit, LaneMask mask, bool &found);
   LaneMask holding(const Condition &condition) const;
   LaneMask leaving(LoopId loop, const LoopExit &exit, const Lanes &at);

@@ -1,9 +1,9 @@
 // Rules about single accesses. Unknown numbers are never reported as found; of bounds, what the
 // pattern costs whatever the alignment is reported (Count::typical).
 
+#include "analysis/lint/iterations.h"
 #include "analysis/lint/lint.h"
 #include "analysis/lint/private_data.h"
-#include "analysis/lint/rounds.h"
 #include "emulator/facts/waiting.h"
 
 #include <algorithm>
@@ -428,7 +428,7 @@ void find_misaligned_vectors(Context &context) {
 namespace {
 
 /// A product without the factors that take the value 1 within a launch, as indices of blocks and
-/// rounds of loops do: what the rest has to be a multiple of, all of it has.
+/// iterations of loops do: what the rest has to be a multiple of, all of it has.
 Expr what_launch_gives(const facts::KernelFacts &facts, Expr what) {
   Expr product = what;
   while (product->kind == ExprKind::zext || product->kind == ExprKind::sext)

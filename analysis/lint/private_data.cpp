@@ -1,6 +1,6 @@
 // Down to the loads that a value comes from: what one has read is private if its address differs
-// within a warp. Nothing else is: a register that a branch has stepped, or a count of rounds, may
-// differ from lane to lane, but no data says so, and what is not understood is not claimed.
+// within a warp. Nothing else is: a register that a branch has stepped, or a count of iterations,
+// may differ from lane to lane, but no data says so, and what is not understood is not claimed.
 
 #include "analysis/lint/private_data.h"
 

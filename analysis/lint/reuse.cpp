@@ -1,8 +1,8 @@
-// A thread that walks a row or a chunk of its own reads a few bytes of a line in each round. The
-// rest of the line serves its next rounds if no other thread's lines have driven it out by then.
-// Counted are whole lines, although only the sectors that are read are fetched: by lines it is told
-// where hit rates fall (docs/internals/cache-reuse.md). A line that the warp shares counts once;
-// where lanes share sectors, walking costs little and nothing is said.
+// A thread that walks a row or a chunk of its own reads a few bytes of a line in each iteration.
+// The rest of the line serves its next iterations if no other thread's lines have driven it out by
+// then. Counted are whole lines, although only the sectors that are read are fetched: by lines it
+// is told where hit rates fall (docs/internals/cache-reuse.md). A line that the warp shares counts
+// once; where lanes share sectors, walking costs little and nothing is said.
 //
 // All threads that a multiprocessor can hold are taken to be in the loop together: shared memory
 // and the number of blocks limit them, registers are not known.
@@ -44,8 +44,8 @@ Expr unextended(Expr expr) {
   return expr;
 }
 
-/// Bytes by which an address goes on in each round of the innermost loop around it; nothing if that
-/// is no number, or nothing.
+/// Bytes by which an address goes on in each iteration of the innermost loop around it; nothing if
+/// that is no number, or nothing.
 std::optional<std::int64_t> step_of(const facts::KernelFacts &facts, const Access &access) {
   const Expr trip = facts.emulation().trip_count(access.loop);
   std::int64_t step = 0;
@@ -135,7 +135,7 @@ struct Walk {
   std::set<std::int64_t> places;
   bool loads = false;
 
-  /// Rounds of the loop, and accesses of one, come to each sector more than once.
+  /// Iterations of the loop, and accesses of one, come to each sector more than once.
   bool reuses() const {
     return std::abs(stream.step) < facts::sector_bytes * static_cast<std::int64_t>(places.size());
   }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Cache lines that threads walk: what a round of a loop brought for the next one, and whether it is
-// still there.
+// Cache lines that threads walk: what an iteration of a loop brought for the next one, and whether
+// it is still there.
 
 #include "analysis/architecture.h"
 #include "emulator/facts/kernel_facts.h"
@@ -11,11 +11,11 @@
 
 namespace ptxasw::analysis::lint {
 
-/// What a thread goes through in a loop by less than a sector a round, far from other lanes: the
-/// loads of one place and those beside it, as unrolling gives them.
+/// What a thread goes through in a loop by less than a sector an iteration, far from other lanes:
+/// the loads of one place and those beside it, as unrolling gives them.
 struct Stream {
   std::vector<std::uint32_t> accesses; ///< indices in KernelFacts::accesses(), in source order
-  std::int64_t step = 0;               ///< bytes per round
+  std::int64_t step = 0;               ///< bytes per iteration
   /// Of the lines that hold what all lanes of a full warp come to next.
   std::uint32_t bytes_per_warp = 0;
 };

@@ -1,4 +1,4 @@
-// From the inside out: the rounds of a loop, added up over those of the loop around it.
+// From the inside out: the iterations of a loop, added up over those of the loop around it.
 
 #include "analysis/lint/times.h"
 
@@ -20,7 +20,7 @@ bool Times::certain(LoopId loop) const {
                      [&](const Amount &condition) { return amounts_.never_negative(condition); });
 }
 
-// How often a block of a loop is executed each time the loop is entered: in every round, or in
+// How often a block of a loop is executed each time the loop is entered: in every iteration, or in
 // every one except the last if it comes behind the exit. (`rounds` would be 0 for threads that do
 // not enter it.)
 std::optional<Amount> Times::in_loop(LoopId loop, BlockId block) const {

@@ -12,7 +12,7 @@
 
 namespace ptxasw::analysis::lint {
 
-/// The rounds of a kernel's loops (facts::trip_counts).
+/// The iterations of a kernel's loops (facts::trip_counts).
 class Times {
 public:
   explicit Times(const facts::KernelFacts &facts);
@@ -21,8 +21,8 @@ public:
   /// formula over parameters, extents and indices; 1 outside of loops. Nothing if that is not known
   /// exactly, or holds only under conditions on the launch.
   std::optional<std::string> of(BlockId block);
-  /// Returns true if it is known that all lanes of a warp leave a loop in one round, by the branch
-  /// of that block, the only one that leaves it.
+  /// Returns true if it is known that all lanes of a warp leave a loop in one iteration, by the
+  /// branch of that block, the only one that leaves it.
   bool left_together(LoopId loop, BlockId exit);
 
 private:

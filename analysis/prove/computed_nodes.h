@@ -10,8 +10,8 @@
 
 namespace ptxasw::analysis {
 
-/// Factors of a product that count rounds of loops, and nothing else. A register that is written
-/// out as `initial + step * rounds` computed the step only if there were any rounds.
+/// Factors of a product that count iterations of loops, and nothing else. A register that is
+/// written out as `initial + step * rounds` computed the step only if there were any iterations.
 std::vector<Expr> factors_of_rounds(const ExprPool &pool, Expr product);
 
 /// Nodes of expressions. A formula is conditions of ways that a thread went, one of them for each

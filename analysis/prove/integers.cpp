@@ -274,7 +274,7 @@ IntegerFormulas::Polynomial IntegerFormulas::value(Expr expr) {
   return known->second.polynomial;
 }
 
-// What a product needs that counts rounds, unless there were none.
+// What a product needs that counts iterations, unless there were none.
 IntegerFormulas::Definitions IntegerFormulas::in_rounds(Expr expr, const Definitions &needs) {
   const std::vector<Expr> factors = factors_of_rounds(pool_, expr);
   if (factors.empty())

@@ -1,15 +1,15 @@
 // A thread that waits at barrier S gets to an instruction I without passing another barrier in one
 // of these ways. Let L1, L2, ... be the loops around both, the outermost first.
 //
-//   no back edge of any of them is taken: it is in the same round of all. Loops around S alone it
-//   has left in that round, if none of their back edges is taken, either;
-//   Lj's is taken, and of no loop around that: the same round of L1 to Lj-1, the next one of Lj,
-//   and from the header on it is in the first round of what lies inside, unless a round may pass
+//   no back edge of any of them is taken: it is in the same iteration of all. Loops around S alone
+//   it has left in that iteration, if none of their back edges is taken, either; Lj's is taken, and
+//   of no loop around that: the same iteration of L1 to Lj-1, the next one of Lj, and from the
+//   header on it is in the first iteration of what lies inside, unless an iteration may pass
 //   without a barrier.
 //
-// Lj's back edge may be taken several times if a whole round of it has a way without a barrier;
-// then nothing is known of the round. A loop around I alone has been entered since S: its first
-// round, or any one if a round may pass without a barrier.
+// Lj's back edge may be taken several times if a whole iteration of it has a way without a barrier;
+// then nothing is known of the iteration. A loop around I alone has been entered since S: its first
+// iteration, or any one if an iteration may pass without a barrier.
 
 #include "analysis/prove/intervals.h"
 
@@ -76,10 +76,10 @@ std::vector<LoopId> Intervals::loops_around(BlockId block) const {
 
 // Of loops that were entered since the last barrier.
 Rounds Intervals::rounds_inside(BlockId block) const {
-  Rounds rounds(cfg_.loops().size(), Round::any);
+  Rounds rounds(cfg_.loops().size(), Iteration::any);
   for (const LoopId loop : loops_around(block))
     if (!free_round_[loop])
-      rounds[loop] = Round::first;
+      rounds[loop] = Iteration::first;
   return rounds;
 }
 
@@ -118,10 +118,11 @@ std::vector<IntervalPlace> Intervals::places(std::uint32_t instruction) const {
     const auto add_same = [&](const std::vector<LoopId> &loops) {
       IntervalPlace place{start, rounds_inside(block), reached};
       for (const LoopId loop : loops)
-        place.rounds[loop] = Round::same;
+        place.rounds[loop] = Iteration::same;
       result.push_back(std::move(place));
     };
-    // Loops around the barrier alone are left in its round, unless another one begins on the way.
+    // Loops around the barrier alone are left in its iteration, unless another one begins on the
+    // way.
     const std::vector<LoopId> around = loops_around(at);
     const std::vector<bool> in_round = reach({at}, no_index, around);
     const bool left_in_round = tail_open && arrives(in_round, around);
@@ -150,8 +151,8 @@ std::vector<IntervalPlace> Intervals::places(std::uint32_t instruction) const {
         continue;
       IntervalPlace place{start, rounds_inside(block), reached};
       for (const LoopId outside : outer)
-        place.rounds[outside] = Round::same;
-      place.rounds[loop] = free_round_[loop] ? Round::any : Round::next;
+        place.rounds[outside] = Iteration::same;
+      place.rounds[loop] = free_round_[loop] ? Iteration::any : Iteration::next;
       result.push_back(std::move(place));
     }
   }
@@ -159,7 +160,7 @@ std::vector<IntervalPlace> Intervals::places(std::uint32_t instruction) const {
 }
 
 std::vector<IntervalPlace> Intervals::anywhere(const ControlFlowGraph &cfg) {
-  return {{no_index, Rounds(cfg.loops().size(), Round::any), nullptr}};
+  return {{no_index, Rounds(cfg.loops().size(), Iteration::any), nullptr}};
 }
 
 } // namespace ptxasw::analysis

@@ -11,18 +11,18 @@
 
 namespace ptxasw::analysis {
 
-/// Where in a loop's rounds a thread is when it gets to a place from the barrier that it waited at
-/// last.
-enum class Round : std::uint8_t {
+/// Where in a loop's iterations a thread is when it gets to a place from the barrier that it waited
+/// at last.
+enum class Iteration : std::uint8_t {
   any,   ///< nothing is known
   first, ///< the first one
   same,  ///< that of the barrier
   next,  ///< the one behind that of the barrier
 };
 
-/// One way to get to a place: the rounds of the loops around it, by loop. Of others `any`, or
-/// `same` if they have been left in the barrier's round.
-using Rounds = std::vector<Round>;
+/// One way to get to a place: the iterations of the loops around it, by loop. Of others `any`, or
+/// `same` if they have been left in the barrier's iteration.
+using Rounds = std::vector<Iteration>;
 
 /// A place that a thread gets to without passing a barrier.
 struct IntervalPlace {
@@ -41,7 +41,7 @@ public:
 
   /// Every way to get to an instruction from a barrier, or the entry, without passing another one.
   std::vector<IntervalPlace> places(std::uint32_t instruction) const;
-  /// The same without barriers: one place, in any rounds.
+  /// The same without barriers: one place, in any iterations.
   static std::vector<IntervalPlace> anywhere(const ControlFlowGraph &cfg);
 
 private:
@@ -55,7 +55,7 @@ private:
   const ControlFlowGraph &cfg_;
   std::vector<std::uint32_t> barriers_; ///< instructions, sorted
   std::vector<bool> open_;              ///< by block: no barrier is in it
-  std::vector<bool> free_round_;        ///< by loop: a whole round may pass without a barrier
+  std::vector<bool> free_round_;        ///< by loop: a whole iteration may pass without a barrier
 };
 
 } // namespace ptxasw::analysis

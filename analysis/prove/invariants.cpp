@@ -2,17 +2,17 @@
 //
 // A register that steps by an invariant amount is written out as initial + step * trip, modulo
 // 2^32. That it does not wrap around (the same equation over 64 bits, signed or unsigned) is what
-// keeps indices of different rounds apart; it follows if the loop goes on only while `i < n`.
+// keeps indices of different iterations apart; it follows if the loop goes on only while `i < n`.
 //
 // Of a register that changes in another way (it is halved, say): that it stays at most, or at
 // least, what it began with, and that it stays a power of two.
 //
 // Of a loop that goes on while a number that steps evenly is not 0: that it is not past 0. So
-// compilers count the rounds of a loop that they unroll, and of the one that does the rest.
+// compilers count the iterations of a loop that they unroll, and of the one that does the rest.
 //
 // Registers that go on by themselves, whatever the threads do (d = 2 * d; from, to = to, from), are
-// followed round by round until the loop cannot go on, or they are what they were before. What they
-// are together in these rounds is all that there is.
+// followed iteration by iteration until the loop cannot go on, or they are what they were before.
+// What they are together in these iterations is all that there is.
 
 #include "analysis/prove/invariants.h"
 
@@ -27,7 +27,8 @@ namespace {
 constexpr std::size_t candidates_budget = 48;
 /// What one question may take, in the solver's units.
 constexpr std::uint64_t most_of_question = 800'000;
-/// Rounds that are followed; of loops in which only the trip count changes. And nodes of a value.
+/// Iterations that are followed; of loops in which only the trip count changes. And nodes of a
+/// value.
 constexpr std::size_t most_states = 72, most_trips = 32, most_nodes = 40;
 
 } // namespace
@@ -187,8 +188,8 @@ void LoopInvariants::find_states(LoopId loop, LoopKnowledge &known) {
   known.symbols.clear();
 }
 
-// If it holds at the beginning of every round, as the states are all that there are; nothing: they
-// do not say.
+// If it holds at the beginning of every iteration, as the states are all that there are; nothing:
+// they do not say.
 std::optional<bool> LoopInvariants::told_by_states(Expr candidate, const LoopKnowledge &known) {
   bool all = !known.states.empty();
   for (const std::vector<Expr> &state : known.states) {
@@ -217,7 +218,7 @@ bool LoopInvariants::excluded(LoopId loop, std::vector<Expr> formulas,
   for (const Candidate &candidate : known)
     formulas.push_back(candidate.now);
   const BlockId header = paths_.cfg().loops()[loop].header;
-  const Rounds rounds(paths_.cfg().loops().size(), Round::any);
+  const Rounds rounds(paths_.cfg().loops().size(), Iteration::any);
   ThreadCopy thread(paths_, launch_, {}, 1, header, rounds, none);
   formulas.push_back(paths_.way(header));
   for (Expr &formula : formulas)

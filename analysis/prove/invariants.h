@@ -1,7 +1,7 @@
 #pragma once
 
-// What holds at the beginning of every round of a loop, whatever the round: candidates of a few
-// forms, of which those that do not follow from each other are dropped (Flanagan and Leino,
+// What holds at the beginning of every iteration of a loop, whatever the iteration: candidates of a
+// few forms, of which those that do not follow from each other are dropped (Flanagan and Leino,
 // "Houdini, an annotation assistant for ESC/Java").
 
 #include "analysis/prove/thread_copy.h"

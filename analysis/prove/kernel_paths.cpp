@@ -230,7 +230,7 @@ private:
     return base;
   }
 
-  // What it is in the first round it is in all, if the next one makes the same of it.
+  // What it is in the first iteration it is in all, if the next one makes the same of it.
   Expr of_register(Expr symbol) {
     if (const auto known = known_.find(symbol); known != known_.end())
       return known->second;
@@ -443,7 +443,7 @@ void KernelPaths::find_barriers() {
 
 // True if a copy is complete on every way from it to a barrier, to the end, and to itself: it is
 // waited for, and it is in a group that is. So it takes place in the interval of its instruction,
-// and each round of a loop has waited for that of the round before.
+// and each iteration of a loop has waited for that of the iteration before.
 bool KernelPaths::is_waited_for(std::uint32_t copy) {
   struct Place {
     std::uint32_t instruction;

@@ -84,14 +84,14 @@ public:
   const std::optional<ProofObstacle> &unbounded() const { return unbounded_; }
 
   /// What holds, expanded, where control has come to `block`, from a block `from` that dominates
-  /// it, without regard to rounds of loops before the last one.
+  /// it, without regard to iterations of loops before the last one.
   Expr way(BlockId block, BlockId from = 0);
   /// The same for control that has come from the end of `start` through blocks whose ends are in
   /// `reached`.
   Expr way_since(BlockId start, const std::vector<bool> &reached, BlockId block);
   /// What a branch establishes on an edge, expanded; the constant 1 if nothing is known.
   Expr edge(BlockId from, BlockId to);
-  /// What holds at the end of a round of a loop that is followed by another one.
+  /// What holds at the end of an iteration of a loop that is followed by another one.
   Expr another_round(LoopId loop);
   /// All symbols that addresses and branches depend on.
   const std::vector<Expr> &symbols();

@@ -1,8 +1,8 @@
 // Barriers first: if every branch that decides about them goes the same way for all threads of a
-// block, the k-th barrier of one thread is the k-th of every other, in the same round of every loop
-// around it. Then what two threads do at the same time lies in one interval (intervals.h), and for
-// each pair of accesses in it, of which one writes, Z3 is asked if both can be reached with a byte
-// in common. Barriers that are not shown to be reached by all order nothing.
+// block, the k-th barrier of one thread is the k-th of every other, in the same iteration of every
+// loop around it. Then what two threads do at the same time lies in one interval (intervals.h), and
+// for each pair of accesses in it, of which one writes, Z3 is asked if both can be reached with a
+// byte in common. Barriers that are not shown to be reached by all order nothing.
 //
 // Threads of different blocks are ordered by no barrier. Threads of one warp are taken to run
 // independently (sm_70 and later). bar.warp.sync orders the lanes of a tile (2, 4, 8, 16 or 32 that
@@ -11,10 +11,10 @@
 // ones, too. Two lanes wait for each other if both have the same mask and it names both (PTX ISA,
 // bar.warp.sync); a mask of another tile names only one of them, so it stands for no such barrier.
 //
-// That two threads read the same where they are in one round of one load may be taken for granted:
-// if they do not, somebody writes there between the same barriers, and of all races of a run the
-// first one, by the time at which the second of its accesses takes place, is not that of accesses
-// behind these reads. Its question is answered by what holds.
+// That two threads read the same where they are in one iteration of one load may be taken for
+// granted: if they do not, somebody writes there between the same barriers, and of all races of a
+// run the first one, by the time at which the second of its accesses takes place, is not that of
+// accesses behind these reads. Its question is answered by what holds.
 //
 // Accesses are aligned as a whole (PTX ISA 6.4.1), so two of them have a byte in common if their
 // addresses, rounded down to a multiple of the wider one, are equal.
@@ -59,8 +59,8 @@ constexpr std::uint64_t whole_units(std::uint64_t left) {
   return left <= easy_units ? left : easy_units + (left - easy_units) / whole_weight;
 }
 
-/// Meetings that one question is about: Z3 takes much longer for more of them, and counts little of
-/// it.
+/// ConvergencePoints that one question is about: Z3 takes much longer for more of them, and counts
+/// little of it.
 constexpr std::size_t most_meetings = 128;
 
 /// Cases that one question is parted into at most.
@@ -724,15 +724,16 @@ bool SafetyProof::orders(const BarrierSite &site, unsigned lanes) const {
   return tile != tile_lanes_.end() && tile->second >= lanes;
 }
 
-// Two threads that are in the same round of all loops around the block make the same choice there.
+// Two threads that are in the same iteration of all loops around the block make the same choice
+// there.
 bool SafetyProof::agrees(Expr choice, BlockId block, unsigned lanes) {
   if (!choice)
     return false;
   Emulation &emulation = paths_.emulation();
   const ControlFlowGraph &cfg = paths_.cfg();
-  Rounds rounds(cfg.loops().size(), Round::any);
+  Rounds rounds(cfg.loops().size(), Iteration::any);
   for (LoopId loop = cfg.loop_of(block); loop != no_index; loop = cfg.loops()[loop].parent)
-    rounds[loop] = Round::same;
+    rounds[loop] = Iteration::same;
   const ThreadPair pair{true, true, no_index, lanes == 0 || barriers_order_};
   ThreadCopy one(paths_, launch_, pair, 1, block, rounds, invariants_of_);
   ThreadCopy two(paths_, launch_, pair, 2, block, rounds, invariants_of_);
@@ -809,10 +810,10 @@ bool SafetyProof::all_agree(unsigned lanes, std::uint32_t &line) {
 bool SafetyProof::is_tile(const BarrierSite &site, unsigned lanes) {
   if (site.mask->kind == ExprKind::constant && lanes == warp_size)
     return site.mask->value.low == mask64(warp_size);
-  Rounds rounds(paths_.cfg().loops().size(), Round::any);
+  Rounds rounds(paths_.cfg().loops().size(), Iteration::any);
   for (LoopId loop = paths_.cfg().loop_of(site.block); loop != no_index;
        loop = paths_.cfg().loops()[loop].parent)
-    rounds[loop] = Round::same;
+    rounds[loop] = Iteration::same;
   const ThreadPair pair{true, true, no_index, barriers_order_};
   ThreadCopy one(paths_, launch_, pair, 1, site.block, rounds, invariants_of_);
   ThreadCopy two(paths_, launch_, pair, 2, site.block, rounds, invariants_of_);
@@ -921,7 +922,7 @@ bool SafetyProof::may_race(const SharedAccess &a, const SharedAccess &b,
 }
 
 // The pointer parameter that an address begins at, if all else in it are indices of the thread,
-// rounds and numbers that are no addresses.
+// iterations and numbers that are no addresses.
 Expr SafetyProof::pointer_in(Expr address) {
   const auto is_parameter = [&](Expr atom) {
     return paths_.emulation().parameter_field(atom).has_value();
@@ -1360,7 +1361,7 @@ void SafetyProof::prove_bounds() {
       proof.reason = fmt::format("the size of what {} is to is not known", place_of(access));
       return;
     }
-    const Rounds rounds(paths_.cfg().loops().size(), Round::any);
+    const Rounds rounds(paths_.cfg().loops().size(), Iteration::any);
     ThreadCopy thread(paths_, launch_, {}, 1, access.block, rounds, invariants_of_);
     const Expr offset = pool_.sub(thread(access.address), thread(access.base));
     const Expr inside = *size < access.bytes
@@ -1386,7 +1387,7 @@ void SafetyProof::prove_bounds() {
 
 // True if there is no thread of any launch that keeps what is assumed. Of none everything is true.
 bool SafetyProof::no_launch() {
-  const Rounds rounds(paths_.cfg().loops().size(), Round::any);
+  const Rounds rounds(paths_.cfg().loops().size(), Iteration::any);
   ThreadCopy thread(paths_, launch_, {}, 1, 0, rounds, invariants_of_);
   std::vector<Expr> formulas;
   add_launch_facts(formulas, thread);

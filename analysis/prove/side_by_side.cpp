@@ -30,15 +30,15 @@
 //
 // Loops. The walk goes over pairs of places. Where both threads come to the header of a loop, the
 // pair of loops is cut: what is carried around it, in both kernels, is described by what holds in
-// every round. A register keeps what it has at first; or it has gone on by a fixed amount for every
-// round; or it may hold anything, and some of these registers hold the same. The guess is the
-// strongest of these that the first round allows; the loops are walked once, from the guess to
-// where both come back to their headers; and what does not hold there is given up, until nothing
-// has to be. Then it holds in all rounds, by induction. What a round learns from the tests of the
-// one before it (if there is one), and some inequalities about the number of rounds, are guessed
-// and checked in the same induction. As both go around together, one ends only if the other does. A
-// loop that stands against none is walked round by round, while its tests are decided or others
-// end: it never counts as ended.
+// every iteration. A register keeps what it has at first; or it has gone on by a fixed amount for
+// every iteration; or it may hold anything, and some of these registers hold the same. The guess is
+// the strongest of these that the first iteration allows; the loops are walked once, from the guess
+// to where both come back to their headers; and what does not hold there is given up, until nothing
+// has to be. Then it holds in all iterations, by induction. What an iteration learns from the tests
+// of the one before it (if there is one), and some inequalities about the number of iterations, are
+// guessed and checked in the same induction. As both go around together, one ends only if the other
+// does. A loop that stands against none is walked iteration by iteration, while its tests are
+// decided or others end: it never counts as ended.
 //
 // Where ways that parted meet again, values are chosen by the condition by which they parted.
 
@@ -58,16 +58,16 @@
 namespace ptxasw::analysis {
 namespace {
 
-/// Walks of one pair of loops until what holds in every round is found.
+/// Walks of one pair of loops until what holds in every iteration is found.
 constexpr unsigned most_walks = 24;
 /// Headers that both may come over without cutting a loop there, and tests that may not be decided
 /// on that way.
 constexpr unsigned most_uncut = 600, most_forks = 16;
-/// Rounds of one loop that another may do at once.
+/// Iterations of one loop that another may do at once.
 constexpr unsigned most_turns = 16;
 /// Expressions beyond which Z3 is not asked.
 constexpr std::size_t most_asked_nodes = 3000;
-/// Rounds that no loop makes: at one in a nanosecond they take more than a century.
+/// Iterations that no loop makes: at one in a nanosecond they take more than a century.
 constexpr std::uint64_t rounds_bound = std::uint64_t{1} << 62;
 
 /// Both threads at a pair of places.
@@ -79,7 +79,7 @@ struct Standing {
   /// Headers that they have come over without cutting a loop there, and tests since then.
   unsigned uncut = 0, forks = 0;
   std::set<std::pair<LoopId, LoopId>> given_up; ///< loops that are not cut any more
-  unsigned turns[2] = {0, 0};                   ///< in this round of the loops around it
+  unsigned turns[2] = {0, 0};                   ///< in this iteration of the loops around it
   bool second_leads = false;                    ///< it has decided what the first may follow
   /// Tests on the way that threads of a block may decide differently, as they were decided. Null
   /// behind them: lanes have met since, perhaps not all.
@@ -456,7 +456,7 @@ bool SideBySide::is_uniform(Expr expr) const {
 }
 
 void SideBySide::proceed(Standing standing, const LoopsTogether *around, Open &open, Ways &ways) {
-  // Where one has left its loop the other may stand before another round of its own.
+  // Where one has left its loop the other may stand before another iteration of its own.
   const auto is_out = [&](unsigned side) {
     return !is_inside(*around, standing, side) ||
            (is_back(around, standing, side) && standing.turns[side] + 1 == around->turns[side]);
@@ -478,7 +478,7 @@ void SideBySide::proceed(Standing standing, const LoopsTogether *around, Open &o
     fail(standing, ways, "it does something where the other kernel ends");
 }
 
-/// What holds in every round of two loops that go around together.
+/// What holds in every iteration of two loops that go around together.
 class SideBySide::LoopProof {
 public:
   LoopProof(SideBySide &walk, const Standing &entry, unsigned first_turns, unsigned second_turns);
@@ -496,7 +496,7 @@ private:
     Expr step = nullptr; ///< of a sum
     std::string group;   ///< of anything: those of one group and beginning are equal
   };
-  /// A condition in terms of the number of the round, which may hold in every round.
+  /// A condition in terms of the number of the iteration, which may hold in every iteration.
   struct Guess {
     Expr condition, from = nullptr, to = nullptr;
   };
@@ -528,9 +528,9 @@ private:
   bool changes_[3] = {}; ///< by state of memory
   Expr memory_[3] = {};
   std::map<std::string, Expr> symbols_; ///< of groups
-  Rewriting before_;                    ///< what stands for these in the round before
+  Rewriting before_;                    ///< what stands for these in the iteration before
   std::vector<Guess> guesses_;
-  std::vector<std::vector<Expr>> tests_; ///< those of one of them have held in the round before
+  std::vector<std::vector<Expr>> tests_; ///< those of one of them have held in the iteration before
   bool has_guessed_ = false, has_tests_ = false;
 };
 
@@ -712,7 +712,7 @@ bool SideBySide::LoopProof::give_up(std::vector<Standing> &back) {
   return changed;
 }
 
-// What was tested in a round, as far as it can be said in terms of the round.
+// What was tested in an iteration, as far as it can be said in terms of the iteration.
 std::vector<Expr> SideBySide::LoopProof::tests(const Standing &back) const {
   std::set<Expr> told, own{round_};
   for (const auto &[name, symbol] : symbols_)
@@ -733,8 +733,8 @@ std::vector<Expr> SideBySide::LoopProof::tests(const Standing &back) const {
   return result;
 }
 
-// It holds in the first round, and speaks of the number of the round alone: what a register of
-// another round holds cannot be put into it.
+// It holds in the first iteration, and speaks of the number of the iteration alone: what a register
+// of another iteration holds cannot be put into it.
 void SideBySide::LoopProof::add_guess(Expr condition, Expr from, Expr to) {
   KnownConditions known = base_.known;
   bool only_round = true;
@@ -786,7 +786,7 @@ void SideBySide::LoopProof::guess(std::vector<Standing> &back) {
   has_tests_ = true;
 }
 
-// Returns true if all that was guessed holds in the next round, too. What does not is given up.
+// Returns true if all that was guessed holds in the next iteration, too. What does not is given up.
 bool SideBySide::LoopProof::keep_guesses(std::vector<Standing> &back) {
   bool all = true;
   const Expr after = terms_.add(round_, terms_.constant(64, 1));
@@ -813,7 +813,7 @@ std::optional<std::vector<Standing>> SideBySide::LoopProof::run(std::vector<Walk
     for (unsigned side = 0; side < 2; ++side)
       walk_.partners_[side] = partners[side];
     Ways ways = walk_.walk(at_round(), &loops_);
-    // The first walk is that of the first round as it is.
+    // The first walk is that of the first iteration as it is.
     if (number == 0 && !ways.faults.empty()) {
       faults = std::move(ways.faults);
       return std::nullopt;
@@ -828,7 +828,7 @@ std::optional<std::vector<Standing>> SideBySide::LoopProof::run(std::vector<Walk
     if ((base_.varying.empty() || base_.varying.back()) &&
         (std::any_of(ways.back.begin(), ways.back.end(), varies) ||
          std::any_of(ways.out.begin(), ways.out.end(), varies))) {
-      base_.varying.push_back(nullptr); // others may be in another round, or behind the loop
+      base_.varying.push_back(nullptr); // others may be in another iteration, or behind the loop
       continue;
     }
     if (!keep_guesses(ways.back))
@@ -856,8 +856,8 @@ std::optional<std::vector<Standing>> SideBySide::LoopProof::run(std::vector<Walk
   return std::nullopt;
 }
 
-// Accesses in a loop: one that has several times as many as another may do several of its rounds at
-// once.
+// Accesses in a loop: one that has several times as many as another may do several of its
+// iterations at once.
 unsigned SideBySide::accesses_in(unsigned side, LoopId loop) const {
   const ThreadSteps &steps = steps_[side];
   unsigned count = 0;
@@ -870,7 +870,7 @@ unsigned SideBySide::accesses_in(unsigned side, LoopId loop) const {
   return count;
 }
 
-// The turns that both make in a round, the likeliest ones first.
+// The turns that both make in an iteration, the likeliest ones first.
 std::optional<std::vector<Standing>> SideBySide::behind_loops(const Standing &standing,
                                                               std::vector<WalkFault> &faults) {
   unsigned count[2];
@@ -910,8 +910,8 @@ void SideBySide::at_headers(Standing standing, const LoopsTogether *around, Open
     ways.back.push_back(std::move(standing));
     return;
   }
-  // What is carried around a loop is described for its own rounds. One that has left it and goes
-  // around a loop outside of it would come back with other registers changed.
+  // What is carried around a loop is described for its own iterations. One that has left it and
+  // goes around a loop outside of it would come back with other registers changed.
   for (unsigned side = 0; around && side < 2; ++side)
     if (is_at[side] && !goes_around[side] && is_outside(*around, standing, side))
       return fail(standing, ways, "one of them goes around an outer loop, and the other does not");
@@ -1032,7 +1032,7 @@ SideBySideProof prove_side_by_side(const Module &first, const Function &first_ke
                                    const Module &second, const Function &second_kernel,
                                    const ProofAssumptions &assumptions,
                                    const SideBySideLimits &limits) {
-  // The longer one follows, as its loops may do several rounds of the other's at once.
+  // The longer one follows, as its loops may do several iterations of the other's at once.
   if (first_kernel.instructions.size() <= second_kernel.instructions.size())
     return SideBySide(first, first_kernel, second, second_kernel, first_kernel, assumptions, limits)
         .run();

@@ -2,21 +2,23 @@
 //
 //   parameters, extents, addresses of variables    always
 //   ctaid                                          in one block
-//   a loop's round                                 if both are in the round of the barrier they
+//   a loop's iteration                                 if both are in the iteration of the barrier
+//   they
 //                                                  waited at, or in the next one
-//   a register at a loop's header, a join          if it is the same in a whole block in one round,
-//                                                  and both are in that round
+//   a register at a loop's header, a join          if it is the same in a whole block in one
+//   iteration,
+//                                                  and both are in that iteration
 //   what was loaded                                by the address, where nothing writes; by one
-//                                                  instruction in one round, if nothing races
+//                                                  instruction in one iteration, if nothing races
 //   everything else                                never
 //
-// Of each loop whose registers or rounds occur it is known that this is the first round, or that
-// the branches at the end of the one before led back: `i < n` of a loop that tests it at its end.
-// The round before is a copy of its own, in which what the loop writes are other symbols.
+// Of each loop whose registers or iterations occur it is known that this is the first iteration, or
+// that the branches at the end of the one before led back: `i < n` of a loop that tests it at its
+// end. The iteration before is a copy of its own, in which what the loop writes are other symbols.
 //
 // Of registers of loops and joins that a thread may have gone around nothing is said if it has:
 // what contradicts itself there must not exclude the thread. If it might have come there, as far as
-// its branches are understood, it may be taken to have, by any edge and in the first round.
+// its branches are understood, it may be taken to have, by any edge and in the first iteration.
 
 #include "analysis/prove/thread_copy.h"
 
@@ -26,7 +28,7 @@
 namespace ptxasw::analysis {
 namespace {
 
-/// More rounds than any thread lives for; and more than a loop has whose indices do not wrap.
+/// More iterations than any thread lives for; and more than a loop has whose indices do not wrap.
 constexpr std::uint64_t most_rounds = std::uint64_t{1} << 48;
 constexpr std::uint64_t most_rounds_without_wrap = std::uint64_t{1} << 31;
 
@@ -75,7 +77,7 @@ Expr ThreadCopy::fresh(Expr like) {
 }
 
 void ThreadCopy::add_fact(Expr fact) {
-  if (later_) // it may be that there is no round before
+  if (later_) // it may be that there is no iteration before
     fact = pool_.bit_or(
         fact, pool_.eq((*later_)(paths_.emulation().trip_count(loop_)), pool_.constant(64, 0)));
   facts_.push_back(fact);
@@ -98,8 +100,8 @@ Expr ThreadCopy::operator()(Expr expr) {
   return substitution_(expr);
 }
 
-// A block in a loop that all ways to a place behind the loop lead through is in its last round,
-// too: a way through that round alone is a way.
+// A block in a loop that all ways to a place behind the loop lead through is in its last iteration,
+// too: a way through that iteration alone is a way.
 std::vector<Expr> ThreadCopy::computed() {
   Emulation &emulation = paths_.emulation();
   std::vector<Expr> result;
@@ -152,22 +154,22 @@ Expr ThreadCopy::linear_tid() {
 }
 
 // Of a symbol that belongs to no loop around the place. Its own loop was entered and left in the
-// same rounds of the loops around it by both threads; unless they wait at a barrier inside: then
-// one may have left it while the other has not.
+// same iterations of the loops around it by both threads; unless they wait at a barrier inside:
+// then one may have left it while the other has not.
 bool ThreadCopy::shared_outside(Expr symbol, LoopId loop) {
   const ControlFlowGraph &cfg = paths_.cfg();
   for (LoopId around = loop; around != no_index; around = cfg.loops()[around].parent)
-    if (rounds_[around] != Round::same &&
+    if (rounds_[around] != Iteration::same &&
         (cfg.contains(around, at_) ||
          (pair_.start != no_index && cfg.contains(around, pair_.start))))
       return false;
   return paths_.emulation().uniform(symbol, at_);
 }
 
-// True if what the thread has of the loop's symbols is of a round that is known by its relation to
-// the barrier's.
+// True if what the thread has of the loop's symbols is of an iteration that is known by its
+// relation to the barrier's.
 bool ThreadCopy::has_round(LoopId loop) const {
-  return paths_.cfg().contains(loop, at_) || rounds_[loop] == Round::same;
+  return paths_.cfg().contains(loop, at_) || rounds_[loop] == Iteration::same;
 }
 
 // `home`: where the symbol gets its value.
@@ -178,16 +180,16 @@ bool ThreadCopy::is_shared(Expr symbol, BlockId home) {
   if (loop == no_index || !has_round(loop))
     return shared_outside(symbol, loop);
   for (LoopId around = loop; around != no_index; around = paths_.cfg().loops()[around].parent)
-    if (rounds_[around] != Round::same)
+    if (rounds_[around] != Iteration::same)
       return false;
   return pair_.in_step && paths_.emulation().uniform(symbol, home);
 }
 
-// True if what both threads have of a block is of the same round of every loop around it.
+// True if what both threads have of a block is of the same iteration of every loop around it.
 bool ThreadCopy::same_round(BlockId home) {
   for (LoopId loop = paths_.cfg().loop_of(home); loop != no_index;
        loop = paths_.cfg().loops()[loop].parent)
-    if (rounds_[loop] != Round::same)
+    if (rounds_[loop] != Iteration::same)
       return false;
   return pair_.same_block && pair_.in_step && !later_;
 }
@@ -223,11 +225,11 @@ Expr ThreadCopy::map_trip(Expr symbol, LoopId loop) {
     return pool_.sub((*later_)(symbol), pool_.constant(64, 1));
   Expr result = nullptr;
   if (!later_ && has_round(loop)) {
-    if (rounds_[loop] == Round::first)
+    if (rounds_[loop] == Iteration::first)
       return pool_.constant(64, 0);
-    if (rounds_[loop] == Round::same)
+    if (rounds_[loop] == Iteration::same)
       result = symbol;
-    if (rounds_[loop] == Round::next)
+    if (rounds_[loop] == Iteration::next)
       result = pool_.add(symbol, pool_.constant(64, 1));
   } else if (!later_ && is_shared(symbol, paths_.cfg().loops()[loop].header)) {
     result = symbol;
@@ -245,18 +247,18 @@ Expr ThreadCopy::map_loop_register(Expr symbol, const LoopRegister &at_header) {
   const BlockId header = paths_.cfg().loops()[loop].header;
   touch(loop);
   const bool around = paths_.cfg().contains(loop, at_);
-  if (!later_ && around && rounds_[loop] == Round::first)
+  if (!later_ && around && rounds_[loop] == Iteration::first)
     return (*this)(emulation.expand(at_header.initial));
   const auto outer_same = [&] {
     for (LoopId outer = paths_.cfg().loops()[loop].parent; outer != no_index;
          outer = paths_.cfg().loops()[outer].parent)
-      if (rounds_[outer] != Round::same)
+      if (rounds_[outer] != Iteration::same)
         return false;
     return true;
   };
-  // In the round behind that of the barrier it is what the barrier's round makes of it.
+  // In the iteration behind that of the barrier it is what the barrier's iteration makes of it.
   const bool is_even = pair_.same_block && pair_.in_step && around &&
-                       rounds_[loop] == Round::next && outer_same() &&
+                       rounds_[loop] == Iteration::next && outer_same() &&
                        emulation.uniform(symbol, header);
   if (later_ && loop == loop_ && is_even && !later_->later_)
     return symbol;
@@ -382,7 +384,7 @@ void ThreadCopy::touch(LoopId loop) {
     touched_.insert(loop);
 }
 
-// This is the first round, or the one before led to another one; and what always holds.
+// This is the first iteration, or the one before led to another one; and what always holds.
 void ThreadCopy::add_loop_facts(LoopId loop) {
   Emulation &emulation = paths_.emulation();
   const LoopKnowledge &known = invariants_(loop);
@@ -401,11 +403,11 @@ void ThreadCopy::add_loop_facts(LoopId loop) {
   add(pool_.bit_or(first, earlier(paths_.another_round(loop))));
   for (const Expr invariant : known.always)
     add(pool_.bit_or(first, earlier(invariant)));
-  if (is_inside && paths_.cfg().contains(loop, at_) && rounds_[loop] == Round::next)
-    add_split(known, earlier); // of the barrier's round
+  if (is_inside && paths_.cfg().contains(loop, at_) && rounds_[loop] == Iteration::next)
+    add_split(known, earlier); // of the barrier's iteration
 }
 
-// In a round of this thread, cases that differ in numbers alone and contradict are left out.
+// In an iteration of this thread, cases that differ in numbers alone and contradict are left out.
 void ThreadCopy::add_split(const LoopKnowledge &known, ThreadCopy &round) {
   CaseSplit split;
   for (const std::vector<Expr> &state : known.states) {

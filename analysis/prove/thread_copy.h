@@ -27,12 +27,12 @@ struct FixedLaunch {
   mutable bool needed_disjoint = false; ///< something rests on that
 };
 
-/// What holds of a loop at the beginning of each of its rounds, in terms of its registers and its
-/// trip count; found by LoopInvariants.
+/// What holds of a loop at the beginning of each of its iterations, in terms of its registers and
+/// its trip count; found by LoopInvariants.
 struct LoopKnowledge {
   std::vector<Expr> always;
-  /// Some of its registers, perhaps its trip count, and all that these are together in its rounds;
-  /// empty: not known, or too many.
+  /// Some of its registers, perhaps its trip count, and all that these are together in its
+  /// iterations; empty: not known, or too many.
   std::vector<Expr> symbols;
   std::vector<std::vector<Expr>> states; ///< values, in the order of `symbols`
 };
@@ -44,12 +44,12 @@ using CaseSplit = std::vector<std::vector<std::pair<Expr, Expr>>>;
 /// The two threads that are looked at, apart from what each does.
 struct ThreadPair {
   bool same_block = true;
-  /// Both wait at the same barriers: what is the same in a whole block in one round of a loop is
-  /// the same expression where both are in that round.
+  /// Both wait at the same barriers: what is the same in a whole block in one iteration of a loop
+  /// is the same expression where both are in that iteration.
   bool in_step = false;
   /// The block of that barrier; no_index: the kernel's entry.
   BlockId start = no_index;
-  /// As nothing races, both read the same by one instruction in one round: between the same
+  /// As nothing races, both read the same by one instruction in one iteration: between the same
   /// barriers of the block nobody writes it. What rests on that holds if there is no race at all. A
   /// barrier's result is the same for both, too.
   bool same_reads = false;
@@ -94,7 +94,7 @@ public:
   static Expr shared_symbol(KernelPaths &paths, const FixedLaunch &launch, Expr symbol);
 
 private:
-  /// The same thread in the round of a loop before.
+  /// The same thread in the iteration of a loop before.
   ThreadCopy(ThreadCopy &later, LoopId loop);
   Expr map(Expr symbol);
   Expr map_trip(Expr symbol, LoopId loop);
@@ -122,7 +122,7 @@ private:
   const BlockId at_;
   const Rounds &rounds_;
   const InvariantsOf &invariants_;
-  ThreadCopy *const later_ = nullptr; ///< this is the round before of loop_
+  ThreadCopy *const later_ = nullptr; ///< this is the iteration before of loop_
   const LoopId loop_ = no_index;
   Substitution substitution_;
   std::unordered_map<Expr, Expr> mapped_;

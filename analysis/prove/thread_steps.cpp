@@ -239,9 +239,9 @@ Expr LaunchTerms::unwrapped(Expr expr) {
   return unwrapped_[expr] = result;
 }
 
-// From 32 to 64 bits: unsigned numbers are read as signed ones, and no loop makes 2^31 rounds. The
-// low half of any other 64 bits stays what it is: it may be a mask or a `mov`, of which nothing is
-// assumed, as well as a conversion.
+// From 32 to 64 bits: unsigned numbers are read as signed ones, and no loop makes 2^31 iterations.
+// The low half of any other 64 bits stays what it is: it may be a mask or a `mov`, of which nothing
+// is assumed, as well as a conversion.
 Expr LaunchTerms::widened(Expr expr) {
   if (const auto found = widened_.find(expr); found != widened_.end())
     return found->second;

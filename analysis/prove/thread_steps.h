@@ -41,7 +41,7 @@ public:
   const std::vector<Expr> &facts() const { return facts_; }
   /// Returns true if a symbol is the same for all threads of a block.
   bool is_uniform(Expr symbol) const { return uniform_.contains(symbol); }
-  /// From now on it is, and it is the number of a round.
+  /// From now on it is, and it is the number of an iteration.
   void add_round(Expr symbol) {
     uniform_.insert(symbol);
     plain_numbers_.insert(symbol);
@@ -65,7 +65,7 @@ private:
   std::vector<Cell> cells_; ///< of the parameters, by offset
   std::map<std::string, Expr, std::less<>> known_;
   std::set<Expr> uniform_, pointers_; ///< pointers: parameters of 64 bits and variables
-  /// Indices, extents, parameters of at most 32 bits, numbers of rounds.
+  /// Indices, extents, parameters of at most 32 bits, numbers of iterations.
   std::set<Expr> plain_numbers_;
   std::vector<Expr> facts_;
 };

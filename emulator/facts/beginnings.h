@@ -11,7 +11,7 @@ namespace ptxasw::facts {
 
 /// What is known of the symbols in an address.
 struct UnknownNumbers {
-  /// True of what takes all small values within a launch: indices of blocks, rounds of loops.
+  /// True of what takes all small values within a launch: indices of blocks, iterations of loops.
   std::function<bool(Expr)> counts_up;
   /// The most that such a one comes to, as far as that is known.
   std::function<std::uint64_t(Expr)> most;

@@ -68,7 +68,8 @@ std::optional<Cut> cut_by(Emulation &emulation, LaneValues &lanes, Expr conditio
 }
 
 /// Returns true if two lanes of a warp differ in an expression only where a quotient of the lane
-/// steps to the next number: rounds that an unrolled loop over a grid has left, ((n - 1 - i) / step
+/// steps to the next number: iterations that an unrolled loop over a grid has left, ((n - 1 - i) /
+/// step
 /// + 1) & 3. Where the step is not known it counts as large; two warps long it has to be.
 bool steps_seldom(Emulation &emulation, LaneValues &lanes, Expr expr, BlockId block) {
   if (emulation.uniform(expr, block))

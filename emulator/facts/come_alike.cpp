@@ -3,13 +3,14 @@
 // holds the same in all of them, whenever they read it. A branch by such a register leads all of
 // them the same way.
 //
-// In a round of the loop all threads begin at its header. A block is certain if all ways from it
-// that go around the loop come to the place before that. As long as threads are at blocks that are
-// not certain, and from which the place can be reached in this round, each branch there must be
-// such a one, or the one that ends the loop, in the same round for all. So they are all at the same
-// blocks, until all come to a certain one, or all to one from which the place is not reached, or
-// all leave. A thread that is at a certain block comes to the place, from outside of the loop that
-// it heads; once, as no other loop within this one has it. What the place dominates is behind it.
+// In an iteration of the loop all threads begin at its header. A block is certain if all ways from
+// it that go around the loop come to the place before that. As long as threads are at blocks that
+// are not certain, and from which the place can be reached in this iteration, each branch there
+// must be such a one, or the one that ends the loop, in the same iteration for all. So they are all
+// at the same blocks, until all come to a certain one, or all to one from which the place is not
+// reached, or all leave. A thread that is at a certain block comes to the place, from outside of
+// the loop that it heads; once, as no other loop within this one has it. What the place dominates
+// is behind it.
 
 #include "emulator/facts/come_alike.h"
 
@@ -70,7 +71,7 @@ bool come_alike(const KernelContext &context, LoopId loop, BlockId end, BlockId 
     return block.branch == block.end - 1 && context.module.opcode(branch).op == Op::bra &&
            is_alike(context, branch.guard, block.branch);
   };
-  // The blocks from which the place is reached in the same round.
+  // The blocks from which the place is reached in the same iteration.
   const auto before = leading_to(cfg, place, [&](BlockId from, BlockId to) {
     return to != cfg.loops()[loop].header && cfg.contains(loop, from) &&
            !cfg.dominates(place, from);

@@ -14,7 +14,7 @@ namespace ptxasw::facts {
 bool is_known_before(const Module &module, const Instruction &instruction, emulator::Scope scope);
 
 /// Returns true if all threads of a block that go around a loop as often as the others come to one
-/// of its blocks equally often, and in the same rounds, without a look at what they have in
+/// of its blocks equally often, and in the same iterations, without a look at what they have in
 /// registers. `end` is the block that the loop is left from; `place` is the header of a
 /// loop that is in this one and in none within.
 bool come_alike(const KernelContext &context, LoopId loop, BlockId end, BlockId place);

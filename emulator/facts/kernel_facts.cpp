@@ -532,8 +532,9 @@ private:
   }
 
   // True if all that keeps an address from being a multiple of 128 bytes counts up within a launch:
-  // blocks and rounds of loops, by numbers; and if the one of them that steps least gets everywhere
-  // that the alignment allows while the others are 0. Then there are warps at every such place.
+  // blocks and iterations of loops, by numbers; and if the one of them that steps least gets
+  // everywhere that the alignment allows while the others are 0. Then there are warps at every such
+  // place.
   bool wanders(const Access &access, const AddressForm &form) {
     std::vector<std::pair<Expr, std::uint64_t>> at;
     std::size_t mover = 0;

@@ -1,32 +1,34 @@
 // A register that is written once in a loop, without a guard, is understood from that place: where
-// the place lies before the reader in every round, by what is computed there; where it lies behind
-// it and is passed once a round, as a progression, if what is computed is the register itself plus
-// something that does not change. A register that is not written in the loop holds what it held.
+// the place lies before the reader in every iteration, by what is computed there; where it lies
+// behind it and is passed once an iteration, as a progression, if what is computed is the register
+// itself plus something that does not change. A register that is not written in the loop holds what
+// it held.
 //
 // 32-bit values are kept modulo 2^32 until they are widened. They are then the integer that the
-// polynomial says if that lies within 32 bits. It is linear in the round, so it does in all rounds
-// if it does in the first and in the last: both are tested.
+// polynomial says if that lies within 32 bits. It is linear in the iteration, so it does in all
+// iterations if it does in the first and in the last: both are tested.
 //
-// The number of rounds follows from one branch that leaves the loop and is passed in every round.
-// It compares y_i = y_0 + i * c with h, which does not change. Let c > 0 and the loop go on where
-// y_i <= h'. If y_0 is exact, and h' + c does not wrap around, then by induction all y_i up to the
-// first that fails are exact, and those that pass are the i <= (h' - y_0) / c. What runs behind the
-// branch in round k has passed it k + 1 times, all else k times. The same holds downwards. Where
-// the loop goes on as long as y_i != h, it leaves at i = (h - y_0) / c, if that is a whole number
-// and not negative; the y_i up to there lie between y_0 and h.
+// The number of iterations follows from one branch that leaves the loop and is passed in every
+// iteration. It compares y_i = y_0 + i * c with h, which does not change. Let c > 0 and the loop go
+// on where y_i <= h'. If y_0 is exact, and h' + c does not wrap around, then by induction all y_i
+// up to the first that fails are exact, and those that pass are the i <= (h' - y_0) / c. What runs
+// behind the branch in iteration k has passed it k + 1 times, all else k times. The same holds
+// downwards. Where the loop goes on as long as y_i != h, it leaves at i = (h - y_0) / c, if that is
+// a whole number and not negative; the y_i up to there lie between y_0 and h.
 //
-// Let t be a load's address less the store's in round 0, as a signed number of 64 bits, and d what
-// the store's address grows by until the last round more than the load's, |d| < 9e18. The load's w
-// bytes and the store's v bytes have something in common in a round in which -w < t' < v for their
-// distance t' then, modulo 2^64. As integers all t' lie between t and t - d, so t >= max(d, 0) + v
-// or t <= min(d, 0) - w excludes that; nothing comes around the end of 2^64, as
-// |t - d| < 2^63 + 9e18.
+// Let t be a load's address less the store's in iteration 0, as a signed number of 64 bits, and d
+// what the store's address grows by until the last iteration more than the load's, |d| < 9e18. The
+// load's w bytes and the store's v bytes have something in common in an iteration in which -w < t'
+// < v for their distance t' then, modulo 2^64. As integers all t' lie between t and t - d, so t >=
+// max(d, 0) + v or t <= min(d, 0) - w excludes that; nothing comes around the end of 2^64, as |t -
+// d| < 2^63 + 9e18.
 //
-// What a load has read in the round before lies one step of its address behind: the load is looked
-// at as one that reads there. Where load and store go on by the same amount d is 0, whatever it is.
+// What a load has read in the iteration before lies one step of its address behind: the load is
+// looked at as one that reads there. Where load and store go on by the same amount d is 0, whatever
+// it is.
 //
-// Two accesses whose addresses go on by the same amount go to the same place in all rounds if they
-// do in one. Where either is not seen from the registers but may be so (loop_guess.h), it is
+// Two accesses whose addresses go on by the same amount go to the same place in all iterations if
+// they do in one. Where either is not seen from the registers but may be so (loop_guess.h), it is
 // tested.
 
 #include "emulator/facts/loop_values.h"

@@ -1,9 +1,9 @@
 #pragma once
 
-// What a loop does to addresses: which registers go on by the same amount in every round, how many
-// rounds there are at most, where one access goes where another went in this round or the one
-// before, and what has to be tested before the loop so that its stores are known to stay away from
-// what a load has read. All is told in what registers hold where the loop is entered.
+// What a loop does to addresses: which registers go on by the same amount in every iteration, how
+// many iterations there are at most, where one access goes where another went in this iteration or
+// the one before, and what has to be tested before the loop so that its stores are known to stay
+// away from what a load has read. All is told in what registers hold where the loop is entered.
 //
 // Promoted, carried and staged loads stand by it: who writes them writes such tests, and the proof
 // asks for them again, of the kernel that it reads.
@@ -20,8 +20,8 @@
 
 namespace ptxasw::facts {
 
-/// What a register holds in round k of a loop (the first one is 0): first + k * step. Leaves of the
-/// polynomials are registers, as they are where the loop is entered.
+/// What a register holds in iteration k of a loop (the first one is 0): first + k * step. Leaves of
+/// the polynomials are registers, as they are where the loop is entered.
 struct Progress {
   Polynomial first, step;
 };
@@ -36,10 +36,10 @@ struct Condition {
   };
   Kind kind = Kind::not_negative;
   /// What is tested, an integer less than 9e18 in magnitude, or for `zero` any. For `apart`: the
-  /// address that a load has read less a store's in the first round, modulo 2^64.
+  /// address that a load has read less a store's in the first iteration, modulo 2^64.
   Polynomial value;
   std::int64_t of = 1;
-  /// Of `apart`: by how much more the store's address grows until the last round.
+  /// Of `apart`: by how much more the store's address grows until the last iteration.
   Polynomial way;
   unsigned loaded = 0, stored = 0; ///< of `apart`: bytes
   bool operator==(const Condition &) const = default;
@@ -52,25 +52,25 @@ public:
   LoopValues(const Module &module, const Function &function, const ControlFlowGraph &cfg,
              LoopId loop, Atoms &atoms);
 
-  /// Returns true if an instruction runs in each round that is followed by another.
+  /// Returns true if an instruction runs in each iteration that is followed by another.
   bool runs_in_each_round(std::uint32_t instruction) const;
-  /// Returns true if one instruction of the loop runs in each round before another one does.
+  /// Returns true if one instruction of the loop runs in each iteration before another one does.
   bool precedes(std::uint32_t earlier, std::uint32_t later) const;
-  /// The address of a load or a store in each round, under `conditions` that are added to; nothing
-  /// if it is not understood, as where it has not 64 bits.
+  /// The address of a load or a store in each iteration, under `conditions` that are added to;
+  /// nothing if it is not understood, as where it has not 64 bits.
   std::optional<Progress> address(std::uint32_t instruction, std::vector<Condition> &conditions);
-  /// What to test so that an access goes in every round where a load went `ago` rounds before;
-  /// nothing if that is not known. Empty: that needs no test.
+  /// What to test so that an access goes in every iteration where a load went `ago` iterations
+  /// before; nothing if that is not known. Empty: that needs no test.
   std::optional<std::vector<Condition>> meets(std::uint32_t load, std::uint32_t access,
                                               unsigned ago);
-  /// What to test so that what `store` does in no round touches the bytes that a load has read
-  /// `ago` rounds before; nothing if there is no such test. Empty: that needs no test.
+  /// What to test so that what `store` does in no iteration touches the bytes that a load has read
+  /// `ago` iterations before; nothing if there is no such test. Empty: that needs no test.
   std::optional<std::vector<Condition>> apart(std::uint32_t load, std::uint32_t store,
                                               unsigned ago = 0);
 
-  /// The last round in which an instruction runs, which runs in each, under `conditions` that are
-  /// added to; nothing if that is not understood. Where the loop can be left by other branches than
-  /// the one that counts, or before it comes to that one, it may be an earlier one.
+  /// The last iteration in which an instruction runs, which runs in each, under `conditions` that
+  /// are added to; nothing if that is not understood. Where the loop can be left by other branches
+  /// than the one that counts, or before it comes to that one, it may be an earlier one.
   std::optional<Polynomial> last_round(std::uint32_t instruction,
                                        std::vector<Condition> &conditions);
 

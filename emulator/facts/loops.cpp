@@ -1,12 +1,13 @@
-// A loop goes on while a condition holds at the end or the beginning of each round. Its left side
-// is a + s*k in round k, its right side b, neither of which changes: the first k at which a + s*k <
-// b no longer holds is ceil((b - a) / s), or 0 where that is negative. This is so if no value up to
-// the first that fails wraps around; the largest of them is below b + s, which gives the condition.
-// A test for equality with a step of 1 always ends; with a step of 4 it ends where 4 divides the
-// distance, as it does after an unrolled loop's remainder has been split off (n - n mod 4).
+// A loop goes on while a condition holds at the end or the beginning of each iteration. Its left
+// side is a + s*k in iteration k, its right side b, neither of which changes: the first k at which
+// a + s*k < b no longer holds is ceil((b - a) / s), or 0 where that is negative. This is so if no
+// value up to the first that fails wraps around; the largest of them is below b + s, which gives
+// the condition. A test for equality with a step of 1 always ends; with a step of 4 it ends where 4
+// divides the distance, as it does after an unrolled loop's remainder has been split off (n - n mod
+// 4).
 //
-// Registers that double reach b from a in ceil(log2(ceil(b / a))) rounds; halved ones fall to c and
-// below in ceil(log2(floor(a / (c + 1)) + 1)), since floor(floor(a / 2) / 2) is floor(a / 4).
+// Registers that double reach b from a in ceil(log2(ceil(b / a))) iterations; halved ones fall to c
+// and below in ceil(log2(floor(a / (c + 1)) + 1)), since floor(floor(a / 2) / 2) is floor(a / 4).
 
 #include "emulator/facts/loops.h"
 
@@ -24,7 +25,7 @@ struct Progression {
   Amount start;
   Amount step;              ///< of a linear one
   std::uint64_t factor = 0; ///< of the others
-  unsigned ahead = 0;       ///< of the others: the test looks at the value of that many rounds on
+  unsigned ahead = 0; ///< of the others: the test looks at the value of that many iterations on
   unsigned width = 0;
   std::vector<Amount> conditions;
 };

@@ -115,7 +115,7 @@ private:
   const Function &function_;
   const LaunchFacts launch_;
   AmountPool &amounts_;
-  std::map<LoopId, Reading> left_;        ///< rounds in which loops are left
+  std::map<LoopId, Reading> left_;        ///< iterations in which loops are left
   std::map<AtomId, Expr> launch_symbols_; ///< of parameters and extents that were read
   AmountRanges narrowed_;                 ///< of the block that is being read for
   std::string reason_;

@@ -1,7 +1,7 @@
 #pragma once
 
 // What numbers of 64 bits are made of before it is known what their parts are: words, numbers of 32
-// bits, and rounds of loops.
+// bits, and iterations of loops.
 
 #include "emulator/facts/polynomial.h"
 
@@ -23,7 +23,8 @@ struct Atom {
   bool operator==(const Atom &) const = default;
 };
 
-/// Rounds of a loop that are looked at; where there may be more, nothing is known of their number.
+/// Iterations of a loop that are looked at; where there may be more, nothing is known of their
+/// number.
 inline constexpr std::int64_t most_rounds = std::int64_t{1} << 28;
 
 /// The atoms of some polynomials, each once.
@@ -41,11 +42,11 @@ public:
   Polynomial rounds(Polynomial distance, std::int64_t step);
 
   /// What the bits are of all words and numbers that a polynomial is made of, those of which it
-  /// has rounds among them.
+  /// has iterations among them.
   std::set<std::uint32_t> leaves(const Polynomial &polynomial) const;
 
-  /// A bound of the magnitude of the polynomial as an integer, factors taken as signed and rounds
-  /// as at most most_rounds; infinite where a word is in it.
+  /// A bound of the magnitude of the polynomial as an integer, factors taken as signed and
+  /// iterations as at most most_rounds; infinite where a word is in it.
   double magnitude(const Polynomial &polynomial) const;
 
 private:

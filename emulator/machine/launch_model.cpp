@@ -376,8 +376,8 @@ void KernelModel::mark_pointers() {
   }
 }
 
-// What a loop's index has gone on by is the number of the round, times its step; where it ends is
-// compared with that. In an address the product may be with the width of a row as well.
+// What a loop's index has gone on by is the number of the iteration, times its step; where it ends
+// is compared with that. In an address the product may be with the width of a row as well.
 void KernelModel::mark_steps() {
   for (const std::uint32_t test : tests_)
     if (const Expr condition = probed(test, true))

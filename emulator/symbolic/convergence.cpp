@@ -55,7 +55,7 @@ constexpr std::size_t ends_budget = 32;
 } // namespace
 
 Convergence::Convergence(const ControlFlowGraph &cfg, std::function<bool(BlockId)> parts,
-                         std::vector<Meeting> meetings)
+                         std::vector<ConvergencePoint> meetings)
     : cfg_(cfg), parts_branch_(std::move(parts)), meetings_(std::move(meetings)),
       parts_(cfg.blocks().size()), in_step_(cfg.loops().size()) {
   for (const Loop &loop : cfg.loops()) {
@@ -153,7 +153,7 @@ bool Convergence::meets_in_step(LoopId loop) {
   const BlockId header = cfg_.loops()[loop].header;
   const auto &order = cfg_.reverse_postorder();
   if (std::all_of(order.begin(), order.end(), [&](BlockId block) {
-        return meetings_[block] == Meeting::none || !cfg_.contains(loop, block);
+        return meetings_[block] == ConvergencePoint::none || !cfg_.contains(loop, block);
       }))
     return true;
   // The blocks from which the loop can be reached.
@@ -163,7 +163,7 @@ bool Convergence::meets_in_step(LoopId loop) {
   while (!work.empty()) {
     const BlockId block = work.back();
     work.pop_back();
-    if (meetings_[block] == Meeting::uneven)
+    if (meetings_[block] == ConvergencePoint::uneven)
       return false;
     for (const BlockId before : blocks[block].predecessors)
       if (cfg_.reachable(before) && !leads_there[before]) {
@@ -206,7 +206,7 @@ bool Convergence::meets_in_step(LoopId loop) {
       for (const BlockId next : ahead[at]) {
         if (!seen.insert(next).second)
           continue;
-        if (next >= count || meetings_[next] != Meeting::none)
+        if (next >= count || meetings_[next] != ConvergencePoint::none)
           return false;
         work.push_back(next);
       }

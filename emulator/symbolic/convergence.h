@@ -14,7 +14,7 @@ namespace ptxasw::emulator {
 
 /// What brings lanes of a warp together in a block, wherever they come from: `.sync` instructions,
 /// barriers, calls of what is not known.
-enum class Meeting : std::uint8_t {
+enum class ConvergencePoint : std::uint8_t {
   none,
   even,   ///< every lane that gets here takes part, and all name the same lanes
   uneven, ///< a lane may pass by, or name other lanes, or it is unknown
@@ -28,7 +28,7 @@ public:
   /// `parts(block)`: true if lanes of one row that execute the block's branch in the same
   /// iterations may leave it by different edges. `meetings` is by block.
   Convergence(const ControlFlowGraph &cfg, std::function<bool(BlockId)> parts,
-              std::vector<Meeting> meetings);
+              std::vector<ConvergencePoint> meetings);
 
   /// True if lanes of one row that are active together in the loop are in the same iteration of it.
   bool in_step(LoopId loop);
@@ -43,7 +43,7 @@ private:
 
   const ControlFlowGraph &cfg_;
   const std::function<bool(BlockId)> parts_branch_;
-  const std::vector<Meeting> meetings_;
+  const std::vector<ConvergencePoint> meetings_;
   std::vector<std::optional<bool>> parts_;   ///< by block
   std::vector<std::optional<bool>> in_step_; ///< by loop
   /// Ways in which an activity in a function may end: a thread leaves it by one block, or iterates

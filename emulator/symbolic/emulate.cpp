@@ -590,7 +590,7 @@ bool Emulation::meets_evenly(std::uint32_t instruction) const {
   const auto found = std::find_if(gatherings.begin(), gatherings.end(), [&](const auto &gathering) {
     return gathering.instruction == instruction;
   });
-  return found != gatherings.end() && implementation_->meeting_of(*found) == Meeting::even;
+  return found != gatherings.end() && implementation_->meeting_of(*found) == ConvergencePoint::even;
 }
 bool Emulation::in_step(BlockId block) { return implementation_->in_step(block); }
 bool Emulation::feasible(BlockId block) const { return implementation_->feasible_[block]; }

@@ -62,7 +62,7 @@ struct ParameterField {
 struct LoopRegister {
   LoopId loop = no_index;
   Expr initial = nullptr; ///< where the loop is entered
-  Expr next = nullptr;    ///< after a round, in terms of what it was
+  Expr next = nullptr;    ///< after an iteration, in terms of what it was
 };
 
 /// A register where flows meet that bring different values.

@@ -116,7 +116,7 @@ public:
   std::optional<LoopRegister> loop_register(Expr symbol) const;
   std::optional<JoinRegister> join_register(Expr symbol) const;
   std::optional<std::uint32_t> produced_by(Expr symbol) const;
-  Meeting meeting_of(const Gathering &gathering);
+  ConvergencePoint meeting_of(const Gathering &gathering);
 
   const Module &module_;
   const Function &function_;

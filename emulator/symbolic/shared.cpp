@@ -91,7 +91,8 @@ bool Emulation::Implementation::lower_shared(const std::function<bool(const Shar
 bool Emulation::Implementation::executed_as_one(const Shared &shared) {
   if (shared.access != no_index)
     return unchanged_meanwhile(trace_[shared.access]);
-  return meeting_of(gatherings_[shared.gathering]) == Meeting::even && in_step(shared.block);
+  return meeting_of(gatherings_[shared.gathering]) == ConvergencePoint::even &&
+         in_step(shared.block);
 }
 
 // Loads on which the end of a loop around them depends, by whatever is computed in the loop and,
@@ -232,7 +233,7 @@ bool Emulation::Implementation::regroups(const MemoryAccess &event, const Memory
   const auto gathering =
       std::find_if(gatherings_.begin(), gatherings_.end(),
                    [&](const Gathering &one) { return one.instruction == event.instruction; });
-  return gathering != gatherings_.end() && meeting_of(*gathering) == Meeting::even &&
+  return gathering != gatherings_.end() && meeting_of(*gathering) == ConvergencePoint::even &&
          in_step(event.block);
 }
 

@@ -286,7 +286,7 @@ Expr Emulation::Implementation::by_lane(Expr expr) {
 
 // Even if all lanes that get here agree whom they meet, and all of a kernel's lanes that take the
 // same path get here; who called a function, and how often, is not known in it.
-Meeting Emulation::Implementation::meeting_of(const Gathering &gathering) {
+ConvergencePoint Emulation::Implementation::meeting_of(const Gathering &gathering) {
   const Opcode &opcode = module_.opcode(function_.instructions[gathering.instruction]);
   const Op op = opcode.op;
   const bool barrier = op == Op::bar || op == Op::barrier;
@@ -298,7 +298,8 @@ Meeting Emulation::Implementation::meeting_of(const Gathering &gathering) {
       !(counts_threads && op == Op::barrier && !opcode.has(Modifier::aligned));
   const bool agreed = std::all_of(gathering.agreed.begin(), gathering.agreed.end(),
                                   [&](Expr e) { return e && uniform(e, gathering.block, true); });
-  return function_.is_entry && understood && agreed ? Meeting::even : Meeting::uneven;
+  return function_.is_entry && understood && agreed ? ConvergencePoint::even
+                                                    : ConvergencePoint::uneven;
 }
 
 bool Emulation::Implementation::in_step(BlockId block) {
@@ -306,7 +307,7 @@ bool Emulation::Implementation::in_step(BlockId block) {
   if (loop == no_index)
     return true;
   if (!convergence_) {
-    std::vector<Meeting> meetings(cfg_.blocks().size(), Meeting::none);
+    std::vector<ConvergencePoint> meetings(cfg_.blocks().size(), ConvergencePoint::none);
     for (const Gathering &gathering : gatherings_)
       meetings[gathering.block] = std::max(meetings[gathering.block], meeting_of(gathering));
     convergence_ = std::make_unique<Convergence>(

@@ -291,11 +291,11 @@ private:
   bool shapes_changed_ = false;
   std::map<std::uint32_t, std::vector<RegisterId>> written_before_; ///< by branch
   /// Where lanes meet that code parts by itself, and what those that wait there have kept.
-  struct Meeting {
+  struct ConvergencePoint {
     std::uint32_t place = 0;
     std::vector<RegisterId> changed; ///< what is written behind any of the branches
   };
-  std::vector<Meeting> meetings_;
+  std::vector<ConvergencePoint> meetings_;
   std::map<std::uint32_t, std::uint8_t> partings_; ///< by branch: the number, from 1 on
   /// Loads that together read as many bytes as are loaded at once, each a part of them.
   struct WideLoad {
@@ -1999,9 +1999,10 @@ void FunctionTranslator::find_partings() {
     if (!side || side->first != side->meeting || side->other == side->meeting ||
         lengths_[side->meeting] == 0 || lengths_[side->other] == 0 || !wait_behind_all(pc, *side))
       continue;
-    auto found = std::find_if(meetings_.begin(), meetings_.end(), [&](const Meeting &meeting) {
-      return meeting.place == side->meeting;
-    });
+    auto found =
+        std::find_if(meetings_.begin(), meetings_.end(), [&](const ConvergencePoint &meeting) {
+          return meeting.place == side->meeting;
+        });
     if (found == meetings_.end() && meetings_.size() == most_meetings)
       continue;
     std::vector<RegisterId> changed =
@@ -2168,7 +2169,7 @@ void FunctionTranslator::end_block_here(std::uint32_t to) {
   const std::string known = text_.new_label();
   const auto meeting =
       std::find_if(meetings_.begin(), meetings_.end(),
-                   [&](const Meeting &candidate) { return candidate.place == to; });
+                   [&](const ConvergencePoint &candidate) { return candidate.place == to; });
   likely(text_.define(
              "and i1 {}, {}", some,
              text_.define("icmp eq i32 {}, 0", field(offsetof(TranslatedFrame, asks), "i32"))),
@@ -2196,7 +2197,7 @@ void FunctionTranslator::end_block_here(std::uint32_t to) {
 }
 
 void FunctionTranslator::meet_here(std::uint8_t number) {
-  const Meeting &meeting = meetings_[number - 1u];
+  const ConvergencePoint &meeting = meetings_[number - 1u];
   text_.start(fmt::format("meet{}", number));
   const std::string last =
       text_.define("sub i32 {}, 1", field(offsetof(TranslatedFrame, parked_count), "i32"));

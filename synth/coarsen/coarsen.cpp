@@ -8,7 +8,7 @@
 #include "emulator/facts/global_index.h"
 #include "emulator/semantics/one_value.h"
 #include "grammar/next.h"
-#include "synth/coarsen/rooms.h"
+#include "synth/coarsen/allocations.h"
 #include "synth/coarsen/skew.h"
 #include "synth/coarsen/wide.h"
 #include "synth/same_launch.h"
@@ -131,8 +131,8 @@ Proposal proposal_for(const KernelContext &context, CoarsenForm form, unsigned l
 std::size_t size_of(const KernelContext &context, const CoarsenForm &form, const Sharing &sharing) {
   const bool timed = form.wide || form.total() >= 8;
   std::size_t alone = 0; // where copies go alone and meet again
-  for (const Detour &detour : sharing.detours())
-    alone += static_cast<std::size_t>(std::count(detour.inside.begin(), detour.inside.end(), true));
+  for (const DivergentRegion &region : sharing.regions())
+    alone += static_cast<std::size_t>(std::count(region.inside.begin(), region.inside.end(), true));
   return form.copies * alone + form.total() * context.once(timed ? "size as timed" : "size", [&] {
     const auto &[module, kernel] = std::tie(context.module, context.kernel);
     std::size_t size = 2 * kernel.instructions.size();
@@ -160,7 +160,7 @@ template <const auto &words> FamilyAnswer propose_coarsened(const KernelContext 
   const bool spread = !only_apart && may_be_spread(context);
   const auto shows = wide ? facts::block_shape_shows(module, kernel) : std::nullopt;
   const bool has_points = spread && !shows && mentions_special(module, kernel, "%tid.x");
-  const std::vector<Room> rooms = rooms_of(module, kernel);
+  const std::vector<Allocation> allocations = allocations_of(module, kernel);
   bool fits = true, large = false;
   for (const std::string &variant : variants<words>()) {
     auto [form, limit] = form_and_limit(variant);
@@ -170,12 +170,12 @@ template <const auto &words> FamilyAnswer propose_coarsened(const KernelContext 
         (form.within_block() && !spread) || (form.once && rounds_over_grid(context).empty()) ||
         (form.along_x > 1 && !has_points) || (only_apart && form.kind != CoarsenForm::Kind::apart))
       continue;
-    if (!rooms_fit(rooms, form.copies)) {
+    if (!allocations_fit(allocations, form.copies)) {
       fits = false;
       continue;
     }
     const Sharing &sharing = sharing_of(context, form);
-    if (const auto torn = sharing.meetings().torn(sharing.detours())) {
+    if (const auto torn = sharing.meetings().torn(sharing.regions())) {
       if (answer.refusals.empty())
         answer.refusals.push_back(torn_warp.at(kernel.instructions[*torn].line));
       continue;
@@ -220,7 +220,7 @@ bool may_be_tall(const KernelContext &context) {
 std::vector<Refusal> coarsen_obstacles(const KernelContext &context, Blocks blocks) {
   std::vector<Refusal> all = spread_obstacles(context, blocks);
   if (blocks == Blocks::whole)
-    for (const Refusal &one : rooms_obstacles(context.module, context.kernel, calls_of(context)))
+    for (const Refusal &one : allocation_obstacles(context))
       add_kind(all, one);
   return all;
 }

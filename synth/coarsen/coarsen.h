@@ -20,11 +20,11 @@
 // Tall: such a version may have blocks of several rows. Only for kernels in which nothing but the
 // global index along y matters: each thread's row is then a block of the kernel's, of one row.
 //
-// Which kernels: synth/spread.h, rooms.h. What is proposed: coarsen.cpp. How it is written:
+// Which kernels: synth/spread.h, allocations.h. What is proposed: coarsen.cpp. How it is written:
 // write.cpp. Why it is right: prove.cpp.
 
-#include "emulator/facts/grid_rounds.h"
-#include "emulator/facts/meeting.h"
+#include "emulator/facts/convergence_points.h"
+#include "emulator/facts/grid_iterations.h"
 #include "grammar/liveness.h"
 #include "grammar/next.h"
 #include "synth/spread.h"
@@ -48,9 +48,9 @@ struct CoarsenForm {
   unsigned along_x = 1; ///< points along x for each of them
   unsigned shift = 0;   ///< by which these begin before a multiple of `along_x`
   bool wide = false;    ///< what a thread accesses side by side is done at once (wide.h)
-  bool once = false;    ///< loops over the grid have one round (emulator/facts/grid_rounds.h)
-  bool skewed = false;  ///< rows go one behind the other (skew.h)
-  bool tall = false;    ///< blocks may have any number of rows; what is outside the grid ends
+  bool once = false; ///< loops over the grid have one iteration (emulator/facts/grid_iterations.h)
+  bool skewed = false; ///< rows go one behind the other (skew.h)
+  bool tall = false;   ///< blocks may have any number of rows; what is outside the grid ends
 
   /// Copy k is that of row k / along_x and of point k % along_x.
   unsigned total() const { return copies * along_x; }
@@ -77,8 +77,8 @@ struct CoarsenForm {
   std::string extent() const;
 };
 
-using facts::Detour;
-using facts::GridRound;
+using facts::DivergentRegion;
+using facts::GridIteration;
 using facts::max_round_threads;
 using facts::rounds_over_grid;
 
@@ -140,14 +140,14 @@ public:
   /// block or of a warp, and for groups of asynchronous copies, the first.
   unsigned keeper(RegisterId reg, unsigned k) const;
   unsigned keeper(const Instruction &one, unsigned k) const;
-  const facts::Meetings &meetings() const { return meetings_; }
+  const facts::ConvergencePoints &meetings() const { return meetings_; }
   /// Returns true if an instruction is done for more than one copy.
   bool is_shared(const Instruction &one) const;
-  /// Where copies that part go and meet again (emulator/facts/meeting.h), in the order of their
-  /// branches.
-  const std::vector<Detour> &detours() const { return detours_; }
+  /// Where copies that part go and meet again (emulator/facts/convergence_points.h), in the order
+  /// of their branches.
+  const std::vector<DivergentRegion> &regions() const { return regions_; }
   /// The one that begins at a branch; null: who parts there goes on alone to the end.
-  const Detour *detour(std::uint32_t branch) const;
+  const DivergentRegion *divergent_region(std::uint32_t branch) const;
   /// By instruction, and one past the last: does a branch of a version lead to it?
   std::vector<bool> targets() const;
 
@@ -157,9 +157,9 @@ private:
   unsigned keeper(bool row, bool column, unsigned k) const;
 
   const CoarsenForm form_;
-  const facts::Meetings &meetings_;
+  const facts::ConvergencePoints &meetings_;
   std::vector<bool> by_all_, by_row_, by_column_, by_some_, done_first_;
-  std::vector<Detour> detours_;
+  std::vector<DivergentRegion> regions_;
 };
 
 /// Found once.
@@ -193,8 +193,8 @@ public:
   /// The row of a version `tall`, and how many the kernel's launch has.
   static constexpr const char *row = "%row", *rows = "%rows";
   /// Where a copy's part begins of memory whose size the launch says.
-  static std::string begin(std::size_t room, unsigned k) {
-    return fmt::format("%begin{}_{}", room, k);
+  static std::string begin(std::size_t allocation, unsigned k) {
+    return fmt::format("%begin{}_{}", allocation, k);
   }
   /// A variable for arguments or results of calls.
   static std::string passing(std::size_t variable) {

@@ -20,7 +20,7 @@ constexpr unsigned fewest_lone_copies = 8;
 // same copy, which different codes keep apart. Few copies lose more by the moves than the assembler
 // gains.
 bool Coarsening::can_be_alone_at_once() const {
-  bool can = copies_ >= fewest_lone_copies && rooms_.empty() && dynamic_.empty();
+  bool can = copies_ >= fewest_lone_copies && allocations_.empty() && dynamic_.empty();
   for (std::uint32_t i = 0; i < count(); ++i)
     can = can && !gathers_lanes(opcode(i)) && !asks_which_lanes(opcode(i));
   for (RegisterId reg = 0; reg < kernel_.registers.size(); ++reg)
@@ -51,10 +51,10 @@ Renaming Coarsening::renaming(unsigned k, bool alone) const {
   if (form_.counts_rows())
     result.specials.insert(result.specials.end(),
                            {{"%ctaid.y", CoarsenNames::row}, {"%nctaid.y", CoarsenNames::rows}});
-  for (std::size_t room = 0; room < rooms_.size(); ++room)
-    result.symbols.emplace_back(rooms_[room].symbol, room_name(room, k));
-  for (std::size_t room = 0; k > 0 && room < dynamic_.size(); ++room)
-    result.symbols.emplace_back(dynamic_[room], CoarsenNames::begin(room, k));
+  for (std::size_t allocation = 0; allocation < allocations_.size(); ++allocation)
+    result.symbols.emplace_back(allocations_[allocation].symbol, allocation_name(allocation, k));
+  for (std::size_t allocation = 0; k > 0 && allocation < dynamic_.size(); ++allocation)
+    result.symbols.emplace_back(dynamic_[allocation], CoarsenNames::begin(allocation, k));
   for (std::size_t i = 0; i < passing_.size(); ++i)
     result.symbols.emplace_back(passing_[i], CoarsenNames::passing(i));
   return result;

@@ -5,8 +5,8 @@
 #include "analysis/call_groups.h"
 #include "grammar/code_writer.h"
 #include "grammar/roles.h"
+#include "synth/coarsen/allocations.h"
 #include "synth/coarsen/copies.h"
-#include "synth/coarsen/rooms.h"
 #include "synth/coarsen/wide.h"
 
 #include <map>
@@ -55,12 +55,13 @@ protected:
         shared_(sharing_.by_all()), first_(sharing_.done_first()),
         recomputation_(context, sharing_.by_some()), plan_(std::move(plan)),
         skew_(skew_of(context, form)), merged_(merged_loads(context, form)),
-        rooms_(rooms_of(module_, kernel_)), dynamic_(dynamic_rooms_of(module_, kernel_)),
-        calls_(calls_of(context)), passing_(passing_variables(module_, kernel_)),
-        passed_(find_passed()), names_(kernel_), alone_at_once_(can_be_alone_at_once()),
-        instead_(kernel_.instructions.size()), has_own_(kernel_.registers.size(), false) {
+        allocations_(allocations_of(module_, kernel_)),
+        dynamic_(dynamic_allocations_of(module_, kernel_)), calls_(calls_of(context)),
+        passing_(passing_variables(module_, kernel_)), passed_(find_passed()), names_(kernel_),
+        alone_at_once_(can_be_alone_at_once()), instead_(kernel_.instructions.size()),
+        has_own_(kernel_.registers.size(), false) {
     if (form.once)
-      for (const GridRound &round : rounds_over_grid(context))
+      for (const GridIteration &round : rounds_over_grid(context))
         instead_[round.branch] = round.instead;
     for (unsigned k = 0; k < copies_; ++k)
       together_.push_back(renaming(k, false));
@@ -113,7 +114,7 @@ protected:
   const WidePlan plan_;
   const Skew &skew_;
   const std::vector<MergedLoad> &merged_;
-  const std::vector<Room> rooms_;
+  const std::vector<Allocation> allocations_;
   const std::vector<Symbol> dynamic_; ///< names of memory whose size the launch says
   const Calls &calls_;
   const std::vector<Symbol> passing_; ///< variables for arguments and results

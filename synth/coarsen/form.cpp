@@ -1,7 +1,7 @@
 // What forms have, and how a form and its entry in a table tell of each other.
 
+#include "synth/coarsen/allocations.h"
 #include "synth/coarsen/coarsen.h"
-#include "synth/coarsen/rooms.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -80,9 +80,9 @@ Sibling coarsened(const KernelContext &context, const CoarsenForm &form) {
     needs.blocks = row_blocks(form.axis);
   else if (asks_for_whole_rows(context))
     needs.blocks = whole_row_blocks();
-  if (!dynamic_rooms_of(module, kernel).empty())
+  if (!dynamic_allocations_of(module, kernel).empty())
     needs.dynamic_shared = form.total(); // each copy its own
-  else if (has_rooms(rooms_of(module, kernel), StateSpace::shared))
+  else if (has_allocations(allocations_of(module, kernel), StateSpace::shared))
     needs.dynamic_shared = 0; // it has more of its own
   return sibling;
 }

@@ -79,9 +79,9 @@ private:
   Substitution without_rounds() const {
     Substitution none(pool_);
     const ControlFlowGraph &cfg = views_.emulation().cfg();
-    std::map<std::uint32_t, std::uint32_t> instead; // of branches to another round
+    std::map<std::uint32_t, std::uint32_t> instead; // of branches to another iteration
     if (form_.once)
-      for (const GridRound &round : rounds_over_grid(context_))
+      for (const GridIteration &round : rounds_over_grid(context_))
         instead.emplace(round.branch, round.instead);
     for (LoopId loop = 0; !instead.empty() && loop < cfg.loops().size(); ++loop)
       if (const Expr trips = views_.emulation().trip_count(loop);
@@ -92,8 +92,8 @@ private:
   }
 
   /// Returns true if no way inside a loop leads from its header back to it, as branches to another
-  /// round lead elsewhere. Whether some branch of each latch does is not enough: what leads back
-  /// may be the other way that it has.
+  /// iteration lead elsewhere. Whether some branch of each latch does is not enough: what leads
+  /// back may be the other way that it has.
   bool has_one_round(const ControlFlowGraph &cfg, LoopId loop,
                      const std::map<std::uint32_t, std::uint32_t> &instead) const {
     const std::uint32_t header = cfg.blocks()[cfg.loops()[loop].header].first;

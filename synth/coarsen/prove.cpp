@@ -35,9 +35,9 @@
 // block is beside block r along y, since of its own place along y it reads nothing but r. Those
 // rows that its grid has to spare end before they do anything, which is shown.
 //
-// In versions `once` of loops over the grid, the branches to another round lead on to where the
-// loop ends (emulator/facts/grid_rounds.h): the kernel is the one with such branches, whose threads
-// do the same in a launch that the table allows.
+// In versions `once` of loops over the grid, the branches to another iteration lead on to where the
+// loop ends (emulator/facts/grid_iterations.h): the kernel is the one with such branches, whose
+// threads do the same in a launch that the table allows.
 //
 // Instructions that shared.cpp shows to compute, whenever they run, the only value that a shared
 // register ever gets (Sharing::done_first()) stand once at the entry and nowhere else: the register
@@ -54,19 +54,19 @@
 //
 // Barriers and shared memory, of blocks that stay whole. A step together at a barrier is one
 // barrier of the sibling's, and stands for one of each copy; alone, each copy has its own. The
-// threads of a block come to the sibling's barriers alike (emulator/facts/meeting.cpp), so whenever
-// one of them is passed, all threads of the copies concerned are at the same one of the kernel's.
-// The lanes of a warp come alike to what they exchange, too, once for each copy: lane for lane they
-// are there what the kernel's are, so each gets what the kernel's lane gets. Between two of them,
-// what several threads of a copy do to its shared memory is ordered by nothing but each thread's
-// own order, which is kept, so any interleaving with other copies is one that the block could have
-// had by itself: a copy's instructions touch only its own variables (rooms.cpp), those in local
-// memory among them, checked here to be other ones for each copy, of the same size, or parts of the
-// dynamic memory, of which the table has launches ask for K times as much, each as large as the
-// kernel's at least. Where copies part while barriers follow and other threads may be in lockstep,
-// they do not go on to their ends: from this branch each goes alone, one after the other, to where
-// all ways meet, with no barrier before it; no register that copies share is written there, so all
-// are together again.
+// threads of a block come to the sibling's barriers alike (emulator/facts/convergence_points.cpp),
+// so whenever one of them is passed, all threads of the copies concerned are at the same one of the
+// kernel's. The lanes of a warp come alike to what they exchange, too, once for each copy: lane for
+// lane they are there what the kernel's are, so each gets what the kernel's lane gets. Between two
+// of them, what several threads of a copy do to its shared memory is ordered by nothing but each
+// thread's own order, which is kept, so any interleaving with other copies is one that the block
+// could have had by itself: a copy's instructions touch only its own variables (allocations.cpp),
+// those in local memory among them, checked here to be other ones for each copy, of the same size,
+// or parts of the dynamic memory, of which the table has launches ask for K times as much, each as
+// large as the kernel's at least. Where copies part while barriers follow and other threads may be
+// in lockstep, they do not go on to their ends: from this branch each goes alone, one after the
+// other, to where all ways meet, with no barrier before it; no register that copies share is
+// written there, so all are together again.
 //
 // What belongs to a call (analysis/call_groups.h) stands for a copy as a whole, so no other copy's
 // arguments come between, and what it gives goes to registers that the copy has for itself. With
@@ -97,7 +97,7 @@ public:
   using CoarsenTexts::CoarsenTexts;
 
   void run() {
-    proof::show(!sharing_.meetings().torn(sharing_.detours()),
+    proof::show(!sharing_.meetings().torn(sharing_.regions()),
                 "lanes of a warp may part before what they do together");
     enter();
     while (!pending_.empty()) {
@@ -196,9 +196,9 @@ private:
                                  number(static_cast<unsigned>(std::countr_zero(copies_))));
     const Expr size = pool_.bit_and(part, number(~(dynamic_part - 1)));
     for (unsigned k = 1; k < copies_; ++k)
-      for (std::size_t room = 0; room < dynamic_.size(); ++room)
-        proof::show(holds(known_, named(CoarsenNames::begin(room, k)),
-                          pool_.add(times(size, k), replay_.begin(dynamic_[room].index))),
+      for (std::size_t allocation = 0; allocation < dynamic_.size(); ++allocation)
+        proof::show(holds(known_, named(CoarsenNames::begin(allocation, k)),
+                          pool_.add(times(size, k), replay_.begin(dynamic_[allocation].index))),
                     "not the part of a copy");
   }
 
@@ -337,8 +337,8 @@ private:
           under_predicates(end, theirs);
         else if (!part)
           arrive_together(end, is_led ? target_of(theirs) : theirs + 1);
-        else if (const Detour *detour = sharing_.detour(theirs))
-          meet_again(end, *detour);
+        else if (const DivergentRegion *region = sharing_.divergent_region(theirs))
+          meet_again(end, *region);
         else
           leave(end, theirs);
       }
@@ -353,18 +353,18 @@ private:
   }
 
   /// The copies part, and each goes alone to where they meet.
-  void meet_again(const ReplayEnd &end, const Detour &detour) {
+  void meet_again(const ReplayEnd &end, const DivergentRegion &region) {
     require(!end.exit, end.position, "a copy is not finished");
-    const std::vector<bool> written = written_in(module_, kernel_, detour.inside, first_);
+    const std::vector<bool> written = written_in(module_, kernel_, region.inside, first_);
     for (RegisterId reg = 0; reg < written.size(); ++reg)
       require(!written[reg] || !sharing_.by_some()[reg], end.position,
               "a register that the copies share is written by one");
     Position mine = end.position;
     for (unsigned k = 0; k < copies_; ++k) {
       Way way;
-      mine = one_copy(mine, detour.branch, together_[k], &detour, way);
+      mine = one_copy(mine, region.branch, together_[k], &region, way);
     }
-    go_on_together(mine, detour.end);
+    go_on_together(mine, region.end);
   }
 
   /// The copies part. What was added may test things again that only held there.
@@ -424,21 +424,21 @@ private:
     std::optional<Position> after; ///< where it goes at its end
   };
 
-  /// One copy from a pair of positions to the end of a detour, or without one to its own end: what
-  /// comes after that.
-  Position one_copy(Position mine, Position theirs, const Renaming &names, const Detour *detour,
-                    Way &way) const {
+  /// One copy from a pair of positions to the end of a divergent region, or without one to its own
+  /// end: what comes after that.
+  Position one_copy(Position mine, Position theirs, const Renaming &names,
+                    const DivergentRegion *region, Way &way) const {
     std::vector<Pair> open;
     const auto add = [&](Position m, Position t) {
       const auto skipped = replay_.skip(m);
       require(skipped.has_value(), m, "a loop without an end");
-      t = skip_kernel(t, true, detour);
-      if (t == (detour ? detour->end : count())) {
+      t = skip_kernel(t, true, region);
+      if (t == (region ? region->end : count())) {
         require(way.after.value_or(*skipped) == *skipped, m, "a copy ends elsewhere");
         way.after = *skipped;
         return;
       }
-      require(!detour || (t < count() && detour->inside[t]), m, "the way leads elsewhere");
+      require(!region || (t < count() && region->inside[t]), m, "the way leads elsewhere");
       if (way.seen.insert({*skipped, t}).second)
         open.emplace_back(*skipped, t);
     };
@@ -448,9 +448,9 @@ private:
       open.pop_back();
       const bool is_barrier = (opcode(t).op == Op::bar || opcode(t).op == Op::barrier) &&
                               !opcode(t).has(Modifier::warp);
-      require(!detour || !is_barrier, m, "a barrier on the way of one copy");
+      require(!region || !is_barrier, m, "a barrier on the way of one copy");
       if (const CallGroup *group = calls_.of(t)) {
-        require(t == group->first && (!detour || detour->inside[group->end - 1]), m,
+        require(t == group->first && (!region || region->inside[group->end - 1]), m,
                 "the midst of a call");
         add(require_call(m, *group, names), group->end);
         continue;

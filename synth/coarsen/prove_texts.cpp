@@ -42,15 +42,15 @@ void CoarsenTexts::check_header() const {
 void CoarsenTexts::check_variables() const {
   using proof::show;
   const std::span<const Variable> all = sibling_.variables;
-  const std::size_t own = rooms_.size() * copies_;
+  const std::size_t own = allocations_.size() * copies_;
   show(all.size() >= own, "it has not one variable for each copy");
-  show(rooms_fit(rooms_, copies_), "it has too much shared or local memory");
+  show(allocations_fit(allocations_, copies_), "it has too much shared or local memory");
   for (std::size_t i = 0; i < own; ++i) {
-    const Room &room = rooms_[i / copies_];
-    show(all[i].name == room_name(i / copies_, static_cast<unsigned>(i % copies_)) &&
-             all[i].space == room.space && all[i].linkage == Linkage::internal &&
-             all[i].size() == room.bytes && all[i].initializer.size() == 0 &&
-             all[i].alignment % room.alignment == 0 && all[i].alignment != 0,
+    const Allocation &allocation = allocations_[i / copies_];
+    show(all[i].name == allocation_name(i / copies_, static_cast<unsigned>(i % copies_)) &&
+             all[i].space == allocation.space && all[i].linkage == Linkage::internal &&
+             all[i].size() == allocation.bytes && all[i].initializer.size() == 0 &&
+             all[i].alignment % allocation.alignment == 0 && all[i].alignment != 0,
          "a variable is not like the kernel's");
   }
   for (const Variable &variable : passed_)
@@ -115,9 +115,9 @@ void CoarsenTexts::find_registers() {
 }
 
 CoarsenTexts::Position CoarsenTexts::skip_kernel(Position theirs, bool alone,
-                                                 const Detour *detour) const {
+                                                 const DivergentRegion *region) const {
   for (Position steps = 0; steps <= count(); ++steps) {
-    if (theirs >= count() || (detour && theirs == detour->end))
+    if (theirs >= count() || (region && theirs == region->end))
       return theirs;
     if (first_[theirs] || (alone && lets_others_launch(opcode(theirs))))
       ++theirs;

@@ -33,8 +33,9 @@ protected:
   }
 
   /// Over branches of the kernel and ends that are always taken, over what has been done at the
-  /// entry, and over what a copy that is alone leaves out; to the end of a detour at most.
-  Position skip_kernel(Position theirs, bool alone = false, const Detour *detour = nullptr) const;
+  /// entry, and over what a copy that is alone leaves out; to a divergent region's end at most.
+  Position skip_kernel(Position theirs, bool alone = false,
+                       const DivergentRegion *region = nullptr) const;
   /// Where a branch of the kernel leads.
   Position target_of(Position theirs) const;
   /// The sibling's register of a name; no_register: nothing mentions it.

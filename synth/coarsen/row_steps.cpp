@@ -4,7 +4,7 @@
 // here that it is, in launches that keep the index from that; so this says of which values that is
 // claimed, and why.
 //
-// For every launch, thread and round, and for each column c of copies, an address of row r is
+// For every launch, thread and iteration, and for each column c of copies, an address of row r is
 //
 //   w(c) + C * e(c, r),   e(c, r) = the extension of n(c) + r * s, a sum in 32 bits,
 //

@@ -3,10 +3,10 @@
 // them, whatever the path. The largest set of such registers is found by removing those that do not
 // qualify.
 //
-// Where copies go different ways for a while and meet again (emulator/facts/meeting.h), what they
-// write there is not the same in all of them.
+// Where copies go different ways for a while and meet again (emulator/facts/convergence_points.h),
+// what they write there is not the same in all of them.
 
-#include "emulator/facts/meeting.h"
+#include "emulator/facts/convergence_points.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
 #include "grammar/next.h"
@@ -23,7 +23,7 @@ namespace {
 
 /// Returns true if an operand is a variable in shared or local memory: each copy has one of its
 /// own.
-bool mentions_room(const Module &module, std::span<const Operand> operands) {
+bool mentions_allocation(const Module &module, std::span<const Operand> operands) {
   return any_operand(module, operands, [&](const Operand &operand) {
     const Variable *const variable =
         operand.kind == Operand::Kind::symbol ? module.variable(module.symbol(operand)) : nullptr;
@@ -46,7 +46,7 @@ std::vector<bool> shared_registers(const Module &module, const Function &kernel,
     changed = false;
     for (const Instruction &instruction : kernel.instructions) {
       bool common = computes_alike(module, instruction, emulator::Scope::thread) &&
-                    !mentions_room(module, module.operands(instruction)) &&
+                    !mentions_allocation(module, module.operands(instruction)) &&
                     std::none_of(indices.begin(), indices.end(), [&](const std::string &index) {
                       return mentions_special(module, module.operands(instruction), index);
                     });
@@ -115,14 +115,14 @@ void Sharing::find_detours() {
     changed = false;
     for (std::uint32_t i = 0; i < count(); ++i) {
       const RegisterId guard = instruction(i).guard;
-      if (guard == no_register || by_all_[guard] || detour(i))
+      if (guard == no_register || by_all_[guard] || divergent_region(i))
         continue;
-      std::optional<Detour> found = meetings_.detour(i);
+      std::optional<DivergentRegion> found = meetings_.divergent_region(i);
       if (!found)
         continue;
       for (std::size_t at = 0; at < apart.size(); ++at)
         apart[at] = apart[at] || found->inside[at];
-      detours_.push_back(std::move(*found));
+      regions_.push_back(std::move(*found));
       changed = true;
     }
     // What is done before all else does not stand where copies may be apart.
@@ -130,8 +130,8 @@ void Sharing::find_detours() {
                                written_in(module_, kernel_, apart, done_first_));
   }
   find_done_first();
-  std::sort(detours_.begin(), detours_.end(),
-            [](const Detour &a, const Detour &b) { return a.branch < b.branch; });
+  std::sort(regions_.begin(), regions_.end(),
+            [](const DivergentRegion &a, const DivergentRegion &b) { return a.branch < b.branch; });
 }
 
 void Sharing::find_done_first() {
@@ -161,18 +161,18 @@ void Sharing::find_done_first() {
   }
 }
 
-const Detour *Sharing::detour(std::uint32_t branch) const {
-  const auto found = std::find_if(detours_.begin(), detours_.end(),
-                                  [&](const Detour &one) { return one.branch == branch; });
-  return found == detours_.end() ? nullptr : &*found;
+const DivergentRegion *Sharing::divergent_region(std::uint32_t branch) const {
+  const auto found = std::find_if(regions_.begin(), regions_.end(),
+                                  [&](const DivergentRegion &one) { return one.branch == branch; });
+  return found == regions_.end() ? nullptr : &*found;
 }
 
 std::vector<bool> Sharing::targets() const {
   std::vector<bool> result = branch_targets(module_, kernel_);
-  for (const Detour &detour : detours_)
-    result[detour.end] = true;
+  for (const DivergentRegion &region : regions_)
+    result[region.end] = true;
   if (form_.once)
-    for (const GridRound &round : rounds_over_grid(context_))
+    for (const GridIteration &round : rounds_over_grid(context_))
       result[round.instead] = result[round.instead] || round.instead != round.branch + 1;
   return result;
 }

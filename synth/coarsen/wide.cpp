@@ -284,7 +284,7 @@ bool WidePlanner::admit(Group &group, facts::LowBitsOf &known, std::optional<Wid
 }
 
 /// Returns true if the launch keeps a number, and those beside it, from wrapping around. Versions
-/// for one round of their loops ask for it: they have needs of their launch's numbers anyway.
+/// for one iteration of their loops ask for it: they have needs of their launch's numbers anyway.
 bool WidePlanner::is_bounded(Expr number, std::int64_t least, std::int64_t most, bool is_signed) {
   const auto bound =
       form_.once ? bound_of(views_, context_, form_, number, least, most, is_signed) : std::nullopt;

@@ -26,13 +26,13 @@
 //
 // Where ends are predicated, copies that part at the end of a row stay together, and the straight
 // code behind the branch stands there a second time, under predicates (predicated.cpp). In a
-// version `once` a branch to another round of a loop over the grid is left out, or leads out of the
-// loop (emulator/facts/grid_rounds.h).
+// version `once` a branch to another iteration of a loop over the grid is left out, or leads out of
+// the loop (emulator/facts/grid_iterations.h).
 //
 // Where barriers follow and threads may part, copies that part do not go alone to their ends: they
-// go on a detour to where their ways meet (emulator/facts/meeting.h), each by itself, and are
-// together again. A barrier stands once for all copies, and a variable in shared memory is another
-// one for each.
+// go on a divergent region to where their ways meet (emulator/facts/convergence_points.h), each by
+// itself, and are together again. A barrier stands once for all copies, and a variable in shared
+// memory is another one for each.
 //
 // Where the first thread's points along x are not beside each other, it leaves lockstep at once. In
 // a version `tall` the row of a thread, %ctaid.y * %ntid.y + %tid.y, is its block's index along y,
@@ -116,13 +116,14 @@ protected:
       word(CoarsenNames::lone_index);
     if (alone_at_once() && form_.along_x > 1)
       word(CoarsenNames::lone_point);
-    for (std::size_t room = 0; room < dynamic_.size(); ++room)
+    for (std::size_t allocation = 0; allocation < dynamic_.size(); ++allocation)
       for (unsigned k = 1; k < copies_; ++k)
-        word(CoarsenNames::begin(room, k));
-    for (std::size_t room = 0; room < rooms_.size(); ++room)
+        word(CoarsenNames::begin(allocation, k));
+    for (std::size_t allocation = 0; allocation < allocations_.size(); ++allocation)
       for (unsigned k = 0; k < copies_; ++k)
-        out_.declare_variable(rooms_[room].space == StateSpace::shared ? "shared" : "local",
-                              room_name(room, k), rooms_[room].bytes, rooms_[room].alignment);
+        out_.declare_variable(to_string(allocations_[allocation].space),
+                              allocation_name(allocation, k), allocations_[allocation].bytes,
+                              allocations_[allocation].alignment);
     declare_passing(out_);
     if (!asserts())
       return;
@@ -250,11 +251,11 @@ protected:
     set("%dynamic", "mov.u32", "%dynamic_smem_size");
     set("%part", "shr.u32", "%dynamic", std::countr_zero(copies_));
     set("%size", "and.b32", "%part", ~(dynamic_part - 1));
-    for (std::size_t room = 0; room < dynamic_.size(); ++room) {
-      const std::string begin = fmt::format("%begin{}", room);
-      set(begin, "mov.u32", dynamic_[room].name);
+    for (std::size_t allocation = 0; allocation < dynamic_.size(); ++allocation) {
+      const std::string begin = fmt::format("%begin{}", allocation);
+      set(begin, "mov.u32", dynamic_[allocation].name);
       for (unsigned k = 1; k < copies_; ++k)
-        set(CoarsenNames::begin(room, k), "mad.lo.u32", "%size", k, begin);
+        set(CoarsenNames::begin(allocation, k), "mad.lo.u32", "%size", k, begin);
     }
   }
 
@@ -280,7 +281,7 @@ public:
     declare();
     prologue();
     lockstep();
-    detours();
+    regions();
     predicated();
     find_own();
     for (std::size_t point = 0; point < points_.size(); ++point)
@@ -456,9 +457,9 @@ private:
     if (predicated && first_stays_)
       out_.write("@{} bra {}", first_along_x_, predicated_at(i));
     out_.write("@{}{} bra {}", negated, over_copies(one.guard_negated ? "and.pred" : "or.pred"),
-               predicated           ? predicated_at(i)
-               : sharing_.detour(i) ? round_at(i)
-                                    : leaving_point(i, false));
+               predicated                     ? predicated_at(i)
+               : sharing_.divergent_region(i) ? round_at(i)
+                                              : leaving_point(i, false));
   }
 
   /// What is done where some copies have ended.
@@ -479,41 +480,41 @@ private:
       out_.write("{}", Replay::pause);
   }
 
-  void detours() {
-    for (const Detour &detour : sharing_.detours()) {
-      out_.place(round_at(detour.branch));
+  void regions() {
+    for (const DivergentRegion &region : sharing_.regions()) {
+      out_.place(round_at(region.branch));
       for (unsigned k = 0; k < copies_; ++k)
-        go_around(detour, k);
-      out_.write("bra {}", at(detour.end));
+        go_around(region, k);
+      out_.write("bra {}", at(region.end));
     }
   }
 
   /// The part of the kernel between a branch and where its ways meet for one copy, in the order of
   /// the text. All that follows one of its instructions is in it, or is the end.
-  void go_around(const Detour &detour, unsigned k) {
-    const std::string end = fmt::format("{}_{}", round_at(detour.branch), k);
+  void go_around(const DivergentRegion &region, unsigned k) {
+    const std::string end = fmt::format("{}_{}", round_at(region.branch), k);
     const auto label = [&](std::optional<std::uint32_t> i) {
-      return !i || *i == detour.end ? end : fmt::format("{}_{}", end, *i);
+      return !i || *i == region.end ? end : fmt::format("{}_{}", end, *i);
     };
-    const auto first = std::find(detour.inside.begin(), detour.inside.end(), true);
-    const auto last = std::find(detour.inside.rbegin(), detour.inside.rend(), true).base() - 1;
+    const auto first = std::find(region.inside.begin(), region.inside.end(), true);
+    const auto last = std::find(region.inside.rbegin(), region.inside.rend(), true).base() - 1;
     std::set<std::uint32_t> entered; // by branches
-    if (first - detour.inside.begin() != detour.branch) {
-      out_.write("bra {}", label(detour.branch));
-      entered.insert(detour.branch);
+    if (first - region.inside.begin() != region.branch) {
+      out_.write("bra {}", label(region.branch));
+      entered.insert(region.branch);
     }
     for (std::uint32_t i = 0; i < count(); ++i)
       if (const auto target = branch_target(module_, kernel_, instruction(i));
-          detour.inside[i] && target && *target != detour.end)
+          region.inside[i] && target && *target != region.end)
         entered.insert(*target);
     for (std::uint32_t i = 0; i < count(); ++i) {
-      if (!detour.inside[i])
+      if (!region.inside[i])
         continue;
       if (entered.contains(i))
         out_.place(label(i));
       by_itself(i, together_[k], label);
-      if (falls_through(module_, instruction(i)) && i + 1 == detour.end &&
-          i != last - detour.inside.begin())
+      if (falls_through(module_, instruction(i)) && i + 1 == region.end &&
+          i != last - region.inside.begin())
         out_.write("bra {}", end);
     }
     out_.place(end);
@@ -545,8 +546,8 @@ private:
   };
 
   // What places are called: where copy k leaves lockstep, where registers are computed again, where
-  // it goes on alone, what follows its end; where lockstep is at an instruction, and where a detour
-  // of its branch begins.
+  // it goes on alone, what follows its end; where lockstep is at an instruction, and where a
+  // divergent region of its branch begins.
   template <typename... Numbers>
   static std::string label(std::string_view what, const Numbers &...numbers) {
     std::string text = fmt::format("$retile_{}", what);

@@ -29,7 +29,7 @@ constexpr Refusal large{"budget", "the arms are too large"};
 } // namespace refusal
 
 constexpr std::size_t units_budget = 1500;
-/// Rounds that a loop counts for when nothing else is known.
+/// Iterations that a loop counts for when nothing else is known.
 constexpr unsigned rounds = 8;
 constexpr unsigned most_weight = 1'000'000;
 

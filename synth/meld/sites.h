@@ -29,7 +29,7 @@ struct Unit {
   std::uint32_t first = 0;     ///< the first instruction
   std::vector<BlockId> blocks; ///< none of a single instruction; what precedes `first` is not in it
   BlockId after = 0;           ///< the block that follows them
-  unsigned weight = 0;         ///< steps that it stands for, roughly; a loop counts for 8 rounds
+  unsigned weight = 0; ///< steps that it stands for, roughly; a loop counts for 8 iterations
 
   bool is_single() const { return blocks.empty(); }
 };

@@ -1,5 +1,5 @@
 // Loops are promoted one after the other, the innermost first: what an inner loop's registers need
-// is read anew in each activation, and stays in the first round of the outer one.
+// is read anew in each activation, and stays in the first iteration of the outer one.
 
 #include "grammar/edits.h"
 #include "synth/promote/sites.h"

@@ -7,17 +7,17 @@
 // change it: other threads' stores to the place are races unless something synchronises in between
 // (docs/internals/soundness.md, rule 5).
 //
-// A store stays away if the law of loop_values.h says so under conditions that the text has tested.
-// The conditions are asked for anew, of the kernel's loop, in terms of what its registers held when
-// it was entered; what the text has tested is read from the predicate that it branches by, as sums
-// of products of the same terms. Before that branch is decided, a store leaves behind: what was
-// there, if the predicate holds, something unknown otherwise.
+// A store stays away if the lemma of loop_values.h says so under conditions that the text has
+// tested. The conditions are asked for anew, of the kernel's loop, in terms of what its registers
+// held when it was entered; what the text has tested is read from the predicate that it branches
+// by, as sums of products of the same terms. Before that branch is decided, a store leaves behind:
+// what was there, if the predicate holds, something unknown otherwise.
 //
-// Where the address of a load moves, it is known what it has read in this round, and in the one
-// before: where a round ends, the one becomes the other. A load whose address the law says to be
-// that of another one, of this round or the one before, reads what is kept of that one. What stores
-// do to it the law says of either round. Each round of each activation has a token, and what is
-// kept is of no use with another one.
+// Where the address of a load moves, it is known what it has read in this iteration, and in the one
+// before: where an iteration ends, the one becomes the other. A load whose address the lemma says
+// to be that of another one, of this iteration or the one before, reads what is kept of that one.
+// What stores do to it the lemma says of either iteration. Each iteration of each activation has a
+// token, and what is kept is of no use with another one.
 //
 // A load on which the end of the loop may depend is done each time: it may be polling.
 
@@ -102,8 +102,8 @@ public:
   }
 
 private:
-  /// What the law says of a store and what a load has read, under conditions.
-  struct Law {
+  /// What the lemma says of a store and what a load has read, under conditions.
+  struct Lemma {
     bool hits = false; ///< it writes to the place; else it stays away
     std::vector<Condition> needed;
   };
@@ -113,13 +113,13 @@ private:
     std::size_t address = 0;
     std::size_t when = 0; ///< in which activation; where the address moves, in which round
     std::vector<std::size_t> parts;
-    std::map<std::uint32_t, Law> laws; ///< by store
+    std::map<std::uint32_t, Lemma> lemmas; ///< by store
   };
 
   /// Another load that has read what a load would read.
   struct Source {
     std::size_t load = 0; ///< in LoopState::loads
-    unsigned ago = 0;     ///< rounds
+    unsigned ago = 0;     ///< iterations
     std::vector<Condition> needed;
   };
 
@@ -127,7 +127,7 @@ private:
     std::uint32_t instruction = 0;
     bool moves = false;           ///< its address does, from round to round
     bool decides_end = false;     ///< of that loop, maybe: it may be polling, and is done each time
-    std::vector<Slot> slots = {}; ///< of this round or any; of the one before, where it moves
+    std::vector<Slot> slots = {}; ///< of this iteration or any; of the one before, where it moves
     std::vector<Source> sources = {};
   };
 
@@ -157,7 +157,7 @@ private:
       loop.loads.push_back({i, address && !address->step.is_zero(),
                             facts::decides_end(kernel_.module, kernel_.function, cfg_, id, i)});
     }
-    std::set<std::size_t> used; // in the next round
+    std::set<std::size_t> used; // in the next iteration
     for (LoadState &load : loop.loads)
       find_sources(load, values, loop, used);
     for (std::size_t i = 0; i < loop.loads.size(); ++i)
@@ -198,7 +198,7 @@ private:
       if (!found)
         continue;
       keep_leaves(*found, loop);
-      slot.laws.emplace(store, Law{hits, std::move(*found)});
+      slot.lemmas.emplace(store, Lemma{hits, std::move(*found)});
     }
     load.slots.push_back(std::move(slot));
   }
@@ -230,7 +230,7 @@ private:
     known.values[loop.round] = begins;
   }
 
-  /// The token that must be in a load's slots for the law to speak of what is there.
+  /// The token that must be in a load's slots for the lemma to speak of what is there.
   static std::size_t now(const LoopState &loop, const LoadState &load) {
     return load.moves ? loop.round : loop.activation;
   }
@@ -296,15 +296,15 @@ private:
     if (spaces == Spaces::apart)
       return;
     const auto to = address_of(at, before);
-    const auto law = slot.laws.find(at);
+    const auto lemma = slot.lemmas.find(at);
     const bool comparable = spaces == Spaces::comparable;
     const bool told =
-        law != slot.laws.end() && before.values[slot.when] == before.values[now(loop, load)];
+        lemma != slot.lemmas.end() && before.values[slot.when] == before.values[now(loop, load)];
     const bool here = comparable && to && to == before.values[slot.address];
     std::optional<Term> how = here                 ? std::optional(always_)
-                              : comparable && told ? shown(loop, law->second.needed, before)
+                              : comparable && told ? shown(loop, lemma->second.needed, before)
                                                    : std::nullopt;
-    if (how && (here || law->second.hits) && !overwritten(load, slot, at, before, known))
+    if (how && (here || lemma->second.hits) && !overwritten(load, slot, at, before, known))
       how = std::nullopt;
     if (here && how)
       keep_if_tested(loop, load, slot, known);
@@ -375,8 +375,8 @@ private:
   void keep_if_tested(const LoopState &loop, const LoadState &load, const Slot &slot,
                       Knowledge &known) const {
     for (const Slot &one : load.slots)
-      for (const auto &[store, law] : one.laws)
-        if (const auto how = shown(loop, law.needed, known); how && *how != always_)
+      for (const auto &[store, lemma] : one.lemmas)
+        if (const auto how = shown(loop, lemma.needed, known); how && *how != always_)
           return keep(how, slot, known);
   }
 

@@ -1,12 +1,12 @@
-// A load is promoted where every round runs it at the address of the first one, and each store of
-// the loop is of another space, writes to the very place what the load would read, or can be tested
-// to stay away. A load on whose value the end of the loop depends stays: a program may wait there
-// for another thread, if without the right to.
+// A load is promoted where every iteration runs it at the address of the first one, and each store
+// of the loop is of another space, writes to the very place what the load would read, or can be
+// tested to stay away. A load on whose value the end of the loop depends stays: a program may wait
+// there for another thread, if without the right to.
 //
-// A load is carried where another one has read what it would read: in the same round, before it, or
-// in the round before, if that one runs in every round. Then stores matter that come between the
-// two: those of the round of the source, and those of the next one. Their order within a round is
-// not looked at: each must stay away from the place, or write to it what would be read.
+// A load is carried where another one has read what it would read: in the same iteration, before
+// it, or in the iteration before, if that one runs in every iteration. Then stores matter that come
+// between the two: those of the iteration of the source, and those of the next one. Their order
+// does not matter: each must stay away from the place, or write to it what would be read.
 
 #include "synth/promote/sites.h"
 
@@ -135,8 +135,8 @@ private:
                                             : to.kind == Operand::Kind::reg && is_copied(to);
   }
 
-  /// What it needs that `source` has read `ago` rounds before what a load would read, and that this
-  /// is still there.
+  /// What it needs that `source` has read `ago` iterations before what a load would read, and that
+  /// this is still there.
   RepeatedLoad kept(std::uint32_t source, std::uint32_t load, unsigned ago,
                     std::vector<Condition> &conditions) {
     const bool repeats = load == source; // then one address is one place, whatever it is
@@ -180,8 +180,8 @@ private:
   const bool all_global_;
 };
 
-/// Returns true if a loop is what became of another one: it goes back to where its first round is
-/// told from the others.
+/// Returns true if a loop is what became of another one: it goes back to where its first iteration
+/// is told from the others.
 bool is_promoted(const Function &kernel, std::uint32_t header) {
   return std::any_of(kernel.labels.begin(), kernel.labels.end(), [&](const Label &label) {
     const auto is_of = [&](Wanted wanted) {

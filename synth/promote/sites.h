@@ -25,19 +25,19 @@ using facts::Atoms, facts::Condition, facts::LoopValues;
 
 /// What is looked for.
 enum class Wanted : std::uint8_t {
-  repeated, ///< loads that read the same place in every round
+  repeated, ///< loads that read the same place in every iteration
   carried,  ///< besides those, loads that read what another one has read
 };
 
 /// A load that becomes a register.
 struct RepeatedLoad {
   std::uint32_t instruction = 0;
-  /// The load that read before what this one would read: itself, in earlier rounds; or another one,
-  /// in this round (`ago` is 0) or in the one before.
+  /// The load that read before what this one would read: itself, in earlier iterations; or another
+  /// one, in this iteration (`ago` is 0) or in the one before.
   std::uint32_t source = 0;
-  unsigned ago = 0; ///< of another one: rounds
-  /// Stores of the loop to the very place that the source reads in that round, or has read in the
-  /// round before: what they write is what this one would read next.
+  unsigned ago = 0; ///< of another one: iterations
+  /// Stores of the loop to the very place that the source reads in that iteration, or has read in
+  /// the iteration before: what they write is what this one would read next.
   std::array<std::vector<std::uint32_t>, 2> stored;
 
   bool is_carried() const { return source != instruction; }
@@ -73,7 +73,7 @@ const Operand *forwarded(const KernelContext &context, std::uint32_t load, std::
 /// then it does not.
 bool reads_alike(const KernelContext &context, std::uint32_t load, std::uint32_t other);
 
-/// Why a loop is none that the law speaks of, which is entered in one place only, with nothing in
+/// Why a loop is none that the lemma speaks of, which is entered in one place only, with nothing in
 /// it that calls or synchronises.
 std::optional<Refusal> order_in(const KernelContext &context, LoopId loop);
 

@@ -17,12 +17,12 @@
 //		mov.b32 %f1, %promote0_b32_0;   in place of the load
 //		...
 //
-// The first round is always that of the loop as it was. So nothing is read that it would not read,
-// however many rounds there are, and the register holds what it read when the second one begins.
+// The first iteration is always that of the loop as it was. So nothing is read that it would not
+// read, however many iterations there are; the register holds what it read when the second begins.
 //
 // What another load has read is kept where that one runs, in both loops. Where it is wanted in the
-// round that follows, the round begins with a copy of it, as the other load may run again before
-// its value is used:
+// iteration that follows, the iteration begins with a copy of it, as the other load may run again
+// before its value is used:
 //
 //	$carry0_b0:
 //		mov.b32 %carry0_b32_1, %carry0_b32_0;   of the round before
@@ -91,8 +91,8 @@ private:
     out.write("{}mov.{} {}, {}", guard, copied_as(kernel_.registers[of_type].type), to, from);
   }
 
-  /// What a source has read, in this round and in the one before: registers, and the stores to its
-  /// place that they get the values of.
+  /// What a source has read, in this iteration and in the one before: registers, and the stores to
+  /// its place that they get the values of.
   struct Kept {
     std::vector<std::string> names;
     std::set<std::uint32_t> stores;
@@ -198,7 +198,7 @@ private:
   Lines instead_;                                     ///< what stands for a load
   Lines own_kept_;                                    ///< what keeps what a source has read
   std::map<std::uint32_t, std::array<Kept, 2>> kept_; ///< by source
-  CodeWriter round_begins_; ///< what the loop without loads begins each round with
+  CodeWriter round_begins_; ///< what the loop without loads begins each iteration with
   std::map<BlockId, std::string> outside_;
 };
 

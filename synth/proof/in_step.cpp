@@ -10,7 +10,7 @@
 // numbers stand for equal histories, and where different ones meet behind a branch on which lanes
 // differ there is none.
 
-#include "synth/proof/laws.h"
+#include "synth/proof/lemmas.h"
 
 #include "emulator/symbolic/calls.h"
 

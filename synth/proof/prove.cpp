@@ -18,7 +18,7 @@
 //   restore.h    the text that is read
 //   one_text.h   one emulation of it
 //   in_step.cpp  if lanes that are active together are in the same iteration
-//   laws.cpp     if a load may have what others have read: soundness.md, rule by rule
+//   lemmas.cpp     if a load may have what others have read: soundness.md, rule by rule
 
 #include "synth/proof/prove.h"
 
@@ -26,7 +26,7 @@
 #include "grammar/liveness.h"
 #include "grammar/roles.h"
 #include "synth/proof/candidate.h"
-#include "synth/proof/laws.h"
+#include "synth/proof/lemmas.h"
 #include "synth/proof/one_text.h"
 #include "synth/proof/restore.h"
 #include "synth/prove/header.h"
@@ -51,7 +51,7 @@ std::vector<std::string_view> kind_of_load(const Opcode &opcode) {
 class Proof {
 public:
   Proof(OneText &text, const std::vector<std::uint32_t> &replaced)
-      : text_(text), emulation_(text.emulation), replaced_(replaced), laws_(text) {}
+      : text_(text), emulation_(text.emulation), replaced_(replaced), lemmas_(text) {}
 
   /// Throws NotProved if it is not what surrounds the loads that is right.
   FunctionProof run() {
@@ -102,7 +102,7 @@ private:
       while (place < own.size() &&
              (own[place] == no_index || text_.parts.moved[place] || own[place] < own[i]))
         ++place;
-      laws_.check_move_up(i, place);
+      lemmas_.check_move_up(i, place);
     }
   }
 
@@ -274,7 +274,7 @@ private:
     proof::Proved served;
     for (auto source = first; source != last; ++source)
       if (served = proof::proved([&] {
-            laws_.serve(source->second, {load.at, element}, load.place, delta.value_or(0), known);
+            lemmas_.serve(source->second, {load.at, element}, load.place, delta.value_or(0), known);
           });
           served)
         return;
@@ -284,7 +284,7 @@ private:
   OneText &text_;
   Emulation &emulation_;
   const std::vector<std::uint32_t> &replaced_;
-  Laws laws_;
+  Lemmas lemmas_;
   std::unordered_multimap<Expr, LoadedElement> sources_; ///< by what they have given
   std::unordered_map<Expr, Shuffled> shuffled_;          ///< by what shuffles give
 };

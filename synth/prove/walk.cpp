@@ -199,7 +199,7 @@ private:
         known.early.empty() ? std::nullopt : std::optional(Pair{mine, theirs});
     if (take_early(mine, known))
       return arrive(mine + 1, theirs, std::move(known), from);
-    // A test of the other function goes first, before the kernel is rounds ahead of it.
+    // A test of the other function goes first, before the kernel is iterations ahead of it.
     const bool own = kernel_.is_branch(mine) && !is_test(theirs);
     if (own || other_.is_branch(theirs)) {
       const Side &side = own ? kernel_ : other_;

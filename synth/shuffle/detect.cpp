@@ -174,7 +174,7 @@ private:
   const std::vector<LoadInfo> &loads_;
   /// Loops, groups, constants and bytes.
   std::set<std::tuple<LoopId, const Group *, std::uint64_t, unsigned>> read_;
-  std::map<std::pair<LoopId, std::uint64_t>, Substitution> earlier_; ///< by so many rounds
+  std::map<std::pair<LoopId, std::uint64_t>, Substitution> earlier_; ///< by so many iterations
 };
 
 /// Returns true if the load `source` may run before the load `before` of the same block instead,
@@ -437,7 +437,7 @@ private:
     return true;
   }
 
-  /// True if the address has a part that several ways to the load, or rounds of a loop, make in
+  /// True if the address has a part that several ways to the load, or iterations of a loop, make in
   /// ways of their own, or that is chosen: it is compared as a whole then, not way by way.
   bool has_joined_address(std::size_t load) const {
     bool result = false;

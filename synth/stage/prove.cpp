@@ -8,38 +8,38 @@
 //    registers, its own shared memory, and registers of the kernel's that the kernel, which begins
 //    anew behind it, has not written yet. All threads of a block come to `met`: what is before it
 //    goes forward only. A thread has comes = 1 there if, and only if, the kernel would lead it to
-//    the loop (before.cpp) under the conditions of the law; it then knows what the law says of its
-//    registers: the first address of each range, and that it runs exactly so many rounds. Between
-//    the two barriers each thread compares what it has with what the first one has. So `all` holds
-//    if all threads of the block come, with the same addresses and rounds, and are two at least;
-//    the barrier gives one answer to the block.
+//    the loop (before.cpp) under the conditions of the lemma; it then knows what the lemma says of
+//    its registers: the first address of each range, and that it runs exactly so many iterations.
+//    Between the two barriers each thread compares what it has with what the first one has. So
+//    `all` holds if all threads of the block come, with the same addresses and iterations, and are
+//    two at least; the barrier gives one answer to the block.
 //
 // 2. Where it does not hold, the kernel runs as it is, byte for byte.
 //
 // 3. Where it does, the kernel runs, and what is added to it keeps this:
 //
-//      left + rest is the number of rounds that this thread has before it, this one among them,
-//      where a round begins (sites.cpp); the tile has the `left` next ones, `first` is where the
-//      round behind these begins, and `shift` is what leads from an address of theirs to the tile.
+//      left + rest is the number of iterations that this thread has before it, this one among them,
+//      where an iteration begins (sites.cpp); the tile has the `left` next ones, `first` is where
+//      the iteration behind these begins, and `shift` leads from an address of theirs to the tile.
 //
-//    At first left is 0 and rest all rounds, which may be none: then no thread comes to where one
-//    begins. With left = 0 all threads of the block meet: each has run as many rounds as the
-//    others, as each came to the loop once and left it nowhere, and left and rest are the same in
-//    all. So each comes to each barrier. Behind the first one nobody reads the tile any more; round
-//    k of the next ones is brought by the thread k modulo their number, from addresses that it will
-//    itself read in that round, as it has the same addresses and rounds as all others; behind the
-//    second one all of it is there. Nothing is read that the kernel does not read, and what a
-//    thread finds is what it would read itself: nobody writes there in between (sites.cpp). Its
-//    round's bytes lie at shift + the low word of their address: the tile has less than 2^32 bytes,
-//    so the sum, modulo 2^32, is the place in it.
+//    At first left is 0 and rest all iterations, which may be none: then no thread comes to where
+//    one begins. With left = 0 all threads of the block meet: each has run as many iterations as
+//    the others, as each came to the loop once and left it nowhere, and left and rest are the same
+//    in all. So each comes to each barrier. Behind the first one nobody reads the tile any more;
+//    iteration k of the next ones is brought by the thread k modulo their number, from addresses
+//    that it will itself read in that iteration, as it has the same addresses and iterations as all
+//    others; behind the second one all of it is there. Nothing is read that the kernel does not
+//    read, and what a thread finds is what it would read itself: nobody writes there in between
+//    (sites.cpp). Its iteration's bytes lie at shift + the low word of their address: the tile has
+//    less than 2^32 bytes, so the sum, modulo 2^32, is the place in it.
 //
-//    If the loop is in another one, the first question is whether all threads have as many rounds
-//    of that one; then all of them enter the inner loop equally often (sites.cpp). Each time they
-//    meet there, ask whether all have the same ranges and rounds this time, and get one answer,
-//    which stays until they meet there again. Where it is yes, all of the above holds for this
-//    time; what they told each other lies before the tile, and they have read it before anybody
-//    passes the second barrier. Where it is no, no barrier comes before the next time, and each
-//    load is the kernel's.
+//    If the loop is in another one, the first question is whether all threads have as many
+//    iterations of that one; then all of them enter the inner loop equally often (sites.cpp). Each
+//    time they meet there, ask whether all have the same ranges and iterations this time, and get
+//    one answer, which stays until they meet there again. Where it is yes, all of the above holds
+//    for this time; what they told each other lies before the tile, and they have read it before
+//    anybody passes the second barrier. Where it is no, no barrier comes before the next time, and
+//    each load is the kernel's.
 //
 //    No register that is added is the kernel's, so the kernel's instructions do what they did.
 //
@@ -153,8 +153,8 @@ private:
          "its tile is not what it must be");
   }
 
-  /// What is known where a loop is entered: where so many ranges begin, and a number of rounds. Up
-  /// to what says if it is, code may be anything that computes.
+  /// What is known where a loop is entered: where so many ranges begin, and a number of iterations.
+  /// Up to what says if it is, code may be anything that computes.
   void check(std::size_t ranges, const Counted &rounds) {
     proof::Terms terms;
     const proof::Side side(after_, staged_, 0, terms, kernel_);

@@ -24,8 +24,8 @@
 // An address of the kernel becomes one of the tile by adding what lies between the two, modulo
 // 2^32.
 //
-// If the loop is in another one, what is asked at first is how many rounds that one has. Ranges and
-// rounds are compared where the loop is entered, each time:
+// If the loop is in another one, what is asked at first is how many iterations that one has. Ranges
+// and iterations are compared where the loop is entered, each time:
 //
 //	$stage0_enter:
 //		...                      where the ranges begin, how many rounds there are
@@ -137,7 +137,7 @@ private:
     to_.line("barrier.red.and.pred <p_all>, 0, <p_same>");
   }
 
-  /// No round is in the tile_ yet.
+  /// No iteration is in the tile_ yet.
   void begin() const {
     to_.line("cvt.u32.u64 <r_rest>, <w_rounds>"); // at most facts::most_rounds + 1
     to_.line(fmt::format("mov.u32 <r_base>, {}", tile_));
@@ -152,7 +152,7 @@ private:
     begin();
   }
 
-  /// The next tile_, where this one has no round left.
+  /// The next tile_, where this one has no iteration left.
   void bring() const {
     if (staging_.around)
       to_.line("@!<p_all> bra <$go>");

@@ -1,19 +1,18 @@
-// A loop can be staged that is entered once, counts its rounds and is left by one branch alone that
-// each round passes, once, as there is no loop within. At the foot of the loop that is the latch,
-// and rounds begin with the header. Anywhere else what stands before the branch runs once more than
-// what stands behind it, which may not run at all: there a round begins with the first instruction
-// behind the branch, to which no other way leads. Let n be the number of the round in which the
-// branch leaves, the first one being 0; so a round has begun n + 1 times if it is at the foot, else
-// n times. Every thread that comes to the loop runs so many rounds, each to a latch.
+// A loop can be staged that is entered once, counts its iterations and is left by one branch alone
+// that each iteration passes, once, as there is no loop within. At the foot of the loop that is the
+// latch, and iterations begin with the header. Anywhere else what stands before the branch runs
+// once more than what stands behind it, which may not run at all: there an iteration begins with
+// the first instruction behind the branch, to which no other way leads. Let n be the number of the
+// iteration in which the branch leaves, from 0; so one has begun n + 1 times if it is at the foot,
+// else n times. Every thread that comes to the loop runs so many iterations, each to a latch.
 //
 // If there is a loop around it, that one must be of this kind, too, and all threads of a block must
-// come to the inner one in the same of its rounds (before.cpp); so two threads that have as many
-// rounds of the outer loop enter the inner one as often.
+// come to the inner one in the same of its iterations (before.cpp); so two threads that have as
+// many iterations of the outer loop enter the inner one as often.
 //
 // Of the loads behind that beginning those are staged whose addresses all lanes share, go on by a
-// constant, and are read in each round: every way from where it begins to a latch leads through a
-// load of the same bytes, be it in an arm of each branch. What the tile has of a round is then what
-// every thread reads in it.
+// constant, and are read in each iteration: every way from where it begins to a latch leads through
+// a load of the same bytes, be it in an arm of each branch. The tile has of it what all read.
 //
 // Why a thread may find in shared memory what another one has read before: what could have changed
 // it in between? Nothing in the kernel synchronises (no barrier, atomic, fence, call, ordered
@@ -184,7 +183,7 @@ private:
     return end;
   }
 
-  /// The block at whose end a loop is left, in each round that does not go on: nowhere else.
+  /// The block at whose end a loop is left, in each iteration that does not go on: nowhere else.
   BlockId end_of(LoopId loop) const {
     const auto leaves = [&](BlockId to) { return !cfg().contains(loop, to); };
     std::vector<BlockId> found;
@@ -205,7 +204,7 @@ private:
     return found[0];
   }
 
-  /// The number of a loop's last round, by the block that ends it.
+  /// The number of a loop's last iteration, by the block that ends it.
   void count_rounds(LoopValues &values, BlockId end, Counted &result) const {
     const auto last = values.last_round(block(end).branch, result.conditions);
     require(last.has_value(), refusal::uncounted);
@@ -231,7 +230,7 @@ private:
     count_rounds(values, end, staging_.around.emplace());
   }
 
-  /// A load that may be staged, if each round reads what it names.
+  /// A load that may be staged, if each iteration reads what it names.
   struct Candidate {
     std::uint32_t instruction = 0;
     facts::Progress address;
@@ -266,7 +265,7 @@ private:
     return std::nullopt;
   }
 
-  /// Returns true if there is no way through a round on which nobody loads what a candidate does.
+  /// Returns true if each way through an iteration has a load of what a candidate loads.
   bool is_read_in_each_round(const Candidate &one) const {
     std::set<BlockId> readers;
     for (const Candidate &other : candidates_)
@@ -293,7 +292,7 @@ private:
     });
   }
 
-  /// To a range whose rounds have room for it; else it begins one.
+  /// To a range whose iterations have room for it; else it begins one.
   void add(const Candidate &one) {
     auto &conditions = staging_.own.conditions;
     conditions.insert(conditions.end(), one.conditions.begin(), one.conditions.end());
@@ -316,8 +315,8 @@ private:
     staging_.ranges.push_back({one.address.first, one.step, {{one.instruction, 0, one.bytes}}, 0});
   }
 
-  /// Returns true if loads read bytes of one round each, or the same, and all are aligned in the
-  /// tile if they are in memory.
+  /// Returns true if loads read bytes of one iteration each, or the same, and all are aligned in
+  /// the tile if they are in memory.
   static bool fit(const std::vector<StagedLoad> &loads, std::int64_t step) {
     for (const StagedLoad &a : loads) {
       if (a.offset % a.bytes != 0 || a.offset + a.bytes > step)

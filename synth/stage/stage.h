@@ -25,13 +25,13 @@ namespace ptxasw::synth::stage {
 /// A load whose place a load of shared memory takes.
 struct StagedLoad {
   std::uint32_t instruction = 0;
-  std::int64_t offset = 0; ///< bytes behind the beginning of the round's part of the range
+  std::int64_t offset = 0; ///< bytes behind the beginning of the iteration's part of the range
   unsigned bytes = 0;      ///< all elements together, a power of two
 };
 
-/// Loads that go on by the same in every round, and so a range of memory: in round k, the first one
-/// being 0, a thread reads what each of them names within the `step` bytes at first + k * step, if
-/// not by this load then by another one that names the same.
+/// Loads that go on by the same in every iteration, and so a range of memory: in iteration k, the
+/// first one being 0, a thread reads what each of them names within the `step` bytes at first + k *
+/// step, if not by this load then by another one that names the same.
 struct StagedRange {
   facts::Polynomial first; ///< in what registers hold where the loop is entered
   std::int64_t step = 0;   ///< positive; a multiple of all loads' bytes
@@ -58,25 +58,25 @@ struct Staging {
   LoopId loop = 0;
   std::uint32_t header = 0; ///< the first instruction of the outermost loop's header
   std::uint32_t entry = 0;  ///< that of its own header, where it is entered
-  /// Where a round begins that reads: the header's first instruction if the loop is left at its
-  /// foot, else the first one behind the branch that leaves it.
+  /// Where an iteration begins that reads: the header's first instruction if the loop is left at
+  /// its foot, else the first one behind the branch that leaves it.
   std::uint32_t round = 0;
   std::uint32_t rounds = 0; ///< that the tile has room for
   std::vector<StagedRange> ranges;
   Counted own; ///< how often a thread that enters comes to `round`, then
-  /// Of the loop around it, if there is one, the number of its last round; the first one is 0. All
-  /// threads of a block come to the inner loop in the same rounds, again and again.
+  /// Of the loop around it, if there is one, the number of its last iteration; the first one is 0.
+  /// All threads of a block come to the inner loop in the same iterations, again and again.
   std::optional<Counted> around;
   facts::Atoms atoms; ///< of all polynomials
   Before before;
   /// Bytes of shared memory. At its beginning are the first address of each range and the number of
-  /// rounds, 8 bytes each.
+  /// iterations, 8 bytes each.
   std::uint32_t size = 0;
 
   /// What is known before the kernel begins.
   const Counted &at_first() const { return around ? *around : own; }
   std::size_t ranges_at_first() const { return around ? 0 : ranges.size(); }
-  /// Where the number of rounds stands.
+  /// Where the number of iterations stands.
   std::uint32_t place_of_rounds() const { return static_cast<std::uint32_t>(8 * ranges.size()); }
 };
 
@@ -103,8 +103,8 @@ std::optional<std::string> write_staged(const KernelContext &context, const Stag
 std::uint32_t begin_of_code(const Function &kernel);
 
 /// What is known where a loop is entered, which a version may compute in any way: where so many of
-/// the ranges begin, in `<w_first0>` and on, and a number of rounds in `<w_rounds>`; `<r_comes>` is
-/// 1 if the conditions hold, else 0. Registers for it are named as `name` says.
+/// the ranges begin, in `<w_first0>` and on, and a number of iterations in `<w_rounds>`;
+/// `<r_comes>` is 1 if the conditions hold, else 0. Registers for it are named as `name` says.
 using KnowLoop =
     std::function<void(std::string_view name, std::size_t ranges, const Counted &rounds)>;
 

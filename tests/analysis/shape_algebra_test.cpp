@@ -101,14 +101,14 @@ TEST_CASE("ctaid * ntid + tid is the global index, and nctaid * ntid the number 
 
 TEST_CASE("what may have changed in between does not vanish") {
   Algebra algebra;
-  const Polynomial read = algebra.stained(12, "a load", false);
+  const Polynomial read = algebra.tainted(12, "a load", false);
   const Polynomial difference = algebra.add(read, read, -1);
   CHECK_FALSE(algebra.is_clean(difference));
   CHECK(algebra.stain_of(difference).line == 12);
   // What is the same whenever it is read does.
   CHECK(algebra.add(Algebra::of(block_extent), Algebra::of(block_extent), -1).empty());
   // Nor is it multiplied by what may be zero at another time.
-  CHECK_FALSE(algebra.mul(read, algebra.stained(13, "a load", false)));
+  CHECK_FALSE(algebra.mul(read, algebra.tainted(13, "a load", false)));
 }
 
 TEST_CASE("what gets too large is not claimed") {
@@ -120,7 +120,7 @@ TEST_CASE("what gets too large is not claimed") {
   Polynomial clean, unclean;
   for (unsigned i = 0; i < 40; ++i) {
     clean = algebra.add(clean, Algebra::of(algebra.new_atom(true, true, -1)));
-    unclean = algebra.add(unclean, algebra.stained(i + 1, "a load", false));
+    unclean = algebra.add(unclean, algebra.tainted(i + 1, "a load", false));
   }
   CHECK(algebra.bounded(clean).size() == 1);
   CHECK(algebra.is_clean(algebra.bounded(clean)));
@@ -129,12 +129,12 @@ TEST_CASE("what gets too large is not claimed") {
   CHECK_FALSE(algebra.is_clean(algebra.bounded(algebra.add(clean, unclean))));
 }
 
-TEST_CASE("forgetting keeps the five atoms and the stains that are asked for") {
+TEST_CASE("forgetting keeps the five atoms and the taints that are asked for") {
   Algebra algebra;
-  const Polynomial first = algebra.stained(1, "a load", false);
-  algebra.stained(2, "an atomic", true);
-  CHECK(algebra.stains() == 2);
+  const Polynomial first = algebra.tainted(1, "a load", false);
+  algebra.tainted(2, "an atomic", true);
+  CHECK(algebra.taints() == 2);
   algebra.forget(1);
-  CHECK(algebra.stains() == 1);
+  CHECK(algebra.taints() == 1);
   CHECK(algebra.new_atom(true, true, -1) == first_free);
 }

@@ -439,7 +439,7 @@ void queue_launch() {
 /// For measuring what the helper costs: launches do nothing.
 const bool idle = std::getenv("FAKE_IDLE") != nullptr;
 
-Result launch(const char *door, void *handle, const unsigned *grid, const unsigned *block,
+Result launch(const char *hook, void *handle, const unsigned *grid, const unsigned *block,
               unsigned shared, void *stream, void **parameters, void **extra) {
   if (idle)
     return success;
@@ -487,7 +487,7 @@ Result launch(const char *door, void *handle, const unsigned *grid, const unsign
   std::ostringstream line;
   line << (capturing ? "capture " : "launch ") << function->name << " " << grid[0] << "," << grid[1]
        << "," << grid[2] << " " << block[0] << "," << block[1] << "," << block[2] << " " << shared
-       << " " << door << " device" << current->device << text;
+       << " " << hook << " device" << current->device << text;
   note(line.str());
   if (capturing) {
     nodes.push_back({function,

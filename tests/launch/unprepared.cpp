@@ -123,9 +123,9 @@ void FatBinary::add(std::uint16_t kind, std::uint32_t sm, const std::string &tex
   bytes_.append((text.size() + 8) / 8 * 8 - text.size(), '\0');
 }
 
-Handle load_by(const char *door, const void *image) {
+Handle load_by(const char *hook, const void *image) {
   Handle module = nullptr;
-  call<Handle *, const void *>(door, &module, image);
+  call<Handle *, const void *>(hook, &module, image);
   return module;
 }
 

@@ -47,7 +47,7 @@ private:
 };
 
 /// A module, by a function of the driver's, and a library.
-Handle load_by(const char *door, const void *image);
+Handle load_by(const char *hook, const void *image);
 Handle library_of(const void *image);
 
 /// Memory of the fake's: n numbers.

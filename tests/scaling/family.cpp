@@ -319,7 +319,7 @@ std::string nested_loops(std::size_t size) {
   return nests(size, std::max<std::size_t>(1, size / 6));
 }
 
-/// Meetings at every level of such a nest.
+/// ConvergencePoints at every level of such a nest.
 std::string meetings_in_loops(std::size_t size) {
   Writer writer;
   for (bool first = true; writer.count() + 12 < size || first; first = false) {

@@ -72,10 +72,10 @@ TEST_CASE("two generic addresses may be of one byte of shared memory") {
 	.reg .b64 %rd<8>;
 	.reg .b32 %r<8>;
 	.reg .pred %p1;
-	.shared .align 4 .b8 room[64];
+	.shared .align 4 .b8 allocation[64];
 	ld.param.u64 %rd4, [out];
 	ld.param.u32 %r4, [n];
-	mov.u64 %rd3, room;
+	mov.u64 %rd3, allocation;
 	cvta.shared.u64 %rd1, %rd3;
 	mapa.u64 %rd2, %rd1, 0;
 	mov.u32 %r3, 0;

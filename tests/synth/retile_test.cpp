@@ -219,7 +219,7 @@ Mutants mutants_of(const std::string &line) {
     add("room0_1", "room1_1");
     add("room1_0", "room1_1");
     add("room1_1", "room0_1");
-    add("room", "tile");
+    add("allocation", "tile");
     add("\\[__ptxasw_room0_0\\]", "[__ptxasw_room0_0+4]");
     add("sync ", "arrive ");
     add("sync 0", "sync 1");

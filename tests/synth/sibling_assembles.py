@@ -6,7 +6,7 @@ out in the folder TRAPS. By default a sample: some of the
 files, three siblings of each kernel, one target each. With --all every sibling that is proposed
 for any kernel of the tree, for all targets; --shard does only the I-th of N parts of the files.
 A target for which ptxas refuses the module without siblings is left out, and one for which it dies of the
-kernel twice, as ptxas 13.0 does of the trap stage/no-room. Where it dies at a lower level of
+kernel twice, as ptxas 13.0 does of the trap stage/no-allocation. Where it dies at a lower level of
 optimization, as 13.0 does at -O1 of two versions with at most 128 registers, its own level counts."""
 
 import argparse

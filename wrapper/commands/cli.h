@@ -1,6 +1,6 @@
 #pragma once
 
-// The door to all subcommands of `ptxasw`: main() comes here unless it was called as ptxas.
+// All subcommands of `ptxasw`: main() comes here unless it was called as ptxas.
 
 #include "grammar/namespaces.h"
 

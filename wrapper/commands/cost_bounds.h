@@ -25,7 +25,7 @@ using GivenRounds = std::map<std::uint32_t, std::uint64_t>;
 /// Reads `LINE=NUMBER`, which is at least 1; what is wrong with the first word that is none.
 std::optional<std::string> read_rounds(const std::vector<std::string> &words, GivenRounds &rounds);
 /// Puts in what is given, and takes it out of `unused`. At a launch, where formulas are no answer,
-/// there is no bound of what is in other rounds.
+/// there is no bound of what is in other iterations.
 void put_in(const GivenRounds &rounds, bool at_launch, ToldBounds &told, GivenRounds &unused);
 
 /// Why there are no numbers at a launch; nothing if there are, or no point is given.

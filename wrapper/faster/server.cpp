@@ -473,7 +473,7 @@ private:
         ::poll(&event, 1, event.fd < 0 ? 10 : -1);
         signals_.take(program_);
         take_children(served);
-      } catch (const std::exception &) { // the next round does it
+      } catch (const std::exception &) { // the next iteration does it
       }
   }
 

@@ -1,7 +1,7 @@
 // An estimate, and it decides nothing but when a version is tried (wrapper/launch/risk.cpp). The
 // prices are those of the cost model. How often loops go round is not known; it is the same number
 // for a kernel and for its versions, so that texts are compared only if they have as many loops: a
-// version that does several rounds in one has more, of which one does what is left over.
+// version that does several iterations in one has more, of which one does what is left over.
 //
 // Of ways that part those count on which all results are stored and loops are run, and of these the
 // cheapest: a version that runs copies of the kernel together has ways on which they run one by

@@ -3,7 +3,7 @@
 
 #include "wrapper/launch/driver.h"
 
-#include "wrapper/launch/doors.h"
+#include "wrapper/launch/hooks.h"
 
 #include <array>
 #include <atomic>

@@ -3,9 +3,9 @@
 // the launch that it made: so the original is put back into the answer, with its grid. If it sets
 // that, the node is the original's launch from then on, which is always right.
 
-#include "wrapper/launch/doors.h"
 #include "wrapper/launch/driver.h"
 #include "wrapper/launch/exported.h"
+#include "wrapper/launch/hooks.h"
 #include "wrapper/launch/kernels.h"
 
 #include <cstring>
@@ -81,7 +81,7 @@ using namespace ptxasw::wrapper::launch;
 extern "C" {
 
 int cuGraphKernelNodeGetParams(void *node, KernelNode *parameters) {
-  auto *const function = real<Result(void *, KernelNode *)>(Door::kernel_node_get);
+  auto *const function = real<Result(void *, KernelNode *)>(Hook::kernel_node_get);
   if (!function)
     return not_initialized;
   const Result result = function(node, parameters);
@@ -91,7 +91,7 @@ int cuGraphKernelNodeGetParams(void *node, KernelNode *parameters) {
 }
 
 int cuGraphKernelNodeGetParams_v2(void *node, KernelNode2 *parameters) {
-  auto *const function = real<Result(void *, KernelNode2 *)>(Door::kernel_node_get_2);
+  auto *const function = real<Result(void *, KernelNode2 *)>(Hook::kernel_node_get_2);
   if (!function)
     return not_initialized;
   const Result result = function(node, parameters);

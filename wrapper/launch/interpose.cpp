@@ -12,8 +12,8 @@
 // - A library opened with RTLD_DEEPBIND finds libc's dlsym before ours. Its launches are not seen,
 //   nor are its unloads; so from then on nothing is redirected (state.h).
 
-#include "wrapper/launch/doors.h"
 #include "wrapper/launch/exported.h"
+#include "wrapper/launch/hooks.h"
 #include "wrapper/launch/nvrtc.h"
 #include "wrapper/launch/state.h"
 
@@ -49,7 +49,7 @@ ptxasw_launch_find_symbol(void *library, const char *name, const void *caller) {
           library == RTLD_DEFAULT ? behind_ours(name, ours, caller) : real_dlsym(library, name);
       return {replace_compiler(name, found), nullptr};
     }
-  if (!name || name[0] != 'c' || name[1] != 'u' || LookupGuard::active() || !is_door(name))
+  if (!name || name[0] != 'c' || name[1] != 'u' || LookupGuard::active() || !is_hook(name))
     return through;
   const LookupGuard guard;
   if (library == RTLD_NEXT)

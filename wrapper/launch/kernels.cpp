@@ -6,8 +6,8 @@
 #include "wrapper/launch/kernels.h"
 
 #include "wrapper/launch/cache.h"
-#include "wrapper/launch/doors.h"
 #include "wrapper/launch/driver.h"
+#include "wrapper/launch/hooks.h"
 #include "wrapper/launch/watch.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // Where handles begin and end. What ends is forgotten before the driver is told, so that an address
 // that it uses again is a new one to us. Nothing is forgotten for a process that redirects nothing.
 
-#include "wrapper/launch/doors.h"
 #include "wrapper/launch/driver.h"
 #include "wrapper/launch/exported.h"
+#include "wrapper/launch/hooks.h"
 #include "wrapper/launch/jit.h"
 #include "wrapper/launch/kernels.h"
 #include "wrapper/launch/measure.h"
@@ -16,20 +16,20 @@ namespace ptxasw::wrapper::launch {
 namespace {
 
 /// A module or library ends.
-Result end_owner(Door door, Handle owner) {
-  auto *const function = real<Result(Handle)>(door);
+Result end_owner(Hook hook, Handle owner) {
+  auto *const function = real<Result(Handle)>(hook);
   if (!function)
     return not_initialized;
   if (at_work()) {
-    forget_handles(door == Door::library_unload ? nullptr : owner);
+    forget_handles(hook == Hook::library_unload ? nullptr : owner);
     forget_images(owner);
   }
   return function(owner);
 }
 
 /// A context ends, and with it whatever was loaded into it. Null: which one is not known.
-Result end_context(Door door, Handle handle, Handle context) {
-  auto *const function = real<Result(Handle)>(door);
+Result end_context(Hook hook, Handle handle, Handle context) {
+  auto *const function = real<Result(Handle)>(hook);
   if (!function)
     return not_initialized;
   if (at_work()) {
@@ -50,8 +50,8 @@ bool has_ended(int device) {
 }
 
 /// A primary context ends, or one of those who hold it lets go.
-Result end_primary(Door door, int device, bool is_reset) {
-  auto *const function = real<Result(int)>(door);
+Result end_primary(Hook hook, int device, bool is_reset) {
+  auto *const function = real<Result(int)>(hook);
   if (!function)
     return not_initialized;
   if (at_work()) { // what is still there is found again
@@ -96,10 +96,10 @@ Result load_image(Handle *owner, bool in_library, const void *image, bool other_
   return result;
 }
 
-Result add_link_data(Door door, void *state, int type, void *data, std::size_t size,
+Result add_link_data(Hook hook, void *state, int type, void *data, std::size_t size,
                      const char *name, unsigned count, int *options, void **values) {
   using Function = Result(void *, int, void *, std::size_t, const char *, unsigned, int *, void **);
-  auto *const function = real<Function>(door);
+  auto *const function = real<Function>(hook);
   if (!function)
     return not_initialized;
   if (type == jit_input_ptx)
@@ -121,7 +121,7 @@ extern "C" {
 
 int cuGetProcAddress(const char *name, void **function, int version, std::uint64_t flags) {
   using Function = Result(const char *, void **, int, std::uint64_t);
-  auto *const through = real<Function>(Door::get_proc_address);
+  auto *const through = real<Function>(Hook::get_proc_address);
   if (!through)
     return not_initialized;
   const LookupGuard guard;
@@ -134,7 +134,7 @@ int cuGetProcAddress(const char *name, void **function, int version, std::uint64
 int cuGetProcAddress_v2(const char *name, void **function, int version, std::uint64_t flags,
                         int *status) {
   using Function = Result(const char *, void **, int, std::uint64_t, int *);
-  auto *const through = real<Function>(Door::get_proc_address_2);
+  auto *const through = real<Function>(Hook::get_proc_address_2);
   if (!through)
     return not_initialized;
   const LookupGuard guard;
@@ -144,29 +144,29 @@ int cuGetProcAddress_v2(const char *name, void **function, int version, std::uin
   return result;
 }
 
-int cuModuleUnload(void *module) { return end_owner(Door::module_unload, module); }
-int cuLibraryUnload(void *library) { return end_owner(Door::library_unload, library); }
-int cuCtxDestroy(void *context) { return end_context(Door::context_destroy, context, context); }
+int cuModuleUnload(void *module) { return end_owner(Hook::module_unload, module); }
+int cuLibraryUnload(void *library) { return end_owner(Hook::library_unload, library); }
+int cuCtxDestroy(void *context) { return end_context(Hook::context_destroy, context, context); }
 int cuCtxDestroy_v2(void *context) {
-  return end_context(Door::context_destroy_2, context, context);
+  return end_context(Hook::context_destroy_2, context, context);
 }
-int cuCtxDetach(void *context) { return end_context(Door::context_detach, context, context); }
+int cuCtxDetach(void *context) { return end_context(Hook::context_detach, context, context); }
 int cuDevicePrimaryCtxRelease(int device) {
-  return end_primary(Door::primary_release, device, false);
+  return end_primary(Hook::primary_release, device, false);
 }
 int cuDevicePrimaryCtxRelease_v2(int device) {
-  return end_primary(Door::primary_release_2, device, false);
+  return end_primary(Hook::primary_release_2, device, false);
 }
-int cuDevicePrimaryCtxReset(int device) { return end_primary(Door::primary_reset, device, true); }
+int cuDevicePrimaryCtxReset(int device) { return end_primary(Hook::primary_reset, device, true); }
 int cuDevicePrimaryCtxReset_v2(int device) {
-  return end_primary(Door::primary_reset_2, device, true);
+  return end_primary(Hook::primary_reset_2, device, true);
 }
 int cuGreenCtxDestroy(void *context) { // a CUgreenCtx, not a CUcontext
-  return end_context(Door::green_context_destroy, context, nullptr);
+  return end_context(Hook::green_context_destroy, context, nullptr);
 }
 
 int cuModuleLoad(void **module, const char *path) {
-  auto *const function = real<Result(void **, const char *)>(Door::module_load);
+  auto *const function = real<Result(void **, const char *)>(Hook::module_load);
   if (!function)
     return not_initialized;
   const Result result = function(module, path);
@@ -176,7 +176,7 @@ int cuModuleLoad(void **module, const char *path) {
 }
 
 int cuModuleLoadData(void **module, const void *image) {
-  auto *const function = real<Result(void **, const void *)>(Door::module_load_data);
+  auto *const function = real<Result(void **, const void *)>(Hook::module_load_data);
   return function ? load_image(module, false, image, false,
                                [&](const void *from) { return function(module, from); })
                   : not_initialized;
@@ -185,7 +185,7 @@ int cuModuleLoadData(void **module, const void *image) {
 int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *options,
                        void **values) {
   using Function = Result(void **, const void *, unsigned, int *, void **);
-  auto *const function = real<Function>(Door::module_load_data_ex);
+  auto *const function = real<Function>(Hook::module_load_data_ex);
   return function ? load_image(module, false, image, changes_code(options, count),
                                [&](const void *from) {
                                  return function(module, from, count, options, values);
@@ -194,7 +194,7 @@ int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *op
 }
 
 int cuModuleLoadFatBinary(void **module, const void *image) {
-  auto *const function = real<Result(void **, const void *)>(Door::module_load_fat_binary);
+  auto *const function = real<Result(void **, const void *)>(Hook::module_load_fat_binary);
   return function ? load_image(module, false, image, false,
                                [&](const void *from) { return function(module, from); })
                   : not_initialized;
@@ -205,7 +205,7 @@ int cuLibraryLoadData(void **library, const void *image, int *jit_options, void 
                       unsigned library_count) {
   using Function =
       Result(void **, const void *, int *, void **, unsigned, int *, void **, unsigned);
-  auto *const function = real<Function>(Door::library_load_data);
+  auto *const function = real<Function>(Hook::library_load_data);
   return function ? load_image(library, true, image, changes_code(jit_options, jit_count),
                                [&](const void *from) {
                                  return function(library, from, jit_options, jit_values, jit_count,
@@ -216,12 +216,12 @@ int cuLibraryLoadData(void **library, const void *image, int *jit_options, void 
 
 int cuLinkAddData(void *state, int type, void *data, std::size_t size, const char *name,
                   unsigned count, int *options, void **values) {
-  return add_link_data(Door::link_add_data, state, type, data, size, name, count, options, values);
+  return add_link_data(Hook::link_add_data, state, type, data, size, name, count, options, values);
 }
 
 int cuLinkAddData_v2(void *state, int type, void *data, std::size_t size, const char *name,
                      unsigned count, int *options, void **values) {
-  return add_link_data(Door::link_add_data_2, state, type, data, size, name, count, options,
+  return add_link_data(Hook::link_add_data_2, state, type, data, size, name, count, options,
                        values);
 }
 }

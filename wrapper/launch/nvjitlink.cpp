@@ -13,7 +13,7 @@
 // libraries of this name a process has.
 
 #include "wrapper/launch/compiled.h"
-#include "wrapper/launch/doors.h"
+#include "wrapper/launch/hooks.h"
 #include "wrapper/launch/jit.h"
 #include "wrapper/launch/kernels.h"
 #include "wrapper/launch/nvrtc.h"

@@ -6,7 +6,7 @@
 #include "wrapper/launch/nvrtc.h"
 
 #include "wrapper/launch/compiled.h"
-#include "wrapper/launch/doors.h"
+#include "wrapper/launch/hooks.h"
 #include "wrapper/launch/state.h"
 
 #include <atomic>

@@ -2,9 +2,9 @@
 // choice it costs checking the conditions of the siblings and copying a few pointers. Anything
 // unexpected ends in the original launch.
 
-#include "wrapper/launch/doors.h"
 #include "wrapper/launch/driver.h"
 #include "wrapper/launch/exported.h"
+#include "wrapper/launch/hooks.h"
 #include "wrapper/launch/kernels.h"
 #include "wrapper/launch/measure.h"
 #include "wrapper/launch/risk.h"
@@ -36,8 +36,8 @@ struct Redirection {
 /// The driver's launch, of whatever function, with the attributes that the program gave.
 Result start(const Launch &launch) {
   if (launch.config) {
-    auto *const function = real<LaunchExFunction>(launch.per_thread ? Door::launch_kernel_ex_ptsz
-                                                                    : Door::launch_kernel_ex);
+    auto *const function = real<LaunchExFunction>(launch.per_thread ? Hook::launch_kernel_ex_ptsz
+                                                                    : Hook::launch_kernel_ex);
     LaunchConfig config = *launch.config;
     config.grid = launch.grid;
     config.block = launch.block;
@@ -45,7 +45,7 @@ Result start(const Launch &launch) {
     return function(&config, launch.function, launch.parameters, launch.extra);
   }
   auto *const function =
-      real<LaunchFunction>(launch.per_thread ? Door::launch_kernel_ptsz : Door::launch_kernel);
+      real<LaunchFunction>(launch.per_thread ? Hook::launch_kernel_ptsz : Hook::launch_kernel);
   return function(launch.function, launch.grid.x, launch.grid.y, launch.grid.z, launch.block.x,
                   launch.block.y, launch.block.z, launch.shared_bytes, launch.stream,
                   launch.parameters, launch.extra);
@@ -580,14 +580,14 @@ Result launch(const Launch &launch) {
   return with_addresses(r);
 }
 
-Result launch_plain(Launch launch, Door door) {
-  return behind(door) ? ptxasw::wrapper::launch::launch(launch) : not_initialized;
+Result launch_plain(Launch launch, Hook hook) {
+  return behind(hook) ? ptxasw::wrapper::launch::launch(launch) : not_initialized;
 }
 
 Result launch_extended(const LaunchConfig *config, Handle function, void **parameters, void **extra,
                        bool per_thread) {
   auto *const through =
-      real<LaunchExFunction>(per_thread ? Door::launch_kernel_ex_ptsz : Door::launch_kernel_ex);
+      real<LaunchExFunction>(per_thread ? Hook::launch_kernel_ex_ptsz : Hook::launch_kernel_ex);
   if (!through)
     return not_initialized;
   if (!config || (config->attribute_count > 0 && !config->attributes))
@@ -615,7 +615,7 @@ int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned gr
                        extra,
                        nullptr,
                        false},
-                      Door::launch_kernel);
+                      Hook::launch_kernel);
 }
 
 int cuLaunchKernel_ptsz(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
@@ -630,7 +630,7 @@ int cuLaunchKernel_ptsz(void *function, unsigned grid_x, unsigned grid_y, unsign
                        extra,
                        nullptr,
                        true},
-                      Door::launch_kernel_ptsz);
+                      Hook::launch_kernel_ptsz);
 }
 
 int cuLaunchKernelEx(const LaunchConfig *config, void *function, void **parameters, void **extra) {

@@ -11,9 +11,9 @@
 
 #include "wrapper/launch/streams.h"
 
-#include "wrapper/launch/doors.h"
 #include "wrapper/launch/driver.h"
 #include "wrapper/launch/exported.h"
+#include "wrapper/launch/hooks.h"
 #include "wrapper/launch/measure.h"
 #include "wrapper/launch/state.h"
 
@@ -91,8 +91,8 @@ bool is_idle(Handle stream) {
 
 /// A launch that is the original's whatever happens; but it runs.
 template <typename... Arguments>
-Result pass(Door door, Handle stream, bool per_thread, Arguments... arguments) {
-  auto *const function = real<Result(Arguments...)>(door);
+Result pass(Hook hook, Handle stream, bool per_thread, Arguments... arguments) {
+  auto *const function = real<Result(Arguments...)>(hook);
   if (!function)
     return not_initialized;
   if (!at_work())
@@ -103,8 +103,8 @@ Result pass(Door door, Handle stream, bool per_thread, Arguments... arguments) {
   return function(arguments...);
 }
 
-template <typename... More> Result create(Door door, Handle *stream, More... more) {
-  auto *const function = real<Result(Handle *, More...)>(door);
+template <typename... More> Result create(Hook hook, Handle *stream, More... more) {
+  auto *const function = real<Result(Handle *, More...)>(hook);
   if (!function)
     return not_initialized;
   const Result result = function(stream, more...);
@@ -116,8 +116,8 @@ template <typename... More> Result create(Door door, Handle *stream, More... mor
   return result;
 }
 
-Result destroy(Door door, Handle stream) {
-  auto *const function = real<Result(Handle)>(door);
+Result destroy(Hook hook, Handle stream) {
+  auto *const function = real<Result(Handle)>(hook);
   if (!function)
     return not_initialized;
   if (asks_for_versions() && at_work()) {
@@ -138,8 +138,8 @@ Result destroy(Door door, Handle stream) {
 }
 
 template <typename... Arguments>
-Result begin_capture(Door door, bool per_thread, Handle stream, Arguments... arguments) {
-  auto *const function = real<Result(Handle, Arguments...)>(door);
+Result begin_capture(Hook hook, bool per_thread, Handle stream, Arguments... arguments) {
+  auto *const function = real<Result(Handle, Arguments...)>(hook);
   if (!function)
     return not_initialized;
   if (!asks_for_versions() || !at_work())
@@ -327,52 +327,52 @@ using namespace ptxasw::wrapper::launch;
 extern "C" {
 
 int cuStreamCreate(void **stream, unsigned flags) {
-  return create(Door::stream_create, stream, flags);
+  return create(Hook::stream_create, stream, flags);
 }
 int cuStreamCreateWithPriority(void **stream, unsigned flags, int priority) {
-  return create(Door::stream_create_with_priority, stream, flags, priority);
+  return create(Hook::stream_create_with_priority, stream, flags, priority);
 }
-int cuStreamDestroy(void *stream) { return destroy(Door::stream_destroy, stream); }
-int cuStreamDestroy_v2(void *stream) { return destroy(Door::stream_destroy_2, stream); }
+int cuStreamDestroy(void *stream) { return destroy(Hook::stream_destroy, stream); }
+int cuStreamDestroy_v2(void *stream) { return destroy(Hook::stream_destroy_2, stream); }
 
-int cuStreamBeginCapture(void *stream) { return begin_capture(Door::begin_capture, false, stream); }
+int cuStreamBeginCapture(void *stream) { return begin_capture(Hook::begin_capture, false, stream); }
 int cuStreamBeginCapture_ptsz(void *stream) {
-  return begin_capture(Door::begin_capture_ptsz, true, stream);
+  return begin_capture(Hook::begin_capture_ptsz, true, stream);
 }
 int cuStreamBeginCapture_v2(void *stream, int mode) {
-  return begin_capture(Door::begin_capture_2, false, stream, mode);
+  return begin_capture(Hook::begin_capture_2, false, stream, mode);
 }
 int cuStreamBeginCapture_v2_ptsz(void *stream, int mode) {
-  return begin_capture(Door::begin_capture_2_ptsz, true, stream, mode);
+  return begin_capture(Hook::begin_capture_2_ptsz, true, stream, mode);
 }
 int cuStreamBeginCaptureToGraph(void *stream, void *graph, const void *nodes, const void *edges,
                                 std::size_t count, int mode) {
-  return begin_capture(Door::begin_capture_to_graph, false, stream, graph, nodes, edges, count,
+  return begin_capture(Hook::begin_capture_to_graph, false, stream, graph, nodes, edges, count,
                        mode);
 }
 int cuStreamBeginCaptureToGraph_ptsz(void *stream, void *graph, const void *nodes,
                                      const void *edges, std::size_t count, int mode) {
-  return begin_capture(Door::begin_capture_to_graph_ptsz, true, stream, graph, nodes, edges, count,
+  return begin_capture(Hook::begin_capture_to_graph_ptsz, true, stream, graph, nodes, edges, count,
                        mode);
 }
 
 int cuGraphLaunch(void *graph, void *stream) {
-  return pass(Door::graph_launch, stream, false, graph, stream);
+  return pass(Hook::graph_launch, stream, false, graph, stream);
 }
 int cuGraphLaunch_ptsz(void *graph, void *stream) {
-  return pass(Door::graph_launch_ptsz, stream, true, graph, stream);
+  return pass(Hook::graph_launch_ptsz, stream, true, graph, stream);
 }
 int cuLaunchCooperativeKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                               unsigned block_x, unsigned block_y, unsigned block_z,
                               unsigned shared_bytes, void *stream, void **parameters) {
-  return pass(Door::launch_cooperative, stream, false, function, grid_x, grid_y, grid_z, block_x,
+  return pass(Hook::launch_cooperative, stream, false, function, grid_x, grid_y, grid_z, block_x,
               block_y, block_z, shared_bytes, stream, parameters);
 }
 int cuLaunchCooperativeKernel_ptsz(void *function, unsigned grid_x, unsigned grid_y,
                                    unsigned grid_z, unsigned block_x, unsigned block_y,
                                    unsigned block_z, unsigned shared_bytes, void *stream,
                                    void **parameters) {
-  return pass(Door::launch_cooperative_ptsz, stream, true, function, grid_x, grid_y, grid_z,
+  return pass(Hook::launch_cooperative_ptsz, stream, true, function, grid_x, grid_y, grid_z,
               block_x, block_y, block_z, shared_bytes, stream, parameters);
 }
 }

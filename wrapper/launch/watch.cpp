@@ -18,8 +18,8 @@
 #include "wrapper/launch/watch.h"
 
 #include "wrapper/launch/answer.h"
-#include "wrapper/launch/doors.h"
 #include "wrapper/launch/driver.h"
+#include "wrapper/launch/hooks.h"
 #include "wrapper/launch/images.h"
 #include "wrapper/launch/streams.h"
 #include "wrapper/launch/whole_files.h"
@@ -242,9 +242,9 @@ void unload(const Beside &one) {
   const LookupGuard guard;
   const RelaxedCapture relaxed;
   if (one.in_library) {
-    if (auto *const function = real<Result(Handle)>(Door::library_unload))
+    if (auto *const function = real<Result(Handle)>(Hook::library_unload))
       function(one.module);
-  } else if (auto *const function = real<Result(Handle)>(Door::module_unload);
+  } else if (auto *const function = real<Result(Handle)>(Hook::module_unload);
              function && one.context == current_context()) {
     function(one.module);
   }
@@ -253,10 +253,10 @@ void unload(const Beside &one) {
 bool load_module(bool in_library, const std::string &image, Handle &module) {
   if (in_library) {
     using Load = Result(Handle *, const void *, int *, void **, unsigned, int *, void **, unsigned);
-    auto *const load = real<Load>(Door::library_load_data);
+    auto *const load = real<Load>(Hook::library_load_data);
     return load && load(&module, image.data(), nullptr, nullptr, 0, nullptr, nullptr, 0) == success;
   }
-  auto *const load = real<Result(Handle *, const void *)>(Door::module_load_data);
+  auto *const load = real<Result(Handle *, const void *)>(Hook::module_load_data);
   return load && load(&module, image.data()) == success;
 }
 

@@ -219,7 +219,7 @@ double excess(const lint::Warning &warning, std::uint64_t ideal) {
   case lint::Code::local_memory:
     return 4; // sectors of four bytes a lane
   case lint::Code::reuse_thrashing:
-    return 8; // of the sectors of a round, those that were there and are read again
+    return 8; // of the sectors of an iteration, those that were there and are read again
   default:
     return static_cast<double>(warning.cost - std::min(warning.cost, ideal));
   }

@@ -65,7 +65,8 @@ struct LintQuery {
 std::vector<KernelLint> lint_module(const Module &module, const Places &places,
                                     const LintQuery &query);
 
-/// How often a thread gets to an instruction, where a loop of unknown length counts as 32 rounds.
+/// How often a thread gets to an instruction, where a loop of unknown length counts as 32
+/// iterations.
 double rounds_of(const facts::KernelFacts &facts, std::uint32_t instruction, lint::Times &times);
 
 /// What no warning can be about, a sentence for each kernel that was not looked at whole, or one if

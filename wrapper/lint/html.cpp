@@ -176,7 +176,7 @@ private:
     std::vector<const Instruction *> instructions;
     std::vector<const Access *> accesses;
     bool lanes_part = false;
-    double cost = 0; ///< sectors and wavefronts of a warp, in all rounds of loops
+    double cost = 0; ///< sectors and wavefronts of a warp, in all iterations of loops
   };
   using SourceLines = std::map<std::uint32_t, SourceLine>;
 

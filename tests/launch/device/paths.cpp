@@ -120,7 +120,7 @@ void modules(const char *cubin, const char *other) {
 }
 
 /// The ways to get hold of the launch function.
-void doors(const char *cubin) {
+void hooks(const char *cubin) {
   using LaunchFunction = decltype(&cuLaunchKernel);
   Data data;
   CUmodule module = nullptr;
@@ -221,7 +221,7 @@ int main(int count, char **words) {
   CHECK(cuDeviceGet(&device, 0));
   CHECK(cuDevicePrimaryCtxRetain(&context, device));
   CHECK(cuCtxSetCurrent(context));
-  doors(words[1]);
+  hooks(words[1]);
   attributes(words[1]);
   modules(words[1], words[2]);
   libraries(words[1]);

@@ -1,6 +1,6 @@
 // Where threads of a block, or lanes of a warp, come to the same meetings, and where they may not.
 
-#include "emulator/facts/meeting.h"
+#include "emulator/facts/convergence_points.h"
 
 #include <doctest/doctest.h>
 
@@ -17,7 +17,7 @@ std::uint32_t uneven_in(const std::string &body) {
   if (!module)
     FAIL(format(module.error()));
   const Function &kernel = (*module)->functions[0];
-  const auto found = facts::Meetings(**module, kernel).uneven();
+  const auto found = facts::ConvergencePoints(**module, kernel).uneven();
   return found ? kernel.instructions[*found].line - 8 : 0;
 }
 
@@ -120,7 +120,7 @@ bool alike_in_rows(const std::string &condition, bool whole_rows = true) {
   const auto module = parse(text, "test.ptx");
   if (!module)
     FAIL(format(module.error()));
-  return !facts::Meetings(**module, (*module)->functions[0], whole_rows).uneven();
+  return !facts::ConvergencePoints(**module, (*module)->functions[0], whole_rows).uneven();
 }
 
 } // namespace

@@ -1,16 +1,16 @@
-// Which loops over the grid have one round, and what of a launch makes it so.
+// Which loops over the grid have one iteration, and what of a launch makes it so.
 //
 //     for (i = blockIdx.x * blockDim.x + threadIdx.x + h; i < n + c; i += gridDim.x * blockDim.x)
 //
-// Most launches have a thread for each i. Then no thread comes back for another round, and a
+// Most launches have a thread for each i. Then no thread comes back for another iteration, and a
 // version that knows it (`once`) is straight code: nothing is kept from round to round, and the
 // assembler needs half to three quarters of the registers and moves loads as it likes.
 //
-// A comparison decides whether there is another round. The values compared are followed to where
-// they come from: parameters, special registers and numbers, by instructions that each are the only
-// one whose result gets there; what each computes says the emulator's table. They are sums modulo
-// 2^32 or 2^64. There is none in a launch of G threads along an axis if another round needs x < n,
-// where
+// A comparison decides whether there is another iteration. The values compared are followed to
+// where they come from: parameters, special registers and numbers, by instructions that each are
+// the only one whose result gets there; what each computes says the emulator's table. They are sums
+// modulo 2^32 or 2^64. There is none in a launch of G threads along an axis if another iteration
+// needs x < n, where
 //
 //     x = ctaid * ntid + tid + nctaid * ntid + h    and    n = P + c
 //
@@ -20,7 +20,7 @@
 //
 // for then 0 <= ctaid * ntid + tid < G, so x lies in G + h .. 2G + h - 1, within -2^29 .. 2^31 - 1,
 // without wrapping; and 0 <= P + c <= G + h <= x, where signed and unsigned comparisons agree. If
-// another round needs x <= n, P is at most G + h - c - 1.
+// another iteration needs x <= n, P is at most G + h - c - 1.
 //
 // Where 32 bits become 64, the sum modulo 2^32 is taken as the number that it is with signed
 // factors: tid, ctaid * ntid and nctaid * ntid are at most 2^29 each in such a launch, so what is
@@ -42,9 +42,9 @@
 // are looked at again. No instruction's result goes into itself on the way, so the values depend on
 // nothing but what is constant for the thread, in whatever loops the instructions stand.
 
-#include "emulator/facts/grid_rounds.h"
+#include "emulator/facts/grid_iterations.h"
 
-#include "emulator/facts/meeting.h"
+#include "emulator/facts/convergence_points.h"
 #include "emulator/semantics/effects.h"
 #include "emulator/semantics/one_value.h"
 #include "emulator/symbolic/address.h"
@@ -69,7 +69,7 @@ constexpr unsigned steps_of_comparison =
 /// An axis, in expressions of a thread's place.
 struct Axis {
   std::vector<Expr> bounded;    ///< what is at most as much as there are threads along it
-  Expr another_round = nullptr; ///< x of another round, less h; of 64 bits
+  Expr another_round = nullptr; ///< x of another iteration, less h; of 64 bits
 };
 
 /// The number that is added in an expression.
@@ -89,9 +89,9 @@ std::optional<std::int64_t> more_than(ExprPool &pool, Expr expr, Expr other) {
              : std::optional(number);
 }
 
-class RoundFinder : OfKernel {
+class IterationFinder : OfKernel {
 public:
-  explicit RoundFinder(const KernelContext &context)
+  explicit IterationFinder(const KernelContext &context)
       : OfKernel(context), evaluate_(pool_, module_), decided_(count()),
         targets_(branch_targets(module_, kernel_)), writers_(kernel_.registers.size()),
         mentions_(kernel_.registers.size()) {
@@ -114,7 +114,7 @@ public:
       });
   }
 
-  std::vector<GridRound> run() {
+  std::vector<GridIteration> run() {
     for (std::uint32_t i = 0; i < count(); ++i)
       decided_[i] = foot(i);
     for (std::uint32_t i = 0; i < count(); ++i)
@@ -125,7 +125,7 @@ public:
       }
     while (true) {
       find_before();
-      std::vector<GridRound> found;
+      std::vector<GridIteration> found;
       bool all = true;
       for (std::uint32_t i = 0; i < count(); ++i)
         if (decided_[i]) {
@@ -142,13 +142,14 @@ public:
   }
 
 private:
-  /// Where a thread goes on from a branch, whatever it says, as what decides about another round
-  /// has one outcome.
+  /// Where a thread goes on from a branch, whatever it says, as what decides about another
+  /// iteration has one outcome.
   struct Decided {
-    std::uint32_t instead = 0;              ///< where it goes on
-    std::uint32_t test = 0;                 ///< the branch that decides
-    bool stays = true;                      ///< that branch leads to another round, or away from it
-    std::optional<std::uint32_t> head = {}; ///< where another round begins, if its test is there
+    std::uint32_t instead = 0; ///< where it goes on
+    std::uint32_t test = 0;    ///< the branch that decides
+    bool stays = true;         ///< that branch leads to another iteration, or away from it
+    std::optional<std::uint32_t> head =
+        {}; ///< where another iteration begins, if its test is there
   };
 
   /// Where a branch leads that has a guard, or has none; nothing for what is no such branch.
@@ -468,7 +469,7 @@ private:
 
 } // namespace
 
-const std::vector<GridRound> &rounds_over_grid(const KernelContext &context) {
+const std::vector<GridIteration> &rounds_over_grid(const KernelContext &context) {
   return context.once("rounds over the grid", [&] {
     const auto &all = context.kernel.instructions;
     const bool understood = std::all_of(all.begin(), all.end(), [&](const Instruction &one) {
@@ -477,13 +478,13 @@ const std::vector<GridRound> &rounds_over_grid(const KernelContext &context) {
              (!is_way(opcode) || returns(opcode) ||
               branch_target(context.module, context.kernel, one).has_value());
     });
-    return understood ? RoundFinder(context).run() : std::vector<GridRound>();
+    return understood ? IterationFinder(context).run() : std::vector<GridIteration>();
   });
 }
 
-std::vector<ArgumentCover> needs_of_rounds(const std::vector<GridRound> &rounds) {
+std::vector<ArgumentCover> needs_of_rounds(const std::vector<GridIteration> &rounds) {
   std::vector<ArgumentCover> needs;
-  for (const GridRound &round : rounds)
+  for (const GridIteration &round : rounds)
     if (std::find(needs.begin(), needs.end(), round.need) == needs.end())
       needs.push_back(round.need);
   return needs;

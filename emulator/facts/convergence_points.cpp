@@ -29,15 +29,15 @@
 //   - otherwise threads may leave lockstep or not, and must all be back before the next meeting.
 //     There is a place at which all ways meet, with no meeting before it (the second case is not
 //     this one; so threads are apart here, or only those of other warps). Up to there each copy
-//     goes alone: a detour. Where only those of other warps are, a warp is on it as a whole, and
-//     its lanes may meet on the way of each copy; elsewhere none may (torn()).
+//     goes alone: a divergent region. Where only those of other warps are, a warp is on it as a
+//     whole, and its lanes may meet on the way of each copy; elsewhere none may (torn()).
 //
 // Sums of the time before `__syncwarp` count on it that lanes of a warp run in step: one stores,
 // and another one loads or stores there by a volatile access. A copy that parts, and the next one
 // that begins with lanes that the one before has parted, would lose that; so kernels with such
 // accesses are refused (synth/spread.cpp).
 
-#include "emulator/facts/meeting.h"
+#include "emulator/facts/convergence_points.h"
 
 #include "emulator/facts/warp_number.h"
 #include "emulator/semantics/one_value.h"
@@ -53,8 +53,8 @@ namespace {
 
 constexpr std::uint32_t full_warp = 0xffffffff;
 
-bool is_meeting_of_warp(const Module &module, const Function &kernel, std::uint32_t at,
-                        const Numbers &numbers) {
+bool is_warp_convergence_point(const Module &module, const Function &kernel, std::uint32_t at,
+                               const Numbers &numbers) {
   const Instruction &instruction = kernel.instructions[at];
   const auto operands = module.operands(instruction);
   const Opcode &opcode = module.opcode(instruction);
@@ -85,18 +85,18 @@ bool is_barrier_of_all(const Module &module, const Instruction &instruction) {
          operands[0].value < barriers;
 }
 
-std::vector<bool> meetings_of_warp(const Module &module, const Function &kernel) {
+std::vector<bool> warp_convergence_points(const Module &module, const Function &kernel) {
   std::vector<bool> meets(kernel.instructions.size(), false);
   const Numbers numbers(module, kernel);
   for (std::uint32_t i = 0; i < meets.size(); ++i)
-    meets[i] = is_meeting_of_warp(module, kernel, i, numbers);
+    meets[i] = is_warp_convergence_point(module, kernel, i, numbers);
   return meets;
 }
 
-Meetings::Meetings(const Module &module, const Function &kernel, bool whole_rows)
+ConvergencePoints::ConvergencePoints(const Module &module, const Function &kernel, bool whole_rows)
     : module_(module), kernel_(kernel), whole_rows_(whole_rows), numbers_(module, kernel) {
   warp_.is_warp = true;
-  warp_.meets = meetings_of_warp(module, kernel);
+  warp_.meets = warp_convergence_points(module, kernel);
   block_.meets.assign(kernel.instructions.size(), false);
   for (std::size_t i = 0; i < kernel.instructions.size(); ++i) {
     const Op op = module.opcode(kernel.instructions[i]).op;
@@ -115,7 +115,7 @@ Meetings::Meetings(const Module &module, const Function &kernel, bool whole_rows
       find_varying(*crowd);
 }
 
-void Meetings::find_next() {
+void ConvergencePoints::find_next() {
   const auto count = static_cast<std::uint32_t>(kernel_.instructions.size());
   next_.resize(count + 1);
   std::vector<std::vector<std::uint32_t>> before(count + 1);
@@ -131,13 +131,13 @@ void Meetings::find_next() {
       [&](std::uint32_t i) -> const auto & { return next_[i]; });
 }
 
-bool Meetings::decides(std::uint32_t instruction) const {
+bool ConvergencePoints::decides(std::uint32_t instruction) const {
   const Instruction &one = kernel_.instructions[instruction];
   const Opcode &opcode = module_.opcode(one);
   return one.guard != no_register && (opcode.op == Op::bra || returns(opcode));
 }
 
-std::vector<bool> Meetings::region(std::uint32_t branch) const {
+std::vector<bool> ConvergencePoints::inside_of(std::uint32_t branch) const {
   const auto count = static_cast<std::uint32_t>(kernel_.instructions.size());
   std::vector<bool> inside(count, false);
   std::vector<std::uint32_t> open = next_[branch];
@@ -152,7 +152,7 @@ std::vector<bool> Meetings::region(std::uint32_t branch) const {
   return inside;
 }
 
-bool Meetings::is_one_for_all(std::uint32_t at, const std::vector<bool> &varying) const {
+bool ConvergencePoints::is_one_for_all(std::uint32_t at, const std::vector<bool> &varying) const {
   if (!warp_.meets[at])
     return false;
   const Instruction &instruction = kernel_.instructions[at];
@@ -171,7 +171,7 @@ bool Meetings::is_one_for_all(std::uint32_t at, const std::vector<bool> &varying
          });
 }
 
-bool Meetings::asks_for_row(std::uint32_t at) const {
+bool ConvergencePoints::asks_for_row(std::uint32_t at) const {
   const Instruction &instruction = kernel_.instructions[at];
   const auto operands = module_.operands(instruction);
   return whole_rows_ && instruction.well_formed && instruction.guard == no_register &&
@@ -180,7 +180,8 @@ bool Meetings::asks_for_row(std::uint32_t at) const {
          (module_.text(operands[1].span) == "%tid.y" || module_.text(operands[1].span) == "%tid.z");
 }
 
-void Meetings::pass(const Crowd &crowd, std::uint32_t at, std::vector<bool> &varying) const {
+void ConvergencePoints::pass(const Crowd &crowd, std::uint32_t at,
+                             std::vector<bool> &varying) const {
   const Instruction &instruction = kernel_.instructions[at];
   bool differs = crowd.apart[at];
   if (!crowd.is_warp || (!of_warp_[at] && !asks_for_row(at) && !is_one_for_all(at, varying))) {
@@ -197,7 +198,7 @@ void Meetings::pass(const Crowd &crowd, std::uint32_t at, std::vector<bool> &var
   });
 }
 
-std::vector<std::vector<bool>> Meetings::varying(const Crowd &crowd) const {
+std::vector<std::vector<bool>> ConvergencePoints::varying(const Crowd &crowd) const {
   // Nothing is known of what a register holds that has not been written.
   const auto count = static_cast<std::uint32_t>(kernel_.instructions.size());
   std::vector<std::vector<bool>> before(count);
@@ -227,7 +228,7 @@ std::vector<std::vector<bool>> Meetings::varying(const Crowd &crowd) const {
   return before;
 }
 
-void Meetings::find_varying(Crowd &crowd) const {
+void ConvergencePoints::find_varying(Crowd &crowd) const {
   const std::size_t count = kernel_.instructions.size();
   crowd.apart.assign(count, false);
   crowd.decided.assign(count, true);
@@ -240,31 +241,31 @@ void Meetings::find_varying(Crowd &crowd) const {
         continue;
       crowd.decided[i] = false;
       changed = true;
-      const std::vector<bool> inside = region(i);
+      const std::vector<bool> inside = inside_of(i);
       for (std::size_t at = 0; at < inside.size(); ++at)
         crowd.apart[at] = crowd.apart[at] || inside[at];
     }
   }
 }
 
-std::optional<std::uint32_t> Meetings::first_in(const std::vector<bool> &some,
-                                                const std::vector<bool> &instructions) {
+std::optional<std::uint32_t> ConvergencePoints::first_in(const std::vector<bool> &some,
+                                                         const std::vector<bool> &instructions) {
   for (std::uint32_t i = 0; i < some.size(); ++i)
     if (some[i] && instructions[i])
       return i;
   return std::nullopt;
 }
 
-bool Meetings::parts_alike(const Crowd &crowd, std::uint32_t branch) {
+bool ConvergencePoints::parts_alike(const Crowd &crowd, std::uint32_t branch) {
   return crowd.decided[branch] && !crowd.apart[branch];
 }
 
-bool Meetings::goes_alike(const Crowd &crowd, std::uint32_t branch) const {
+bool ConvergencePoints::goes_alike(const Crowd &crowd, std::uint32_t branch) const {
   return !crowd.any || !first_in(crowd.meets, reachable_from(module_, kernel_, next_[branch])) ||
          parts_alike(crowd, branch);
 }
 
-std::optional<std::uint32_t> Meetings::uneven() const {
+std::optional<std::uint32_t> ConvergencePoints::uneven() const {
   for (const Crowd *crowd : {&block_, &warp_})
     if (crowd->any)
       if (const auto found = first_in(crowd->meets, crowd->apart))
@@ -272,32 +273,33 @@ std::optional<std::uint32_t> Meetings::uneven() const {
   return std::nullopt;
 }
 
-std::optional<std::uint32_t> Meetings::torn(const std::vector<Detour> &detours) const {
-  for (const Detour &detour : detours) {
+std::optional<std::uint32_t>
+ConvergencePoints::torn(const std::vector<DivergentRegion> &regions) const {
+  for (const DivergentRegion &region : regions) {
     // Lanes that part alike do what lanes do together as the kernel's lanes do it.
-    if (warp_.any && !parts_alike(warp_, detour.branch))
-      if (const auto found = first_in(warp_.meets, detour.inside))
+    if (warp_.any && !parts_alike(warp_, region.branch))
+      if (const auto found = first_in(warp_.meets, region.inside))
         return found;
   }
   return std::nullopt;
 }
 
-std::optional<Detour> Meetings::detour(std::uint32_t branch) const {
+std::optional<DivergentRegion> ConvergencePoints::divergent_region(std::uint32_t branch) const {
   if (!any() || !decides(branch) || (goes_alike(block_, branch) && goes_alike(warp_, branch)))
     return std::nullopt;
-  Detour detour{branch, meet_[branch], region(branch)};
-  detour.inside[branch] = true;
-  return detour;
+  DivergentRegion region{branch, meet_[branch], inside_of(branch)};
+  region.inside[branch] = true;
+  return region;
 }
 
-const Meetings &meetings_of(const KernelContext &context) {
+const ConvergencePoints &meetings_of(const KernelContext &context) {
   return context.once("", [&] {
-    Meetings any(context.module, context.kernel);
+    ConvergencePoints any(context.module, context.kernel);
     const PerformanceDirective *const block = context.kernel.directive("reqntid");
     constexpr unsigned warp = 32;
     if (!any.uneven() || (block && (block->count == 0 || block->values[0] % warp != 0)))
       return any;
-    Meetings of_rows(context.module, context.kernel, true);
+    ConvergencePoints of_rows(context.module, context.kernel, true);
     return of_rows.uneven() ? any : of_rows;
   });
 }

@@ -1,4 +1,4 @@
-// For each door there is one slot with the driver's function. A program may be given different
+// For each hook there is one slot with the driver's function. A program may be given different
 // addresses for one function (the symbol, and what cuGetProcAddress hands out); as long as they lie
 // in one library they do the same, and the first found serves all. An address in another library
 // (another interposer, a second driver) is passed through as it is: the launches behind it are not
@@ -9,7 +9,7 @@
 // function of another signature. It then exports the symbol NAME_vN with a higher N than the table
 // has, and for a version beyond the known one such a function is passed through.
 
-#include "wrapper/launch/doors.h"
+#include "wrapper/launch/hooks.h"
 
 #include "wrapper/launch/exported.h"
 #include "wrapper/launch/state.h"
@@ -27,7 +27,7 @@ template <typename Function> void *address(Function *function) {
   return reinterpret_cast<void *>(function);
 }
 
-const DoorSpec table[] = {
+const HookSpec table[] = {
     {"cuGetProcAddress", 11030, false, "cuGetProcAddress", address(&cuGetProcAddress), false},
     {"cuGetProcAddress", 12000, false, "cuGetProcAddress_v2", address(&cuGetProcAddress_v2), false},
     {"cuLaunchKernel", 4000, false, "cuLaunchKernel", address(&cuLaunchKernel), false},
@@ -85,10 +85,10 @@ const DoorSpec table[] = {
     {"cuLaunchCooperativeKernel", 9000, true, "cuLaunchCooperativeKernel_ptsz",
      address(&cuLaunchCooperativeKernel_ptsz), false},
 };
-constexpr std::size_t door_count = std::size(table);
-static_assert(door_count == static_cast<std::size_t>(Door::launch_cooperative_ptsz) + 1);
+constexpr std::size_t hook_count = std::size(table);
+static_assert(hook_count == static_cast<std::size_t>(Hook::launch_cooperative_ptsz) + 1);
 
-std::atomic<void *> slots[door_count];
+std::atomic<void *> slots[hook_count];
 
 thread_local int depth __attribute__((tls_model("initial-exec")));
 
@@ -99,7 +99,7 @@ bool same_library(void *a, void *b) {
   return ::dladdr(a, &one) && ::dladdr(b, &other) && one.dli_fbase == other.dli_fbase;
 }
 
-/// Our function for a door behind which the driver's is `found`.
+/// Our function for a hook behind which the driver's is `found`.
 void *enter(std::size_t index, void *found) {
   if (found == table[index].replacement)
     return found;
@@ -113,7 +113,7 @@ void *enter(std::size_t index, void *found) {
 }
 
 /// Returns true if the driver has a version of the function beyond those of the table.
-bool has_newer(const DoorSpec &newest) {
+bool has_newer(const HookSpec &newest) {
   const char *suffix = std::strstr(newest.symbol, "_v");
   const int version = suffix ? suffix[2] - '0' : 1;
   const std::string symbol = std::string(newest.name) + "_v" + std::to_string(version + 1) +
@@ -124,7 +124,7 @@ bool has_newer(const DoorSpec &newest) {
 
 } // namespace
 
-std::span<const DoorSpec> doors() { return table; }
+std::span<const HookSpec> hooks() { return table; }
 
 void *dlsym_address() {
   // Sanitizers look things up before they can bear a guarded initialisation, so there is none here:
@@ -183,8 +183,8 @@ void *driver_library() {
   return found;
 }
 
-void *behind(Door door) {
-  const auto index = static_cast<std::size_t>(door);
+void *behind(Hook hook) {
+  const auto index = static_cast<std::size_t>(hook);
   if (void *const known = slots[index].load(std::memory_order_acquire))
     return known;
   const LookupGuard guard;
@@ -199,29 +199,29 @@ void *behind(Door door) {
   return slots[index].load(std::memory_order_acquire);
 }
 
-bool is_door(const char *symbol) {
-  for (const DoorSpec &spec : table)
+bool is_hook(const char *symbol) {
+  for (const HookSpec &spec : table)
     if (std::strcmp(spec.symbol, symbol) == 0)
       return true;
   return false;
 }
 
 void *replace_symbol(const char *symbol, void *found) {
-  for (std::size_t i = 0; i < door_count; ++i)
+  for (std::size_t i = 0; i < hook_count; ++i)
     if (std::strcmp(table[i].symbol, symbol) == 0)
       return enter(i, found);
   return found;
 }
 
 void *replace_named(const char *name, int version, std::uint64_t flags, void *found) {
-  if (is_door(name) && std::strpbrk(name, "_")) // asked for by the symbol itself
+  if (is_hook(name) && std::strpbrk(name, "_")) // asked for by the symbol itself
     return replace_symbol(name, found);
   const bool per_thread = flags & per_thread_stream;
-  std::size_t match = door_count, newest = door_count;
+  std::size_t match = hook_count, newest = hook_count;
   bool has_per_thread = false;
-  for (const DoorSpec &spec : table)
+  for (const HookSpec &spec : table)
     has_per_thread = has_per_thread || (spec.per_thread && std::strcmp(spec.name, name) == 0);
-  for (std::size_t i = 0; i < door_count; ++i) {
+  for (std::size_t i = 0; i < hook_count; ++i) {
     if (std::strcmp(table[i].name, name) != 0 ||
         (has_per_thread && table[i].per_thread != per_thread))
       continue;
@@ -229,7 +229,7 @@ void *replace_named(const char *name, int version, std::uint64_t flags, void *fo
     if (table[i].since <= version)
       match = i;
   }
-  if (match == door_count)
+  if (match == hook_count)
     return found;
   if (version > known_cuda && has_newer(table[newest])) {
     if (table[newest].ends_handles)

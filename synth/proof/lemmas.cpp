@@ -4,7 +4,7 @@
 // both have of one place is what stands between two loads (between.h) and what is the same whoever
 // asks: conditions (known.h).
 
-#include "synth/proof/laws.h"
+#include "synth/proof/lemmas.h"
 
 #include "emulator/facts/waiting.h"
 #include "grammar/pragmas.h"
@@ -14,7 +14,7 @@
 
 namespace ptxasw::synth {
 
-void Laws::check_move_up(std::uint32_t load, std::uint32_t place) {
+void Lemmas::check_move_up(std::uint32_t load, std::uint32_t place) {
   const MemoryAccess *const what = text_.load(load);
   demand(what && text_.is_in_global_memory(*what), Obligation::lined_up,
          "a load was moved that is not understood");
@@ -31,8 +31,8 @@ void Laws::check_move_up(std::uint32_t load, std::uint32_t place) {
          "a load was moved past a store");
 }
 
-void Laws::serve(LoadedElement source, LoadedElement load, std::uint32_t place, int delta,
-                 const Known &known) {
+void Lemmas::serve(LoadedElement source, LoadedElement load, std::uint32_t place, int delta,
+                   const Known &known) {
   const bool other_lane = delta != 0;
   const MemoryAccess *const from = text_.load(source.load), *const to = text_.load(load.load);
   demand(from && to, Obligation::understood, "the source is not understood");
@@ -96,7 +96,7 @@ void Laws::serve(LoadedElement source, LoadedElement load, std::uint32_t place, 
          Obligation::nothing_between, "something in between may change the value");
 }
 
-bool Laws::in_row(int delta, const Known &known) {
+bool Lemmas::in_row(int delta, const Known &known) {
   ExprPool &pool = text_.pool();
   const Expr lane = emulation_.special("%laneid"), tid = emulation_.special("%tid.x");
   const bool whole = text_.launch.whole_warps();
@@ -110,7 +110,7 @@ bool Laws::in_row(int delta, const Known &known) {
                                   distance));
 }
 
-bool Laws::same_address(Expr source, Expr load, int delta, const Known &known) {
+bool Lemmas::same_address(Expr source, Expr load, int delta, const Known &known) {
   ExprPool &pool = text_.pool();
   const Expr shifted = emulation_.shift_lane(source, delta);
   if (const auto conditions = equal_unless_wrapped(pool, shifted, load))
@@ -126,7 +126,7 @@ bool Laws::same_address(Expr source, Expr load, int delta, const Known &known) {
 }
 
 // True if every condition under which two addresses are equal is known to hold.
-bool Laws::holds(const std::vector<WrapCondition> &conditions, int delta, const Known &known) {
+bool Lemmas::holds(const std::vector<WrapCondition> &conditions, int delta, const Known &known) {
   return std::all_of(conditions.begin(), conditions.end(), [&](const WrapCondition &condition) {
     // That tid.x plus the distance stays in the row is known here.
     const bool in_row = emulation_.is_lane_symbol(condition.value) && condition.offset == delta;
@@ -137,8 +137,8 @@ bool Laws::holds(const std::vector<WrapCondition> &conditions, int delta, const 
 }
 
 // True if a store behind the source, which is in a block, leaves the load's bytes alone.
-bool Laws::apart(const MemoryAccess &store, BlockId source, const MemoryAccess &load,
-                 const Known &known) {
+bool Lemmas::apart(const MemoryAccess &store, BlockId source, const MemoryAccess &load,
+                   const Known &known) {
   if (const facts::Overlap met = facts::overlap(emulation_, store, source, load);
       met != facts::Overlap::unknown)
     return met == facts::Overlap::never;

@@ -1,7 +1,7 @@
-"""The doors of the launch helper, and what it believes of the driver's structures, against cuda.h: a
+"""The hooks of the launch helper, and what it believes of the driver's structures, against cuda.h: a
 new version of a function that ends handles or launches kernels must not be overlooked.
 
-test_doors.py COMPILER HELPER"""
+test_hooks.py COMPILER HELPER"""
 
 import os
 import re
@@ -22,11 +22,11 @@ if not INCLUDE:
     print("skipped: no CUDA toolkit")
     sys.exit(77)
 
-# (name, since, per thread, symbol), of the table in doors.cpp.
+# (name, since, per thread, symbol), of the table in hooks.cpp.
 TABLE = [(name, int(since), word == "true", symbol) for name, since, word, symbol in
          re.findall(r'\{"(cu\w+)",\s*(\d+),\s*(true|false),\s*"(cu\w+)"',
-                    (ROOT / "wrapper/launch/doors.cpp").read_text())]
-# What is like one of them and needs no door.
+                    (ROOT / "wrapper/launch/hooks.cpp").read_text())]
+# What is like one of them and needs no hook.
 LET_BE = {
     "cuLaunchCooperativeKernelMultiDevice": "cooperative launches are the original's",
     "cuLaunchHostFunc": "launches no kernel",
@@ -104,7 +104,7 @@ int main() {
 """
 
 
-class Doors(unittest.TestCase):
+class Hooks(unittest.TestCase):
     def test_layout(self):
         with tempfile.TemporaryDirectory() as scratch:
             source, program = Path(scratch) / "layout.cpp", Path(scratch) / "layout"
@@ -112,7 +112,7 @@ class Doors(unittest.TestCase):
             subprocess.run([COMPILER, "-std=c++20", "-Wno-enum-compare", "-I", ROOT, "-I", INCLUDE, source, "-o", program], check=True)
             subprocess.run([program], check=True)
 
-    def test_every_version_has_a_door(self):
+    def test_every_version_has_a_hook(self):
         """cudaTypedefs.h names each version of each function: PFN_cuLaunchKernel_v7000_ptsz."""
         names = {row[0] for row in TABLE}
         self.assertGreater(len(names), 10)
@@ -132,7 +132,7 @@ class Doors(unittest.TestCase):
         self.assertIn("cuLaunchKernelEx", like)
         self.assertEqual(like - {row[0] for row in TABLE} - set(LET_BE), set())
 
-    def test_the_library_shows_doors_and_nothing_else(self):
+    def test_the_library_shows_hooks_and_nothing_else(self):
         shown = subprocess.run(["nm", "-D", "--defined-only", HELPER], capture_output=True, text=True, check=True)
         symbols = {line.split()[-1] for line in shown.stdout.splitlines()}
         self.assertEqual(symbols, {row[3] for row in TABLE} | {"dlsym", "dlopen", "nvrtcGetCUBIN"} | LINKER)

@@ -30,9 +30,10 @@
 // What is refused: names of memory whose size the launch says, in 64 bits or with a number beside
 // them.
 
-#include "synth/coarsen/rooms.h"
+#include "synth/coarsen/allocations.h"
 
 #include "emulator/facts/variable_addresses.h"
+#include "emulator/semantics/parameter_layout.h"
 #include "grammar/roles.h"
 #include "grammar/sibling_table.h"
 
@@ -116,75 +117,76 @@ bool may_move_matrix(const Opcode &opcode) {
 /// Returns true if what lies at a multiple of `alignment` in the kernel's shared memory does so in
 /// each copy's, too.
 bool lie_alike(const Module &module, const Function &kernel, unsigned alignment) {
-  const std::vector<Room> rooms = rooms_of(module, kernel);
-  const std::vector<Symbol> dynamic = dynamic_rooms_of(module, kernel);
+  const std::vector<Allocation> allocations = allocations_of(module, kernel);
+  const std::vector<Symbol> dynamic = dynamic_allocations_of(module, kernel);
   const auto asks = [&](const Symbol &name) {
     return asked_alignment(*module.variable(name)) >= alignment;
   };
-  return std::all_of(rooms.begin(), rooms.end(),
-                     [&](const Room &room) {
-                       return room.space != StateSpace::shared || asks(room.symbol);
+  return std::all_of(allocations.begin(), allocations.end(),
+                     [&](const Allocation &allocation) {
+                       return allocation.space != StateSpace::shared || asks(allocation.symbol);
                      }) &&
-         (!has_rooms(rooms, StateSpace::shared) ||
+         (!has_allocations(allocations, StateSpace::shared) ||
           std::all_of(dynamic.begin(), dynamic.end(), asks));
 }
 
 } // namespace
 
-std::vector<Room> rooms_of(const Module &module, const Function &kernel) {
+std::vector<Allocation> allocations_of(const Module &module, const Function &kernel) {
   const auto has_size = [&](const Operand &operand) {
     return (facts::variable_in(module, operand, StateSpace::shared) ||
             facts::variable_in(module, operand, StateSpace::local)) &&
            !is_dynamic(module, operand);
   };
-  std::vector<Room> rooms;
+  std::vector<Allocation> allocations;
   for (const Symbol &name : mentioned_names(module, kernel, has_size)) {
     const Variable &variable = *module.variable(name);
-    rooms.push_back({name, variable.space, variable.size(),
-                     std::max(asked_alignment(variable), widest_access)});
+    allocations.push_back({name, variable.space, variable.size(),
+                           std::max(asked_alignment(variable), widest_access)});
   }
-  return rooms;
+  return allocations;
 }
 
-std::vector<Symbol> dynamic_rooms_of(const Module &module, const Function &kernel) {
+std::vector<Symbol> dynamic_allocations_of(const Module &module, const Function &kernel) {
   return mentioned_names(module, kernel,
                          [&](const Operand &operand) { return is_dynamic(module, operand); });
 }
 
-bool has_rooms(const std::vector<Room> &rooms, StateSpace space) {
-  return std::any_of(rooms.begin(), rooms.end(),
-                     [&](const Room &room) { return room.space == space; });
+bool has_allocations(const std::vector<Allocation> &allocations, StateSpace space) {
+  return std::any_of(allocations.begin(), allocations.end(),
+                     [&](const Allocation &allocation) { return allocation.space == space; });
 }
 
-bool rooms_fit(const std::vector<Room> &rooms, unsigned copies) {
+bool allocations_fit(const std::vector<Allocation> &allocations, unsigned copies) {
   std::uint64_t shared = 0, local = 0;
-  for (const Room &room : rooms) // each begins at a multiple of its alignment
-    (room.space == StateSpace::shared ? shared : local) +=
-        copies * ((room.bytes + room.alignment - 1) / room.alignment * room.alignment +
-                  (rooms.size() > 1 ? room.alignment : 0));
+  for (const Allocation &allocation : allocations) // each begins at a multiple of its alignment
+    (allocation.space == StateSpace::shared ? shared : local) +=
+        copies * (emulator::align(allocation.bytes, allocation.alignment) +
+                  (allocations.size() > 1 ? allocation.alignment : 0));
   return shared <= most_shared_bytes && local <= most_local_bytes;
 }
 
-std::string room_name(std::size_t room, unsigned copy) {
-  return fmt::format("__ptxasw_room{}_{}", room, copy);
+std::string allocation_name(std::size_t allocation, unsigned copy) {
+  return fmt::format("__ptxasw_room{}_{}", allocation, copy);
 }
 
-std::vector<Refusal> rooms_obstacles(const Module &module, const Function &kernel,
-                                     const Calls &calls) {
+std::vector<Refusal> allocation_obstacles(const KernelContext &context) {
+  const Module &module = context.module;
+  const Function &kernel = context.kernel;
   std::vector<Refusal> all;
-  for (const Room &room : rooms_of(module, kernel)) {
-    const Variable *const variable = module.variable(room.symbol);
+  for (const Allocation &allocation : allocations_of(module, kernel)) {
+    const Variable *const variable = module.variable(allocation.symbol);
     constexpr std::uint64_t most_alignment = 1024;
-    if (room.space == StateSpace::local && room.bytes > most_local_bytes)
+    if (allocation.space == StateSpace::local && allocation.bytes > most_local_bytes)
       add_kind(all, large_local);
-    if (room.bytes == 0 || variable->linkage == Linkage::external ||
-        room.bytes > most_shared_bytes || room.alignment > most_alignment ||
-        (room.alignment & (room.alignment - 1)) != 0)
+    if (allocation.bytes == 0 || variable->linkage == Linkage::external ||
+        allocation.bytes > most_shared_bytes || allocation.alignment > most_alignment ||
+        (allocation.alignment & (allocation.alignment - 1)) != 0)
       add_kind(all, unsized);
   }
-  const std::vector<Symbol> dynamic = dynamic_rooms_of(module, kernel);
-  for (const Symbol &room : dynamic)
-    if (asked_alignment(*module.variable(room)) > dynamic_part)
+  const std::vector<Symbol> dynamic = dynamic_allocations_of(module, kernel);
+  for (const Symbol &allocation : dynamic)
+    if (asked_alignment(*module.variable(allocation)) > dynamic_part)
       add_kind(all, unsized);
   // `%dynamic_smem_size` is of PTX 4.1.
   if (!dynamic.empty() && std::pair(module.version_major, module.version_minor) < std::pair(4u, 1u))
@@ -194,7 +196,7 @@ std::vector<Refusal> rooms_obstacles(const Module &module, const Function &kerne
   // `vprintf` is told where that is what it prints.
   const auto is_printed = [&](const Instruction &one) {
     const auto at = static_cast<std::uint32_t>(&one - kernel.instructions.data());
-    const CallGroup *const group = calls.of(at);
+    const CallGroup *const group = calls_of(context).of(at);
     return group && group->kind == CallGroup::Kind::print && group->printed == at &&
            local.stores_generic(one);
   };

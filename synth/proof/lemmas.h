@@ -1,6 +1,6 @@
 #pragma once
 
-// The laws by which a load may have what others have read: soundness.md, rule by rule.
+// The lemmas by which a load may have what others have read: soundness.md, rule by rule.
 
 #include "emulator/facts/between.h"
 #include "emulator/symbolic/address.h"
@@ -38,10 +38,10 @@ private:
   std::map<LoopId, bool> in_step_; ///< those that were asked for
 };
 
-/// The laws, for one function. Where one fails NotProved is thrown.
-class Laws {
+/// The lemmas, for one function. Where one fails NotProved is thrown.
+class Lemmas {
 public:
-  explicit Laws(OneText &text)
+  explicit Lemmas(OneText &text)
       : text_(text), emulation_(text.emulation), in_step_(text.module, text.function, emulation_),
         between_(text.module, text.function, emulation_) {}
 

@@ -10,8 +10,8 @@
 
 namespace ptxasw::wrapper::launch {
 
-/// An index into doors(); the same order.
-enum class Door : unsigned {
+/// An index into hooks(); the same order.
+enum class Hook : unsigned {
   get_proc_address,
   get_proc_address_2,
   launch_kernel,
@@ -53,7 +53,7 @@ enum class Door : unsigned {
   launch_cooperative_ptsz,
 };
 
-struct DoorSpec {
+struct HookSpec {
   const char *name;   ///< without what distinguishes versions
   int since;          ///< the version of CUDA from which cuGetProcAddress means this one
   bool per_thread;    ///< the form for the default stream of a thread
@@ -63,26 +63,26 @@ struct DoorSpec {
 };
 
 /// All of them; for one name the versions in ascending order.
-std::span<const DoorSpec> doors();
+std::span<const HookSpec> hooks();
 
 /// The newest version of CUDA whose cuda.h the table was checked against: 1000 * major + 10 *
 /// minor.
 inline constexpr int known_cuda = 13000;
 
-/// What is behind a door: the driver's function, found now if the program came in without asking
+/// What is behind a hook: the driver's function, found now if the program came in without asking
 /// for it (it links libcuda). Null if no driver is loaded.
-void *behind(Door door);
+void *behind(Hook hook);
 
 /// The driver's function as the type it has.
-template <typename Function> Function *real(Door door) {
-  return reinterpret_cast<Function *>(behind(door));
+template <typename Function> Function *real(Hook hook) {
+  return reinterpret_cast<Function *>(behind(hook));
 }
 
 /// What a program that looked up a symbol of libcuda and found `found` gets: the replacement, or
 /// `found` itself if the symbol is not among ours.
 void *replace_symbol(const char *symbol, void *found);
 /// Returns true if replace_symbol() knows the symbol.
-bool is_door(const char *symbol);
+bool is_hook(const char *symbol);
 /// The same for cuGetProcAddress.
 void *replace_named(const char *name, int version, std::uint64_t flags, void *found);
 

@@ -1,7 +1,7 @@
 #pragma once
 
 // Shared and local memory of a coarsened kernel. Each copy has its own, so the kernel must not
-// depend on where a variable lies; rooms.cpp says what that takes.
+// depend on where a variable lies; allocations.cpp says what that takes.
 
 #include "analysis/call_groups.h"
 #include "synth/family.h"
@@ -14,7 +14,7 @@ namespace ptxasw::synth {
 
 /// A variable in shared or local memory that a kernel mentions, of which each copy gets one of its
 /// own.
-struct Room {
+struct Allocation {
   Symbol symbol; ///< as the kernel's instructions have it
   StateSpace space = StateSpace::shared;
   std::uint64_t bytes = 0;
@@ -22,17 +22,17 @@ struct Room {
 };
 
 /// Those whose size the text says, in the order in which they are first mentioned.
-std::vector<Room> rooms_of(const Module &module, const Function &kernel);
+std::vector<Allocation> allocations_of(const Module &module, const Function &kernel);
 
 /// The others: names of the memory whose size the launch says. Copy k has what begins k times that
 /// size behind each of them.
-std::vector<Symbol> dynamic_rooms_of(const Module &module, const Function &kernel);
+std::vector<Symbol> dynamic_allocations_of(const Module &module, const Function &kernel);
 
 /// Returns true if one of them is in a space.
-bool has_rooms(const std::vector<Room> &rooms, StateSpace space);
+bool has_allocations(const std::vector<Allocation> &allocations, StateSpace space);
 
 /// Returns true if so many copies of each are no more than a version may have, of both spaces.
-bool rooms_fit(const std::vector<Room> &rooms, unsigned copies);
+bool allocations_fit(const std::vector<Allocation> &allocations, unsigned copies);
 
 /// What a kernel may have in variables without asking for it at launch, on every target (48 KB).
 inline constexpr std::uint64_t most_shared_bytes = 0xc000;
@@ -41,12 +41,11 @@ inline constexpr std::uint64_t most_shared_bytes = 0xc000;
 inline constexpr std::uint64_t most_local_bytes = 1024;
 
 /// The name of a copy's variable.
-std::string room_name(std::size_t room, unsigned copy);
+std::string allocation_name(std::size_t allocation, unsigned copy);
 
 /// Why the shared or local memory of a kernel cannot be in other places, each kind of obstacle
 /// once; if there is none, it is known of each access that it goes to a variable that the kernel
 /// names. `vprintf` may have the generic address of what it prints.
-std::vector<Refusal> rooms_obstacles(const Module &module, const Function &kernel,
-                                     const Calls &calls);
+std::vector<Refusal> allocation_obstacles(const KernelContext &context);
 
 } // namespace ptxasw::synth

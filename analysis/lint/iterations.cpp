@@ -1,7 +1,7 @@
-// Round by round: the register's number is put into the address, and into the conditions on the way
-// to the access, which leave lanes out.
+// Iteration by iteration: the register's number is put into the address, and into the conditions on
+// the way to the access, which leave lanes out.
 
-#include "analysis/lint/rounds.h"
+#include "analysis/lint/iterations.h"
 
 #include <algorithm>
 
@@ -25,9 +25,9 @@ Expr stepped_symbol(const Emulation &emulation, Expr expr) {
 }
 
 /// What is known while the register is one number.
-class Round {
+class Iteration {
 public:
-  Round(const facts::KernelFacts &facts, const facts::Access &access, Expr symbol, Expr number)
+  Iteration(const facts::KernelFacts &facts, const facts::Access &access, Expr symbol, Expr number)
       : facts_(facts), access_(access), is_(facts.emulation().pool()) {
     is_.map(symbol, number);
   }
@@ -88,8 +88,8 @@ private:
 
 } // namespace
 
-std::optional<RoundCosts> costs_of_rounds(const facts::KernelFacts &facts,
-                                          const facts::Access &access) {
+std::optional<IterationCosts> costs_of_rounds(const facts::KernelFacts &facts,
+                                              const facts::Access &access) {
   Emulation &emulation = facts.emulation();
   const ControlFlowGraph &cfg = facts.cfg();
   const Expr symbol = access.address ? stepped_symbol(emulation, access.address) : nullptr;
@@ -98,10 +98,10 @@ std::optional<RoundCosts> costs_of_rounds(const facts::KernelFacts &facts,
   const LoopRegister step = *emulation.loop_register(symbol);
   if (!cfg.contains(step.loop, access.block))
     return std::nullopt;
-  RoundCosts result;
+  IterationCosts result;
   Expr number = emulation.expand(step.initial);
   for (unsigned n = 0; n < most_rounds && number->kind == ExprKind::constant; ++n) {
-    Round round(facts, access, symbol, number);
+    Iteration round(facts, access, symbol, number);
     bool ends = false, before = false; // the loop; before the access
     for (BlockId block = 0; block < cfg.blocks().size(); ++block)
       if (cfg.contains(step.loop, block) && round.ends_at(block, step.loop)) {

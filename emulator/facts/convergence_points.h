@@ -2,7 +2,8 @@
 
 // Which threads of a block, or lanes of a warp, come to the same barriers and exchanges, and where
 // some of them go a way of their own in between.
-//   Meetings(module, kernel).detour(branch) // nothing: threads that part there may go on alone
+//   ConvergencePoints(module, kernel).divergent_region(branch) // nothing: threads that part there
+//   may go on alone
 
 #include "emulator/facts/kernel_context.h"
 #include "emulator/facts/numbers.h"
@@ -23,33 +24,33 @@ bool is_barrier_of_all(const Module &module, const Instruction &instruction);
 /// number of a full warp, in the text or in a register (numbers.h), with no guard (PTX ISA 9.7.9.6
 /// and 9.7.13), and at what they do together with matrices, which is for whole warps alone
 /// (9.7.14: `wmma`, `mma`, `ldmatrix`, `stmatrix` and `movmatrix`, all `.sync.aligned`).
-std::vector<bool> meetings_of_warp(const Module &module, const Function &kernel);
+std::vector<bool> warp_convergence_points(const Module &module, const Function &kernel);
 
 /// Threads that part at a branch go on alone, one after the other, and meet again.
-struct Detour {
+struct DivergentRegion {
   std::uint32_t branch = 0; ///< index in Function::instructions
   std::uint32_t end = 0;    ///< where they meet
   std::vector<bool> inside; ///< by instruction: what one may run on its way, the branch among it
 };
 
 /// Where threads of a block, or lanes of a warp, meet, and where copies have to.
-class Meetings {
+class ConvergencePoints {
 public:
   /// `whole_rows`: of blocks whose extent along x is a multiple of 32 alone (warp_number.h).
-  Meetings(const Module &module, const Function &kernel, bool whole_rows = false);
+  ConvergencePoints(const Module &module, const Function &kernel, bool whole_rows = false);
 
   bool any() const { return block_.any || warp_.any; }
   bool of_whole_rows() const { return whole_rows_; }
-  /// All lanes of a warp meet at an instruction (meetings_of_warp()).
+  /// All lanes of a warp meet at an instruction (warp_convergence_points()).
   bool in_warp(std::uint32_t instruction) const { return warp_.meets[instruction]; }
   /// A meeting to which threads might come by different ways, or some not at all.
   std::optional<std::uint32_t> uneven() const;
-  /// Where copies part on these detours: something that lanes of a warp do together, on the way of
+  /// Where copies part on these regions: something that lanes of a warp do together, on the way of
   /// some of them alone.
-  std::optional<std::uint32_t> torn(const std::vector<Detour> &detours) const;
+  std::optional<std::uint32_t> torn(const std::vector<DivergentRegion> &regions) const;
   /// The way of copies that part at a branch; nothing if they may go on alone to their ends, as no
   /// meeting comes, or all threads that meet then go on like this one.
-  std::optional<Detour> detour(std::uint32_t branch) const;
+  std::optional<DivergentRegion> divergent_region(std::uint32_t branch) const;
 
 private:
   /// Who meets: all threads of a block, or all lanes of a warp.
@@ -64,7 +65,7 @@ private:
   bool decides(std::uint32_t instruction) const;
   /// Instructions that may run behind a branch before all ways from it meet, or to the end if they
   /// do not.
-  std::vector<bool> region(std::uint32_t branch) const;
+  std::vector<bool> inside_of(std::uint32_t branch) const;
   static std::optional<std::uint32_t> first_in(const std::vector<bool> &some,
                                                const std::vector<bool> &instructions);
   /// All who meet behind a branch go on like one of them.
@@ -95,6 +96,6 @@ private:
 /// Where threads wait for each other, and what they may do one after the other between; found once.
 /// Of blocks alone whose rows are whole warps, if lanes come alike to what they do together in such
 /// blocks and maybe not in others, and `.reqntid` does not ask for others.
-const Meetings &meetings_of(const KernelContext &context);
+const ConvergencePoints &meetings_of(const KernelContext &context);
 
 } // namespace ptxasw::facts
