@@ -22,7 +22,7 @@ constexpr std::uint64_t most_steps = 1 << 25, most_bytes = 1 << 29;
 constexpr unsigned buffer_distance_bits = 40;
 constexpr std::uint64_t buffer_half = std::uint64_t{1} << (buffer_distance_bits - 2);
 /// Of which a launch is counted: so many threads, or blocks if they are large.
-constexpr std::uint64_t threads_counted = 1 << 15, blocks_counted = 16;
+constexpr std::uint64_t threads_counted = 1 << 14, blocks_counted = 16;
 
 class StepRecorder : public WarpObserver {
 public:
@@ -44,13 +44,15 @@ public:
                      step.lanes);
     if (step.function != function_)
       return;
-    const std::uint64_t block =
-        step.block[0] +
-        std::uint64_t{grid_.x} * (step.block[1] + std::uint64_t{grid_.y} * step.block[2]);
-    std::vector<RecordedStep> &steps = runs.steps[{block, step.warp}];
     const Place &place = at_[source];
-    if (place.begins && records_)
-      steps.push_back({1, place.begins, false, {}, 0});
+    std::vector<RecordedStep> *steps = nullptr;
+    if (records_ && (place.begins || place.access.bytes != 0))
+      steps =
+          &runs.steps[{step.block[0] + std::uint64_t{grid_.x} *
+                                           (step.block[1] + std::uint64_t{grid_.y} * step.block[2]),
+                       step.warp}];
+    if (steps && place.begins)
+      steps->push_back({1, place.begins, false, {}, 0});
     if (place.access.bytes != 0)
       access(step, place.access, steps);
   }
@@ -64,7 +66,7 @@ private:
     UnreadAccess access;               ///< without bytes: none
   };
 
-  void access(const WarpStep &step, const UnreadAccess &access, std::vector<RecordedStep> &steps) {
+  void access(const WarpStep &step, const UnreadAccess &access, std::vector<RecordedStep> *steps) {
     const WarpInstruction &in = *step.instruction;
     const WarpOperand &base = in.address.base;
     LaneMask lanes = step.lanes;
@@ -83,17 +85,18 @@ private:
           (base.kind == WarpOperand::Kind::reg ? row(base.reg) & mask64(base.width) : base.value) +
           static_cast<std::uint64_t>(in.address.offset);
       seen_ = scramble(seen_ ^ addresses[lane]);
-      shared.push_back({lane, addresses[lane]});
+      if (steps && access.shared)
+        shared.push_back({lane, addresses[lane]});
     }
-    if (!records_ || steps.empty() || lanes == 0)
+    if (!steps || steps->empty() || lanes == 0)
       return;
     if (!access.shared) {
-      steps.back().requests.push_back(
+      steps->back().requests.push_back(
           request_of(access.traffic, access.bytes, addresses.data(), lanes));
       return;
     }
     const Pairing pairing = access.traffic == Traffic::load ? Pairing::allowed : Pairing::never;
-    steps.back().shared += shared_wavefronts(shared, access.bytes, pairing) - 1.0; // the block's
+    steps->back().shared += shared_wavefronts(shared, access.bytes, pairing) - 1.0; // the block's
   }
 
   const std::uint32_t function_;
@@ -169,7 +172,7 @@ tl::expected<WarpRuns, std::string> run_warps(const Kernel &kernel, const RunInp
     options.shared_seed = again ? 1 : 0;
     options.step_limit = most_steps;
     options.memory_limit = most_bytes;
-    StepRecorder recorder(kernel, index, grid, !again);
+    StepRecorder recorder(kernel, index, grid, inputs.record && !again);
     options.observer = &recorder;
     const WarpOutcome outcome = run_kernel(program, index, launch, memory, options);
     if (outcome.fault && !again)
@@ -219,7 +222,8 @@ tl::expected<LaunchCount, std::string> count_launch(const Module &module, const 
   for (std::uint64_t i = 0; i < some; ++i)
     blocks.push_back(
         some == 1 ? 0 : (all - 1) / (some - 1) * i + (all - 1) % (some - 1) * i / (some - 1));
-  const auto runs = run_warps(kernel, {arguments, pointers, dynamic_shared}, grid, block, blocks);
+  const auto runs =
+      run_warps(kernel, {arguments, pointers, dynamic_shared, false}, grid, block, blocks);
   if (!runs)
     return tl::unexpected(runs.error());
   LaunchCount result;

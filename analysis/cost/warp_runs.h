@@ -21,6 +21,7 @@ struct RunInputs {
   const Arguments &arguments;
   const std::vector<std::string_view> &pointers; ///< parameters that stand for buffers far apart
   std::uint32_t dynamic_shared = 0;              ///< bytes
+  bool record = true; ///< WarpRuns::steps are wanted; else only how much is done
 };
 
 /// Takes parameters that have no value, and may be pointers, for pointers to buffers as cudaMalloc
