@@ -443,6 +443,8 @@ std::vector<BoundMetric> usual_metrics() {
           {"steps", {1, 1, 1, 1}}};
 }
 
+BoundMetric weighted_steps() { return {"wsteps", {1, 5, 1, 1}}; }
+
 KernelBounds bound_kernel(const Module &module, const Function &kernel,
                           const BoundOptions &options) {
   return BoundAnalysis(module, kernel, options).run();

@@ -31,6 +31,10 @@ struct BoundMetric {
 /// sectors, conflicts, divwarps and steps, as docs/cost.md defines them.
 std::vector<BoundMetric> usual_metrics();
 
+/// COpPER's weighted steps (section 4.1): a sector of device memory counts five, a way of shared
+/// memory beyond the first, a divergence and an instruction one each.
+BoundMetric weighted_steps();
+
 struct BoundOptions {
   std::optional<BlockShape> block; ///< of every launch without a `.reqntid`
   unsigned base_alignment = 1;     ///< bytes; of pointers among the parameters

@@ -4,6 +4,7 @@
 
 #include "analysis/cost/advice.h"
 
+#include "analysis/cost/warp_runs.h"
 #include "analysis/mwp_cwp.h"
 
 #include <algorithm>
@@ -17,8 +18,6 @@ namespace {
 /// Two shapes of one kernel: four of five measured ratios lie within this factor of the predicted
 /// ones (docs/internals/cost-model.md).
 constexpr double ratio_spread = 1.15;
-/// Bytes between two buffers.
-constexpr unsigned buffer_distance_bits = 40;
 
 std::uint64_t blocks_along(std::uint64_t threads, std::uint64_t extent) {
   return threads / extent + (threads % extent != 0);
@@ -129,30 +128,20 @@ private:
     return true;
   }
 
-  // Pointers that were not given: 2^40 bytes apart, and as cudaMalloc aligns them.
-  void assume_pointers(Arguments &arguments, std::vector<std::string_view> &assumed) const {
-    for (std::size_t i = 0; i < function_.parameters.size(); ++i) {
-      const Variable &parameter = function_.parameters[i];
-      if (parameter.size() != 8 || is_float(parameter.type))
-        continue;
-      const Argument pointer{(i + 1) << buffer_distance_bits, 8, std::nullopt};
-      if (arguments.try_emplace({std::string(parameter.name), 0}, pointer).second)
-        assumed.push_back(parameter.name);
-    }
-  }
-
   void predict_all() {
     Arguments arguments = question_.arguments;
-    std::vector<std::string_view> assumed;
-    assume_pointers(arguments, assumed);
+    const std::vector<std::string_view> assumed = assume_pointers(function_, arguments);
     Kernel kernel(module_, function_, arguments, assumed);
     if (kernel.error()) {
       advice_.refusal = kernel.error();
       return;
     }
+    const RunInputs inputs{arguments, assumed,
+                           static_cast<std::uint32_t>(question_.needs.dynamic_shared)};
+    const bool may_run = question_.may_run && kernel.missing().empty();
     for (const BlockShape &block : candidates(advice_, question_))
       if (is_legal(advice_, question_, block))
-        add(kernel, block);
+        add(kernel, block, may_run ? &inputs : nullptr);
     if (advice_.shapes.empty()) {
       advice_.refusal = "none of the shapes can be launched";
       return;
@@ -176,7 +165,7 @@ private:
     compare_with_current();
   }
 
-  void add(Kernel &kernel, const BlockShape &block) {
+  void add(Kernel &kernel, const BlockShape &block, const RunInputs *inputs) {
     ShapeAdvice made;
     made.block = block;
     for (int axis = 0; axis < 3; ++axis) {
@@ -192,6 +181,7 @@ private:
     launch.needs = question_.needs;
     launch.spill_stores = question_.spill_stores;
     launch.spill_loads = question_.spill_loads;
+    launch.inputs = inputs;
     auto prediction = predict(kernel, gpu_, launch);
     if (!prediction)
       return;

@@ -21,6 +21,8 @@ struct Question {
   /// The parameters that are known. The others are taken to be pointers to buffers far apart if
   /// they have 64 bits.
   Arguments arguments;
+  /// Warps are run if they can be (warp_runs.h), which takes longer: for a few shapes.
+  bool may_run = false;
 };
 
 /// One shape.

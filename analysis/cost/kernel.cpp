@@ -13,6 +13,18 @@
 #include <utility>
 
 namespace ptxasw::analysis::cost {
+namespace {
+
+constexpr const char *address_unread = "an address is not understood";
+constexpr const char *conflicts_unread = "conflicts of shared memory's banks are not known";
+
+Traffic traffic_by(const Opcode &opcode) {
+  return opcode.op == Op::st                             ? Traffic::store
+         : opcode.op == Op::atom || opcode.op == Op::red ? Traffic::atomic
+                                                         : Traffic::load;
+}
+
+} // namespace
 
 PipeCycles &PipeCycles::operator+=(const PipeCycles &other) {
   issue += other.issue;
@@ -170,10 +182,14 @@ void Kernel::enter(BlockId id) {
       block.conditions.push_back({slot, fact->holds, true, false});
   }
   for (const MemoryAccess &access : emulation_->trace()) {
-    if (access.block != id ||
-        (access.space != StateSpace::global && access.space != StateSpace::generic))
+    if (access.block != id)
       continue;
     const Opcode &opcode = module_.opcode(function_.instructions[access.instruction]);
+    if (opcode.space == StateSpace::shared && access.bytes != 0 &&
+        !wavefronts_.contains(access.instruction))
+      block.unread.push_back({access.instruction, traffic_by(opcode), access.bytes, true});
+    if (access.space != StateSpace::global && access.space != StateSpace::generic)
+      continue;
     if (opcode.op != Op::ld && opcode.op != Op::ldu && opcode.op != Op::st &&
         opcode.op != Op::atom && opcode.op != Op::red) {
       if (access.effect == Effect::sync && opcode.op == Op::call)
@@ -181,14 +197,14 @@ void Kernel::enter(BlockId id) {
       continue;
     }
     if (!access.address) {
-      doubt("an address is not understood");
+      doubt(address_unread);
+      block.unread.push_back(
+          {access.instruction, traffic_by(opcode), std::max(1u, access.bytes), false});
       continue;
     }
     Access made;
     made.instruction = access.instruction;
-    made.traffic = opcode.op == Op::st                             ? Traffic::store
-                   : opcode.op == Op::atom || opcode.op == Op::red ? Traffic::atomic
-                                                                   : Traffic::load;
+    made.traffic = traffic_by(opcode);
     made.bytes = std::max(1u, access.bytes);
     made.address = values_->add(emulation_->expand(access.address));
     made.known = !values_->guessed(made.address);
@@ -207,6 +223,11 @@ void Kernel::enter(BlockId id) {
   blocks_.push_back(std::move(block));
 }
 
+void Kernel::settle_unread() {
+  std::erase(doubts_, address_unread);
+  std::erase(doubts_, conflicts_unread);
+}
+
 void Kernel::measure(CodeBlock &block) {
   const BasicBlock &range = emulation_->cfg().blocks()[block.id];
   for (std::uint32_t i = range.first; i < range.end; ++i) {
@@ -217,7 +238,7 @@ void Kernel::measure(CodeBlock &block) {
     if (const auto found = wavefronts_.find(i); found != wavefronts_.end())
       block.cycles.shared += found->second - cycles.shared;
     else if (opcode.space == StateSpace::shared)
-      doubt("conflicts of shared memory's banks are not known");
+      doubt(conflicts_unread);
     if (opcode.op == Op::bar || opcode.op == Op::barrier)
       ++block.barriers;
     if (opcode.space == StateSpace::local) {

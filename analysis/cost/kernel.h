@@ -22,6 +22,15 @@ struct Access {
   bool known = true;         ///< the address depends on nothing that is not known
 };
 
+/// An access of which only a run of the kernel shows what it costs (warp_runs.h): of global memory
+/// with an address that is not understood, of shared memory with conflicts that are not known.
+struct UnreadAccess {
+  std::uint32_t instruction = 0;
+  Traffic traffic = Traffic::load;
+  unsigned bytes = 0; ///< per lane
+  bool shared = false;
+};
+
 /// A condition that must hold, or must not, for a lane to be somewhere.
 struct Condition {
   std::uint32_t slot = 0;
@@ -49,6 +58,7 @@ struct CodeBlock {
   PipeCycles cycles;
   double instructions = 0;
   std::vector<Access> accesses;
+  std::vector<UnreadAccess> unread;
   std::vector<Condition> conditions;
   /// The longest chain of results that wait for each other: cycles of all but the loads of global
   /// memory in it, and how many of these there are.
@@ -86,6 +96,9 @@ public:
   const std::optional<std::string> &error() const { return error_; }
   const std::vector<CodeBlock> &blocks() const { return blocks_; } ///< in order of execution
   const std::vector<KernelLoop> &loops() const { return loops_; }
+  const Module &module() const { return module_; }
+  const Function &function() const { return function_; }
+  const ControlFlowGraph &cfg() const { return emulation_->cfg(); }
   LaneValues &values() { return *values_; }
   /// From now on accesses of shared memory cost what they do in blocks of this shape; before, and
   /// where rows are whole warps, as in all such blocks.
@@ -95,6 +108,8 @@ public:
   /// The parameters, or parts of them, whose values are asked for: by parameter and offset.
   const std::vector<ParameterField> &missing() const { return missing_; }
   void doubt(const std::string &why);
+  /// Takes back the doubts about these: a run has shown what they cost.
+  void settle_unread();
 
 private:
   std::map<std::uint32_t, double> wavefronts_in(const std::optional<BlockShape> &shape) const;

@@ -74,8 +74,14 @@ public:
     around.registers = needs.registers;
     around.l2_bytes = static_cast<std::uint64_t>(gpu_.l2_mib * 1024 * 1024);
     around.multiprocessors = gpu_.multiprocessors;
-    WarpWalk walk(kernel_);
-    result_.traffic = traffic_of(kernel_, walk, around);
+    auto run = launch_.inputs ? traffic_of(kernel_, *launch_.inputs, around) : std::nullopt;
+    if (run) {
+      result_.traffic = *run;
+      kernel_.settle_unread();
+    } else {
+      WarpWalk walk(kernel_);
+      result_.traffic = traffic_of(kernel_, walk, around);
+    }
     fill();
     return result_;
   }

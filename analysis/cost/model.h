@@ -34,6 +34,8 @@ struct CostLaunch {
   BlockNeeds needs;               ///< `threads` is taken from `block`
   std::uint64_t spill_stores = 0; ///< bytes per thread, as ptxas -v reports them
   std::uint64_t spill_loads = 0;  ///< the same
+  /// With these, warps are run if they can be (warp_runs.h); null: they are not.
+  const RunInputs *inputs = nullptr;
 };
 
 struct Prediction {

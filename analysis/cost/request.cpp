@@ -48,19 +48,27 @@ std::vector<std::uint32_t> bytes_of(const std::vector<std::uint64_t> &sectors,
 } // namespace
 
 Request request_of(Kernel &kernel, const Access &access, LaneMask active) {
-  Request request;
-  request.traffic = access.traffic;
   if (access.guard != ~0u)
     for (unsigned lane = 0; lane < warp_lanes; ++lane)
       if (kernel.values()[access.guard][lane] == 0)
         active &= ~(LaneMask{1} << lane);
+  Request request =
+      request_of(access.traffic, access.bytes, kernel.values()[access.address], active);
+  request.known = access.known;
+  return request;
+}
+
+Request request_of(Traffic traffic, unsigned bytes, const std::uint64_t *addresses,
+                   LaneMask active) {
+  Request request;
+  request.traffic = traffic;
   std::vector<std::uint64_t> words;
-  words.reserve(std::size_t{warp_lanes} * ((access.bytes + word_bytes - 1) / word_bytes));
+  words.reserve(std::size_t{warp_lanes} * ((bytes + word_bytes - 1) / word_bytes));
   const LaneMask storing = active;
   for (; active != 0; active &= active - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(active));
-    const std::uint64_t first = kernel.values()[access.address][lane];
-    for (std::uint64_t byte = first / word_bytes * word_bytes; byte < first + access.bytes;
+    const std::uint64_t first = addresses[lane];
+    for (std::uint64_t byte = first / word_bytes * word_bytes; byte < first + bytes;
          byte += word_bytes)
       words.push_back(byte / word_bytes);
   }
@@ -77,15 +85,14 @@ Request request_of(Kernel &kernel, const Access &access, LaneMask active) {
     lines += i == 0 || words[i] / words_of_line != words[i - 1] / words_of_line;
     ++in_sector;
     if (i + 1 == words.size() || words[i + 1] / words_of_sector != sector) {
-      request.partial += in_sector < words_of_sector || access.bytes < word_bytes;
+      request.partial += in_sector < words_of_sector || bytes < word_bytes;
       in_sector = 0;
     }
   }
-  if (access.traffic == Traffic::load) {
-    request.cycles = load_cycles(words, lines, access.bytes);
+  if (traffic == Traffic::load) {
+    request.cycles = load_cycles(words, lines, bytes);
   } else {
-    request.written =
-        bytes_of(request.sectors, kernel.values()[access.address], access.bytes, storing);
+    request.written = bytes_of(request.sectors, addresses, bytes, storing);
     const auto sectors = static_cast<double>(request.sectors.size());
     request.cycles =
         std::max({sectors + 0.25 * request.partial, 2.0 * static_cast<double>(lines), 2.0});

@@ -13,6 +13,16 @@ struct Request {
   double partial = 0;                 ///< sectors that are written in part
   std::vector<std::uint64_t> sectors; ///< address / 32, ascending, each once
   std::vector<std::uint32_t> written; ///< of stores: the bytes of each of these, a bit each
+  bool known = true;                  ///< Access::known
+};
+
+/// What a warp asks for in a piece of code.
+struct RecordedStep {
+  double weight = 0; ///< how often
+  const CodeBlock *block = nullptr;
+  bool guessed = false;          ///< Step::guessed
+  std::vector<Request> requests; ///< of global memory
+  double shared = 0;             ///< cycles of shared memory beyond those of the block
 };
 
 /// The request of the lanes in `active`, whose addresses the kernel's values are.
@@ -22,5 +32,8 @@ struct Request {
 /// three counts. Stores (`rate.store*`): a cycle per sector, 1.25 if it is written in part, at
 /// least two per line.
 Request request_of(Kernel &kernel, const Access &access, LaneMask active);
+/// The same of an access that so many bytes of each of these lanes take part in.
+Request request_of(Traffic traffic, unsigned bytes, const std::uint64_t *addresses,
+                   LaneMask active);
 
 } // namespace ptxasw::analysis::cost

@@ -1,9 +1,10 @@
 // The hardware deals blocks out round robin, so that a multiprocessor holds every 132nd or so of
 // the grid. Their warps go through the kernel in step: the first step of all of them, then the
-// second, and so on. The L1 is a cache that this sequence of sectors passes through; what it does
-// not have, the L2 is asked for. In reality blocks drift apart, and share less: the mean of one L1
-// for all and of a part for each is what counts. How much less or more other blocks have to do is
-// estimated from some that are spread over the grid.
+// second, and so on. The steps are those of a walk (warp_walk.h), or of a run (warp_runs.h). The L1
+// is a cache that this sequence of sectors passes through; what it does not have, the L2 is asked
+// for. In reality blocks drift apart, and share less: the mean of one L1 for all and of a part for
+// each is what counts. How much less or more other blocks have to do is estimated from some that
+// are spread over the grid.
 //
 // DRAM: every sector that is touched at all is read once. That is how far the addresses of each
 // buffer reach, if they reach everything in between, and at most all that the L2 is asked for. It
@@ -14,6 +15,7 @@
 
 #include "analysis/cost/request.h"
 #include "analysis/cost/sector_cache.h"
+#include "analysis/cost/warp_runs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -47,13 +49,6 @@ struct Reach {
   }
 };
 
-struct RecordedStep {
-  double weight = 0;
-  const CodeBlock *block = nullptr;
-  bool guessed = false;
-  std::vector<Request> requests;
-};
-
 struct WarpRecord {
   std::vector<RecordedStep> steps;
   double chain_cycles = 0, from_l1 = 0, from_l2 = 0;
@@ -69,10 +64,24 @@ public:
     sampled_ = std::min(sampled_, blocks_);
   }
 
-  LaunchTraffic run() {
-    const std::uint64_t first = (blocks_ - 1) / 2;
+  /// Runs the warps that it looks at, instead of a walk; false: they cannot be run.
+  bool execute(const RunInputs &inputs) {
+    std::vector<std::uint64_t> all{0, blocks_ - 1};
     for (std::uint64_t i = 0; i < sampled_; ++i)
-      record((first + i * around_.multiprocessors) % blocks_);
+      all.push_back(sample(i));
+    for (std::uint64_t i = 0; i < spread_; ++i)
+      all.push_back(elsewhere(i));
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    auto runs = run_warps(kernel_, inputs, around_.grid, around_.block, all);
+    if (runs)
+      runs_ = std::move(*runs);
+    return runs.has_value();
+  }
+
+  LaunchTraffic run() {
+    for (std::uint64_t i = 0; i < sampled_; ++i)
+      record(sample(i));
     look_around();
     replay();
     finish();
@@ -91,10 +100,35 @@ private:
     return moment;
   }
 
-  void include(Traffic traffic, const Request &request) {
-    if (request.sectors.empty())
+  /// Numbers of the blocks that are recorded, and of those that are examined for what they do.
+  std::uint64_t sample(std::uint64_t i) const {
+    return ((blocks_ - 1) / 2 + i * around_.multiprocessors) % blocks_;
+  }
+  std::uint64_t elsewhere(std::uint64_t i) const {
+    const double place = (static_cast<double>(i) + 0.5) / static_cast<double>(spread_);
+    return static_cast<std::uint64_t>(place * static_cast<double>(blocks_));
+  }
+
+  /// Calls visit(step) for all that a warp does.
+  void visit(std::uint64_t block, std::uint64_t warp,
+             const std::function<void(const RecordedStep &)> &visit) {
+    if (runs_) {
+      for (const RecordedStep &step : runs_->steps[{block, warp}])
+        visit(step);
       return;
-    Reach &reach = reach_to(traffic, request.sectors.front());
+    }
+    walk_.run(moment_of(block, warp), [&](const Step &step) {
+      RecordedStep recorded{step.weight, step.block, step.guessed, {}, 0};
+      for (const Access &access : step.block->accesses)
+        recorded.requests.push_back(request_of(kernel_, access, step.active));
+      visit(recorded);
+    });
+  }
+
+  void include(const Request &request) {
+    if (request.sectors.empty() || !request.known)
+      return;
+    Reach &reach = reach_to(request.traffic, request.sectors.front());
     reach.include(request.sectors.front());
     reach.include(request.sectors.back());
   }
@@ -105,15 +139,11 @@ private:
   void record(std::uint64_t block) {
     for (std::uint64_t warp = 0; warp < warps_; ++warp) {
       WarpRecord &made = records_.emplace_back();
-      walk_.run(moment_of(block, warp), [&](const Step &step) {
-        RecordedStep recorded{step.weight, step.block, step.guessed, {}};
-        for (const Access &access : step.block->accesses) {
-          recorded.requests.push_back(request_of(kernel_, access, step.active));
-          if (access.known)
-            include(access.traffic, recorded.requests.back());
-        }
+      visit(block, warp, [&](const RecordedStep &step) {
+        for (const Request &request : step.requests)
+          include(request);
         if (step.weight > 0)
-          made.steps.push_back(std::move(recorded));
+          made.steps.push_back(step);
       });
     }
   }
@@ -123,11 +153,11 @@ private:
   double work_of(std::uint64_t block, bool reaching) {
     double work = 0;
     for (const std::uint64_t warp : {std::uint64_t{0}, warps_ - 1})
-      walk_.run(moment_of(block, warp), [&](const Step &step) {
+      visit(block, warp, [&](const RecordedStep &step) {
         work += step.block->instructions * step.weight;
-        for (const Access &access : step.block->accesses)
-          if (reaching && access.known)
-            include(access.traffic, request_of(kernel_, access, step.active));
+        for (const Request &request : step.requests)
+          if (reaching)
+            include(request);
       });
     return work;
   }
@@ -135,13 +165,10 @@ private:
   /// How far addresses reach, and how much there is to do elsewhere than in the sampled blocks.
   void look_around() {
     double most = std::max(work_of(0, true), work_of(blocks_ - 1, true)), sum = 0, sampled = 0;
-    const std::uint64_t count = std::min(spread, blocks_);
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const double place = (static_cast<double>(i) + 0.5) / static_cast<double>(count);
-      const double work =
-          work_of(static_cast<std::uint64_t>(place * static_cast<double>(blocks_)), false);
+    for (std::uint64_t i = 0; i < spread_; ++i) {
+      const double work = work_of(elsewhere(i), false);
       most = std::max(most, work);
-      sum += work / static_cast<double>(count);
+      sum += work / static_cast<double>(spread_);
     }
     for (std::uint64_t block = 0; block < sampled_; ++block)
       for (const std::uint64_t warp : {std::uint64_t{0}, warps_ - 1})
@@ -184,13 +211,13 @@ private:
               SectorCache &apart) {
     const double times = step.weight;
     result_.cycles += step.block->cycles * times;
+    result_.cycles.shared += step.shared * times;
     result_.instructions += step.block->instructions * times;
     result_.guessed_branches |= step.guessed;
     double loads = 0, unit_cycles = 0;
     bool missed = false;
-    for (std::size_t i = 0; i < step.requests.size(); ++i) {
-      const Request &request = step.requests[i];
-      result_.guessed_addresses |= !step.block->accesses[i].known;
+    for (const Request &request : step.requests) {
+      result_.guessed_addresses |= !request.known;
       const auto sectors = static_cast<double>(request.sectors.size());
       unit_cycles += request.cycles;
       result_.requests += times;
@@ -276,7 +303,7 @@ private:
                           l2_read > 2 * result_.dram_read_bytes;
     result_.dram_share =
         l2_read > 0 && !result_.thrashes_l2 ? std::min(1.0, result_.dram_read_bytes / l2_read) : 1;
-    result_.guessed_iterations = walk_.guessed_iterations();
+    result_.guessed_iterations = !runs_ && walk_.guessed_iterations();
   }
 
   /// Of each block its slowest warp counts, and of these the mean.
@@ -299,7 +326,9 @@ private:
   WarpWalk &walk_;
   const Surroundings around_;
   const std::uint64_t blocks_, threads_, warps_;
-  std::uint64_t sampled_ = 1; ///< blocks
+  const std::uint64_t spread_ = std::min(spread, blocks_);
+  std::uint64_t sampled_ = 1;    ///< blocks
+  std::optional<WarpRuns> runs_; ///< instead of the walk
   std::vector<WarpRecord> records_;
   std::map<std::pair<bool, std::uint64_t>, Reach> reaches_; ///< by (is written, buffer)
   std::vector<std::uint64_t> lines_; ///< of the step at hand, if it is one of those counted
@@ -312,6 +341,13 @@ private:
 
 LaunchTraffic traffic_of(Kernel &kernel, WarpWalk &walk, const Surroundings &around) {
   return Sampling(kernel, walk, around).run();
+}
+
+std::optional<LaunchTraffic> traffic_of(Kernel &kernel, const RunInputs &inputs,
+                                        const Surroundings &around) {
+  WarpWalk none(kernel);
+  Sampling sampling(kernel, none, around);
+  return sampling.execute(inputs) ? std::optional(sampling.run()) : std::nullopt;
 }
 
 } // namespace ptxasw::analysis::cost

@@ -5,6 +5,8 @@
 #include "analysis/cost/kernel.h"
 #include "analysis/cost/warp_walk.h"
 
+#include <optional>
+
 namespace ptxasw::analysis::cost {
 
 /// Sums over a whole launch, of what was seen of some of its blocks.
@@ -30,6 +32,8 @@ struct LaunchTraffic {
   bool guessed_iterations = false, guessed_branches = false, guessed_addresses = false;
 };
 
+struct RunInputs;
+
 /// What the sampling needs to know about the GPU and the launch.
 struct Surroundings {
   Extents grid, block;
@@ -42,5 +46,8 @@ struct Surroundings {
 /// Walks blocks that are on one multiprocessor at a time through the kernel. They share an L1 as
 /// large as their share of it would be if all of them were there.
 LaunchTraffic traffic_of(Kernel &kernel, WarpWalk &walk, const Surroundings &around);
+/// The same, but they are run, so that nothing is guessed; nothing if they cannot be.
+std::optional<LaunchTraffic> traffic_of(Kernel &kernel, const RunInputs &inputs,
+                                        const Surroundings &around);
 
 } // namespace ptxasw::analysis::cost

@@ -5,7 +5,7 @@
 // Versions beside the kernel are tried last, of the kernel as it is and of the best that became of
 // it. Some have other launches: at a launch, all warps of theirs count. Some keep the kernel's code
 // for lanes, rounds or launches in which they do not gain. A bound counts that, too; then it is no
-// measure of them, and they are not chosen by it.
+// measure of them, and they are not chosen by it, only by a count of what runs.
 
 #include "synth/search/search.h"
 
@@ -39,9 +39,11 @@ using Rank = std::tuple<double, unsigned, Rational>;
 std::optional<Rank> rank_of(const SearchCost &cost, const SearchOptions &options) {
   if (options.by_time)
     return cost.microseconds ? std::optional(Rank{*cost.microseconds, 0, 0}) : std::nullopt;
-  if (options.at && !cost.not_compared.empty())
+  if (options.at && !cost.counted && !cost.not_compared.empty())
     return std::nullopt;
-  std::optional<Rational> number = options.beside ? cost.of_launch() : cost.wsteps_there;
+  std::optional<Rational> number = cost.counted     ? cost.counted
+                                   : options.beside ? cost.all_warps
+                                                    : cost.wsteps_there;
   unsigned its_degree = 0;
   if (!options.at && cost.wsteps.most) {
     // Divisible by whatever bounds divide by.
@@ -226,9 +228,7 @@ private:
 
 void add_bounds(const Module &module, const Function &function, BoundOptions options,
                 SearchCost &cost) {
-  // COpPER's weighted steps (section 4.1): a sector of device memory counts five, a way of shared
-  // memory beyond the first, a divergence and an instruction one each.
-  options.metrics = {{"wsteps", {1, 5, 1, 1}}, {"divwarps", {0, 0, 0, 1}}};
+  options.metrics = {weighted_steps(), {"divwarps", {0, 0, 0, 1}}};
   KernelBounds bounds = bound_kernel(module, function, options);
   cost.amounts = bounds.amounts;
   cost.wsteps = std::move(bounds.metrics[0].warp);

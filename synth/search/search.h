@@ -30,17 +30,13 @@ struct SearchCost {
   std::string no_launch; ///< why a version beside the kernel is not launched there
   std::optional<facts::Rational> wsteps_there, divwarps_there; ///< the bounds
   std::string no_number;                                       ///< why they are not numbers
-  std::optional<std::uint64_t> warps;                          ///< of the whole launch
-  std::string not_compared;           ///< why the bound is no measure of a version
-  std::optional<double> microseconds; ///< predicted, if times were asked for
-  std::string no_time;                ///< why there is no prediction
-  std::vector<std::string> guesses;   ///< that the prediction rests on
-
-  /// What all warps of the launch cost, if each costs what the costliest does.
-  std::optional<facts::Rational> of_launch() const {
-    return wsteps_there && warps ? std::optional(facts::Rational(*wsteps_there * *warps))
-                                 : std::nullopt;
-  }
+  std::optional<facts::Rational> all_warps; ///< of the launch, if each costs what is bounded
+  std::string not_compared;                 ///< why the bound is no measure of a version
+  std::optional<facts::Rational> counted;   ///< weighted steps of all warps, if they can be run
+  std::string how_counted;                  ///< not in every block; or why they cannot
+  std::optional<double> microseconds;       ///< predicted, if times were asked for
+  std::string no_time;                      ///< why there is no prediction
+  std::vector<std::string> guesses;         ///< that the prediction rests on
 };
 
 /// One version that was looked at.

@@ -1,11 +1,12 @@
 // The cost model's parts against what they are modelled on: requests against the probe's
-// measurements, numbers of iterations against loops that are counted here, constants against the
-// probe's files.
+// measurements, numbers of iterations against loops that are counted here, runs against walks where
+// these guess nothing, constants against the probe's files.
 
 #include "analysis/cost/advice.h"
 #include "analysis/cost/request.h"
 #include "analysis/cost/sector_cache.h"
 #include "analysis/cost/traffic.h"
+#include "analysis/cost/warp_runs.h"
 #include "analysis/cost/warp_walk.h"
 
 #include <doctest/doctest.h>
@@ -463,4 +464,77 @@ TEST_CASE("stores of a warp that fill a sector together write no sector in part"
   CHECK(partial(half + other_half) == doctest::Approx(0));
   CHECK(partial(half + other_half + half) == doctest::Approx(0)); // full, and stays so
   CHECK(partial(half + "  st.global.u64 [%rd2+16], %rd1;\n") == doctest::Approx(128));
+}
+
+TEST_CASE("runs of warps and walks that guess nothing say the same") {
+  const std::string body = "  setp.ge.s32 %p2, %r6, %r2;\n  @%p2 bra $end;\n"
+                           "  mad.wide.u32 %rd2, %r6, 4, %rd1;\n" +
+                           counting_loop("0", "1", "setp.lt.s32 %p1, %r10, %r1;") + "$end:\n";
+  const Parsed parsed(kernel_text(body));
+  const Arguments arguments{{{"p", 0}, {1ull << 40}}, {{"n", 0}, {5}}, {{"m", 0}, {1000}}};
+  const std::vector<std::string_view> pointers{"p"};
+  Kernel kernel(*parsed.module, *parsed.function, arguments, pointers);
+  REQUIRE_FALSE(kernel.error());
+  WarpWalk walk(kernel);
+  Surroundings around;
+  around.grid = {16, 1, 1};
+  around.block = {64, 1, 1};
+  around.l1_bytes = around.l2_bytes = 1 << 20;
+  around.registers = 32;
+  const LaunchTraffic walked = traffic_of(kernel, walk, around);
+  const auto run = traffic_of(kernel, {arguments, pointers}, around);
+  REQUIRE(run);
+  CHECK(run->instructions == doctest::Approx(walked.instructions));
+  CHECK(run->store_cycles == doctest::Approx(walked.store_cycles));
+  CHECK(run->l2_write_sectors == doctest::Approx(walked.l2_write_sectors));
+  CHECK(run->partial_write_sectors == doctest::Approx(walked.partial_write_sectors));
+  CHECK(run->dram_write_bytes == doctest::Approx(walked.dram_write_bytes));
+  CHECK(run->chain_cycles == doctest::Approx(walked.chain_cycles));
+}
+
+TEST_CASE("a run counts conflicts of banks that nothing else tells") {
+  const auto shared_cycles = [](unsigned stride) {
+    const Parsed parsed(kernel_text("  .shared .align 4 .b8 tile[4096];\n  mov.u32 %r7, tile;\n"
+                                    "  mul.lo.u32 %r8, %r3, %r2;\n  xor.b32 %r8, %r8, %r1;\n"
+                                    "  add.u32 %r7, %r7, %r8;\n  ld.shared.u32 %r10, [%r7];\n"
+                                    "  st.global.u32 [%rd1], %r10;\n"));
+    const Arguments arguments{{{"p", 0}, {1ull << 40}}, {{"n", 0}, {4}}, {{"m", 0}, {stride}}};
+    const std::vector<std::string_view> pointers{"p"};
+    Kernel kernel(*parsed.module, *parsed.function, arguments, pointers);
+    Surroundings around;
+    around.block = {32, 1, 1};
+    around.grid = {1, 1, 1};
+    around.l1_bytes = around.l2_bytes = 1 << 20;
+    around.registers = 32;
+    REQUIRE_FALSE(kernel.doubts().empty());
+    const auto run = traffic_of(kernel, {arguments, pointers}, around);
+    kernel.settle_unread();
+    CHECK(kernel.doubts().empty());
+    return run ? run->cycles.shared : 0;
+  };
+  CHECK(shared_cycles(4) == doctest::Approx(1));
+  CHECK(shared_cycles(8) == doctest::Approx(2));
+  CHECK(shared_cycles(128) == doctest::Approx(32));
+}
+
+TEST_CASE("a run does not say what memory decides, nor what does not end") {
+  const auto refusal = [](const std::string &body, std::uint64_t n) {
+    const Parsed parsed(kernel_text(body));
+    Arguments arguments{{{"m", 0}, {1}}};
+    if (n != 0)
+      arguments[{"n", 0}].bits = n;
+    const auto count =
+        count_launch(*parsed.module, *parsed.function, arguments, {4, 1, 1}, {64, 1, 1}, 0);
+    return count ? "counted" : count.error();
+  };
+  const std::string loop = counting_loop("0", "1", "setp.lt.s32 %p1, %r10, %r1;");
+  CHECK(refusal(loop, 3) == "counted");
+  CHECK(refusal(loop, 0) == "the value of n is not given");
+  CHECK(refusal("  ld.global.u32 %r9, [%rd1];\n" + loop, 3) == "counted");
+  const std::string by_memory = "what memory holds decides what it does";
+  CHECK(refusal("  ld.global.u32 %r1, [%rd1];\n  rem.u32 %r1, %r1, 7;\n" + loop, 3) == by_memory);
+  CHECK(refusal("  ld.global.u32 %r9, [%rd1];\n  mad.wide.u32 %rd2, %r9, 4, %rd1;\n"
+                "  st.global.u32 [%rd2], %r9;\n",
+                3) == by_memory);
+  CHECK(refusal("$loop:\n  bra $loop;\n", 3).starts_with("more than"));
 }

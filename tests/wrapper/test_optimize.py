@@ -17,8 +17,10 @@ BRANCHES = str(ROOT / "tests/bound/racuda/branches.ptx")
 VECTORADD = str(ROOT / "tests/bound/racuda/vectoradd.ptx")
 COPPER = str(ROOT / "tests/synth/optimize/copper.ptx")
 FILTER = str(ROOT / "tests/synth/versions/stage/filter.ptx")
+JACOBI = str(ROOT / "tests/data/jacobi.ptx")
 NESTED = str(ROOT / "tests/synth/optimize/nested.ptx")
 PARTING = str(ROOT / "tests/synth/optimize/parting.ptx")
+SAXPY = str(ROOT / "docs/examples/saxpy.ptx")
 
 
 IN_PLACE = {"meld", "promote", "carry", "shuffle", "ahead", "cache"}
@@ -115,9 +117,11 @@ class Optimize(Scratch):
         timed = [c for c in kernel["candidates"] if c["microseconds"] is not None]
         best = chosen(kernel)
         self.assertEqual(best["microseconds"], min(c["microseconds"] for c in timed))
-        self.assertEqual(best["steps"][0].split(":")[0], "vectorise")
-        # The model would guess how often the loop of a tile goes round.
-        self.assertFalse([c for c in timed if c["steps"] and c["steps"][0].startswith("stage")])
+        self.assertEqual(best["steps"][0].split(":")[0], "retile")
+        # A run says how often the loop of a tile goes round, and which banks lanes meet in.
+        untimed = [c["reason"] for c in kernel["candidates"] if c["microseconds"] is None]
+        self.assertEqual(untimed, ["the block is 256x1x1 already"])
+        self.assertLessEqual(tried, {c["steps"][0].split(":")[0] for c in timed if c["steps"]})
         text = Path("out.ptx").read_text()
         self.assertTrue(text.startswith(Path(FILTER).read_text()))
         self.assertEqual(text.count(".entry"), 2)
@@ -144,19 +148,55 @@ class Optimize(Scratch):
         self.assertNotIn("at a launch", said.stderr)
 
     def test_bounds_of_two_codes_are_not_compared(self):
-        kernel = kernels(FILTER, "--launch", "n=1024,k=64,block=256,grid=4")["filter"]
-        self.assertFalse(kernel["improved"])
-        beside = {":".join(c["steps"]): c for c in kernel["candidates"] if c["sibling"]}
+        # Where lanes go depends on data, so that nothing can be counted, either.
+        words = [PARTING, "--launch", "block=256,grid=64,base-align=256"]
+        kernel = kernels(*words)["parting"]
+        beside = {" + ".join(c["steps"]): c for c in kernel["candidates"] if c["sibling"]}
         self.assertIn("counts code that need not run", beside["vectorise:wide-x2"]["reason"])
-        self.assertIn("a loop: ", beside["stage:4k"]["reason"])
+        self.assertIn("a cycle with several entries", beside["retile:x8"]["reason"])
         self.assertEqual(beside["resize:b256"]["reason"], "the block is 256x1x1 already")
+        self.assertFalse([c for c in kernel["candidates"] if c["counted"]])
+        self.assertRegex(optimize(*words), r"(?m)^  \d+ of \d+ are not compared: .*; 2 not launched$")
         self.assertNotIn("registers:32", beside, "changes no bound")
         for name, c in beside.items():
             self.assertEqual(c["verdict"], "proved", name)
         # That of a version that counts like the kernel is compared, for twice as many warps of half the work.
         same = beside["resize:b128"]
         self.assertIsNone(same["reason"])
-        self.assertEqual(int(same["all_warps"]), 32 * int(same["wsteps"]))
+        self.assertEqual(int(same["all_warps"]), 512 * int(same["wsteps"]))
+
+    def test_all_families_are_compared_at_a_launch(self):
+        stencil = "threads=8192x4096,block=32x8,param_0=8192,param_1=4096,base-align=256"
+        for file, at, families in (
+            (FILTER, "n=16000,k=32,block=256,grid=64", {"ahead", "retile", "vectorise", "resize", "stage"}),
+            (SAXPY, "p_n=16000,block=256,grid=64", {"retile"}),
+            (JACOBI, stencil, {"shuffle", "retile", "vectorise", "resize"}),
+        ):
+            (kernel,) = kernels(file, "--launch", at).values()
+            compared = [c for c in kernel["candidates"] if c["counted"]]
+            self.assertLessEqual(families, {c["steps"][0].split(":")[0] for c in compared if c["steps"]}, file)
+            self.assertEqual(int(chosen(kernel)["counted"]), min(int(c["counted"]) for c in compared))
+            # No bound is below what runs.
+            for c in compared:
+                self.assertLessEqual(int(c["counted"]), int(c["all_warps"] or c["counted"]), (file, c["steps"]))
+        self.assertIn("  1 of 23 are not compared: 1 not launched\n",
+                      optimize(FILTER, "--launch", "n=16000,k=32,block=256,grid=64"))
+
+    def test_counts_are_those_of_the_emulator(self):
+        kernel = kernels(FILTER, "--launch", "n=1000,k=20,block=256,grid=4")["filter"]
+        added = ["--retile", "x4", "--stage", "4k"]
+        self.assertEqual(run([PTXASW, "siblings", FILTER, *added, "-o", "has.ptx"]).returncode, 0)
+        buffers = "n=1000,k=20,block=256,x=zeros:8192,taps=zeros:256,y=zeros:8192"
+        by_steps = {" + ".join(c["steps"]): c for c in kernel["candidates"]}
+        for steps, grid in (("", 4), ("retile:x4", 1), ("stage:4k", 4)):
+            one = by_steps[steps]
+            name = one["sibling"] or "filter"
+            at = f"grid={grid},{buffers}" + (f",{name}_grid=4" if steps.startswith("retile") else "")
+            told = run([PTXASW, "emulate", "has.ptx", "--kernel", name, "--launch", at, "--count", "--check", "none"])
+            self.assertEqual(told.returncode, 0, told.stderr)
+            rows = {line.split()[0]: int(line.split()[-1]) for line in told.stdout.splitlines()
+                    if line.split()[0] in ("sectors", "steps")}
+            self.assertEqual(rows["steps"] + 4 * rows["sectors"], int(one["counted"]), steps)
 
     def test_shared_memory_of_the_launch(self):
         at = "n=1024,k=64,block=256,grid=4"

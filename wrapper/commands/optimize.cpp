@@ -2,6 +2,7 @@
 // PTX, in the kernel's place or beside it.
 
 #include "analysis/cost/advice.h"
+#include "analysis/cost/warp_runs.h"
 #include "emulator/semantics/parameter_layout.h"
 #include "synth/search/search.h"
 #include "synth/siblings.h"
@@ -16,10 +17,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fmt/core.h>
 #include <unistd.h>
+#include <utility>
 
 namespace ptxasw::wrapper {
 namespace {
@@ -136,24 +139,63 @@ std::string cost_text(const ToldSearch &told, const SearchCandidate &one, bool a
   std::string text = fmt::format(
       "wsteps {}, divwarps {}", bound_text(told, cost, cost.wsteps, cost.wsteps_there, at_launch),
       bound_text(told, cost, cost.divwarps, cost.divwarps_there, at_launch));
-  if (const auto all = cost.of_launch())
-    text += fmt::format(", {} in all warps", all->str());
+  if (cost.all_warps)
+    text += fmt::format(", {} in all warps", cost.all_warps->str());
+  if (cost.counted)
+    text += fmt::format(", {} counted{}", cost.counted->str(), cost.how_counted);
   if (cost.microseconds)
     text += fmt::format(", {:.2f} us", *cost.microseconds);
   else if (!cost.no_time.empty())
     text += ", no time: " + cost.no_time;
-  else if (!one.sibling.empty() && !reason_of(cost).empty())
+  else if (!one.sibling.empty() && !cost.counted && !reason_of(cost).empty())
     text += ", not compared: " + reason_of(cost);
   return text + (one.apart ? ", where stores stay away from what it repeats" : "");
 }
 
-std::string to_text(const ToldSearch &told, bool at_launch) {
+/// Why a version cannot be compared, in few words; empty: it is.
+std::string obstacle_of(const SearchCandidate &one, bool by_time) {
+  const SearchCost &cost = one.cost;
+  if (one.withdrawn)
+    return "not proved";
+  if (!cost.no_launch.empty())
+    return "not launched";
+  if (by_time)
+    return cost.microseconds ? "" : "no time, " + cost.no_time;
+  if (cost.counted || reason_of(cost).empty())
+    return "";
+  const char *const bound = !cost.wsteps.most           ? "no bound"
+                            : cost.not_compared.empty() ? "no bound there"
+                                                        : "a bound of more than runs";
+  return fmt::format("{}, no count{}{}", bound, cost.how_counted.empty() ? "" : ", ",
+                     cost.how_counted);
+}
+
+/// How many versions are not compared, and why; empty: all are.
+std::string uncompared_text(const ToldSearch &told, bool by_time) {
+  std::map<std::string, std::size_t> obstacles;
+  std::size_t all = 0;
+  for (const SearchCandidate &one : told.result.candidates)
+    if (const std::string obstacle = obstacle_of(one, by_time); !obstacle.empty()) {
+      ++obstacles[obstacle];
+      ++all;
+    }
+  std::string text;
+  for (const auto &[obstacle, count] : obstacles)
+    text += fmt::format("{} {} {}", text.empty() ? ":" : ";", count, obstacle);
+  return all == 0 ? ""
+                  : fmt::format("  {} of {} are not compared{}\n", all,
+                                told.result.candidates.size(), text);
+}
+
+std::string to_text(const ToldSearch &told, bool at_launch, bool by_time) {
   std::string text;
   for (const SearchCandidate &one : told.result.candidates)
     text += fmt::format("{} {:<32} {} ({:.0f} ms)\n", &one == &told.best() ? '*' : ' ',
                         steps_text(one), cost_text(told, one, at_launch), one.milliseconds);
   if (const Bound &own = told.result.candidates[0].cost.wsteps; own.obstacle)
     text += fmt::format("  no bound: line {}: {}\n", own.obstacle->line, own.obstacle->reason);
+  if (at_launch)
+    text += uncompared_text(told, by_time);
   if (told.result.budget_spent)
     text += "  the budget was spent before everything was tried\n";
   return text;
@@ -172,7 +214,6 @@ Json to_json(const ToldSearch &told, bool at_launch) {
                  : Json();
     };
     const std::string &reason = proved ? reason_of(cost) : one.withdrawn->why;
-    const auto all = cost.of_launch();
     json["candidates"].push_back(
         {{"steps", one.steps},
          {"verdict", one.steps.empty() ? "original"
@@ -181,7 +222,8 @@ Json to_json(const ToldSearch &told, bool at_launch) {
          {"reason", reason.empty() ? Json() : Json(reason)},
          {"wsteps", bound(cost.wsteps, cost.wsteps_there)},
          {"divwarps", bound(cost.divwarps, cost.divwarps_there)},
-         {"all_warps", all ? Json(all->str()) : Json()},
+         {"all_warps", cost.all_warps ? Json(cost.all_warps->str()) : Json()},
+         {"counted", cost.counted ? Json(cost.counted->str()) : Json()},
          {"microseconds", cost.microseconds ? Json(*cost.microseconds) : Json()},
          {"apart", one.apart},
          {"sibling", one.sibling.empty() ? Json() : Json(one.sibling)},
@@ -227,6 +269,7 @@ struct AskedCosts {
   unsigned shared;      ///< bytes of a block's dynamic shared memory
   bool numbers;         ///< the point has those that bounds are in
   const cost::Gpu *gpu; ///< null: times are not asked for
+  std::string no_count; ///< why the steps of the kernel, which is asked about first, have no count
 };
 
 /// How a version is launched where the kernel is as the point says; why it is not. `values` are the
@@ -299,6 +342,44 @@ void bound_beside(const AskedCosts &asked, const Module &module, const Function 
     put_numbers(names, there, cost);
 }
 
+/// What a version is called with in its launch. `values` are the kernel's arguments.
+cost::Arguments arguments_in(const AskedCosts &asked,
+                             const std::map<std::string, std::int64_t> &values,
+                             const Function &function, const VersionLaunch &launch) {
+  cost::Arguments arguments;
+  const std::size_t own = function.parameters.size() - launch.appended.size();
+  for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+    const Variable &parameter = function.parameters[i];
+    const auto value = i < own ? values.find(asked.names.own(i)) : values.end();
+    if (i >= own || value != values.end())
+      arguments[{std::string(parameter.name), 0}].bits =
+          i >= own ? launch.appended[i - own]
+                   : static_cast<std::uint64_t>(value->second) &
+                         mask64(std::min(64u, bit_width(parameter.type)));
+  }
+  return arguments;
+}
+
+/// The weighted steps of all warps of a version in its launch, if they can be run.
+void count_steps(const AskedCosts &asked, cost::Arguments arguments, const Module &module,
+                 const Function &function, const VersionLaunch &launch, SearchCost &cost) {
+  const auto count = cost::count_launch(
+      module, function, std::move(arguments), {launch.grid.x, launch.grid.y, launch.grid.z},
+      {launch.block.x, launch.block.y, launch.block.z}, asked.shared);
+  if (!count) {
+    cost.how_counted = count.error();
+    return;
+  }
+  if (count->run < count->all)
+    cost.how_counted = fmt::format(" in {} of {} blocks", count->run, count->all);
+  const EventWeights weights = weighted_steps().weights;
+  const double events[] = {count->instructions, count->sectors, count->conflicts, count->divwarps};
+  cost.counted.emplace(0);
+  for (std::size_t event = 0; event < counted_events; ++event)
+    *cost.counted +=
+        weights[event] * Rational(static_cast<std::uint64_t>(std::llround(events[event])));
+}
+
 /// The predicted time of a version in its launch. `values` are the kernel's arguments.
 void predict_time(const Settings &settings, const AskedCosts &asked,
                   const std::map<std::string, std::int64_t> &values, const Module &module,
@@ -323,16 +404,8 @@ void predict_time(const Settings &settings, const AskedCosts &asked,
   question.spill_stores = needs->front().spill_stores;
   question.spill_loads = needs->front().spill_loads;
   question.required = needs->front().required;
-  const std::size_t own = function.parameters.size() - launch.appended.size();
-  for (std::size_t i = 0; i < function.parameters.size(); ++i) {
-    const Variable &parameter = function.parameters[i];
-    const auto value = i < own ? values.find(asked.names.own(i)) : values.end();
-    if (i >= own || value != values.end())
-      question.arguments[{std::string(parameter.name), 0}].bits =
-          i >= own ? launch.appended[i - own]
-                   : static_cast<std::uint64_t>(value->second) &
-                         mask64(std::min(64u, bit_width(parameter.type)));
-  }
+  question.may_run = true;
+  question.arguments = arguments_in(asked, values, function, launch);
   const cost::Advice advice = cost::advise(module, function, *asked.gpu, question);
   cost.guesses = advice.doubts;
   if (advice.refusal || advice.shapes.empty())
@@ -354,11 +427,19 @@ void add_costs(const Settings &settings, const AskedCosts &asked, const Module &
     cost.no_launch = launch.error();
     return;
   }
-  if (asked.point.numbers.contains("nctaid.x"))
-    cost.warps = std::uint64_t{launch->grid.x} * launch->grid.y * launch->grid.z *
-                 ((std::uint64_t{launch->block.x} * launch->block.y * launch->block.z + 31) / 32);
   if (sibling)
     bound_beside(asked, module, function, *launch, cost);
+  const bool whole = asked.point.numbers.contains("nctaid.x");
+  if (whole && cost.wsteps_there)
+    cost.all_warps =
+        *cost.wsteps_there * Rational(std::uint64_t{launch->grid.x} * launch->grid.y) *
+        Rational(launch->grid.z) *
+        Rational((std::uint64_t{launch->block.x} * launch->block.y * launch->block.z + 31) / 32);
+  if (!asked.no_count.empty())
+    cost.how_counted = asked.no_count;
+  else if (!asked.gpu && whole && asked.numbers)
+    count_steps(asked, arguments_in(asked, values, function, *launch), module, function, *launch,
+                cost);
   if (asked.gpu)
     predict_time(settings, asked, values, module, function, *launch, cost);
 }
@@ -405,13 +486,15 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
     const auto gpu = choose_gpu(request.gpu, std::string(own->target));
     if (options.by_time && !gpu)
       return tl::unexpected(Unanswered{gpu.error()});
-    const AskedCosts costs{point,         parameters,
-                           options.bound, inputs->launch.shared.value_or(0),
-                           at != nullptr, options.by_time ? &*gpu : nullptr};
+    AskedCosts costs{point,         parameters,
+                     options.bound, inputs->launch.shared.value_or(0),
+                     at != nullptr, options.by_time ? &*gpu : nullptr};
     if (at || options.by_time)
-      options.at = [&](const Module &version, const Function &function, const Sibling *sibling,
-                       SearchCost &cost) {
+      options.at = [&, first = true](const Module &version, const Function &function,
+                                     const Sibling *sibling, SearchCost &cost) mutable {
         add_costs(*settings, costs, version, function, sibling, cost);
+        if (std::exchange(first, false) && !cost.counted)
+          costs.no_count = cost.how_counted;
       };
     options.seconds = *seconds_of(request.budget) / static_cast<double>(one.names->size());
     const ToldSearch told{name, parameters, search(module, name, options)};
@@ -426,7 +509,7 @@ int run(const OptimizeRequest &request, const Invocation &invocation) {
       beside.kernels.push_back(name);
       beside.names->push_back(best.sibling);
     }
-    return KernelAnswer{name + ":", to_text(told, at), to_json(told, at),
+    return KernelAnswer{name + ":", to_text(told, at, options.by_time), to_json(told, at),
                         is_incomplete(told, options.by_time) ? exit_code::incomplete
                                                              : exit_code::fine};
   };
