@@ -159,8 +159,8 @@ tl::expected<WarpRuns, std::string> run_warps(const Kernel &kernel, const RunInp
   std::uint64_t seen = 0;
   for (const bool again : {false, true}) {
     GlobalMemory memory;
-    if (std::string why = program.place_variables(memory, again ? 1 : 0); !why.empty())
-      return tl::unexpected(std::move(why));
+    if (const auto placed = program.place_variables(memory, again ? 1 : 0); !placed)
+      return tl::unexpected(placed.error());
     for (const std::string_view pointer : inputs.pointers) {
       const Argument &argument = inputs.arguments.at({std::string(pointer), 0});
       memory.continue_at(argument.bits - buffer_half);

@@ -269,7 +269,8 @@ struct AskedCosts {
   unsigned shared;      ///< bytes of a block's dynamic shared memory
   bool numbers;         ///< the point has those that bounds are in
   const cost::Gpu *gpu; ///< null: times are not asked for
-  std::string no_count; ///< why the steps of the kernel, which is asked about first, have no count
+  std::string no_count =
+      {}; ///< why the steps of the kernel, which is asked about first, have no count
 };
 
 /// How a version is launched where the kernel is as the point says; why it is not. `values` are the
