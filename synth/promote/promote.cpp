@@ -94,7 +94,8 @@ const Family promote_family = family_of<Wanted::repeated>(
     "promote", "add versions in which loads that loops repeat are registers, under a test that the "
                "loops' stores stay away from them");
 const Family carry_family = family_of<Wanted::carried>(
-    "carry", "add versions in which what the next round of a loop loads again stays in registers, "
-             "under the same test");
+    "carry",
+    "add versions in which what the next iteration of a loop loads again stays in registers, "
+    "under the same test");
 
 } // namespace ptxasw::synth

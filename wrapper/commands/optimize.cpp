@@ -542,7 +542,7 @@ void declare(Words &words, OptimizeRequest &request) {
                "what to lower: wsteps, a bound, otherwise; time, a prediction");
   words.text("--gpu GPU", request.gpu, std::string("of --metric time: ") + gpu_meaning);
   words.text("--budget SECONDS", request.budget, "after that the best so far counts: 60s");
-  words.number("--beam", request.beam, "versions that are carried on from each round", 1, 64);
+  words.number("--beam", request.beam, "versions that are carried on from each iteration", 1, 64);
   words.footer(
       "Exit codes: 0, also if nothing is better; 3 the budget was spent, or a kernel has no "
       "bound. What is best so far is written all the same.");
