@@ -2,12 +2,10 @@
 //
 //   parameters, extents, addresses of variables    always
 //   ctaid                                          in one block
-//   a loop's iteration                                 if both are in the iteration of the barrier
-//   they
-//                                                  waited at, or in the next one
+//   a loop's iteration                             if both are in the barrier's, at which they
+//                                                  waited, or in the next one
 //   a register at a loop's header, a join          if it is the same in a whole block in one
-//   iteration,
-//                                                  and both are in that iteration
+//                                                  iteration, and both are in that iteration
 //   what was loaded                                by the address, where nothing writes; by one
 //                                                  instruction in one iteration, if nothing races
 //   everything else                                never
