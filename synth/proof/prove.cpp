@@ -18,7 +18,7 @@
 //   restore.h    the text that is read
 //   one_text.h   one emulation of it
 //   in_step.cpp  if lanes that are active together are in the same iteration
-//   lemmas.cpp     if a load may have what others have read: soundness.md, rule by rule
+//   lemmas.cpp   if a load may have what others have read: soundness.md, rule by rule
 
 #include "synth/proof/prove.h"
 
