@@ -38,7 +38,7 @@ AtomId Algebra::new_atom(bool clean, bool stable, std::int32_t taint) {
   return static_cast<AtomId>(atoms_.size() - 1);
 }
 
-std::int32_t Algebra::new_stain(Taint taint) {
+std::int32_t Algebra::new_taint(Taint taint) {
   taints_.push_back(std::move(taint));
   return static_cast<std::int32_t>(taints_.size() - 1);
 }
@@ -55,7 +55,7 @@ Polynomial Algebra::thread_index() {
 }
 
 Polynomial Algebra::tainted(std::uint32_t line, std::string reason, bool certain) {
-  return of(new_atom(false, false, new_stain({line, std::move(reason), certain})));
+  return of(new_atom(false, false, new_taint({line, std::move(reason), certain})));
 }
 
 bool Algebra::is_clean(const Polynomial &p) const {

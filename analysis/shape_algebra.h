@@ -38,7 +38,7 @@ public:
 
   AtomId new_atom(bool clean, bool stable, std::int32_t taint);
   /// Index of a taint; the first is that of the extents themselves.
-  std::int32_t new_stain(Taint taint);
+  std::int32_t new_taint(Taint taint);
   /// Stains after the first.
   std::size_t taints() const { return taints_.size() - 1; }
   /// Forgets all atoms except the five, and all taints except the first and `kept` more.

@@ -160,8 +160,8 @@ Polynomial ShapeValues::value(RegisterId reg) {
 Polynomial ShapeValues::phi(RegisterId reg) {
   const auto [found, is_new] = phis_.try_emplace(reg, 0);
   if (is_new) {
-    const auto taint = stained_phis_.find(reg);
-    found->second = taint == stained_phis_.end() ? new_atom(true, false, -1)
+    const auto taint = tainted_phis_.find(reg);
+    found->second = taint == tainted_phis_.end() ? new_atom(true, false, -1)
                                                  : new_atom(false, false, taint->second);
   }
   return of(found->second);
@@ -326,7 +326,7 @@ bool ShapeValues::settle() {
       list.push_back(reg);
     seen = list.size();
     for (const RegisterId reg : list) {
-      if (stained_phis_.contains(reg))
+      if (tainted_phis_.contains(reg))
         continue;
       for (const std::uint32_t definition : definitions_[reg]) {
         const Polynomial p = defined_by(kernel_.instructions[definition], reg);
@@ -335,7 +335,7 @@ bool ShapeValues::settle() {
         Taint why = stain_of(p);
         if (why.line == 0)
           why.line = kernel_.instructions[definition].line;
-        new_stains_.emplace_back(reg, std::move(why));
+        new_taints_.emplace_back(reg, std::move(why));
         holds = false;
         break;
       }
@@ -344,12 +344,12 @@ bool ShapeValues::settle() {
   if (holds)
     return true;
   forget(kept_stains_);
-  for (auto &[reg, why] : new_stains_) {
-    if (stained_phis_.contains(reg))
+  for (auto &[reg, why] : new_taints_) {
+    if (tainted_phis_.contains(reg))
       continue;
-    stained_phis_[reg] = new_stain(std::move(why));
+    tainted_phis_[reg] = new_taint(std::move(why));
   }
-  new_stains_.clear();
+  new_taints_.clear();
   kept_stains_ = taints();
   return false;
 }

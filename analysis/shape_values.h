@@ -89,8 +89,8 @@ private:
   std::vector<bool> read_;
   /// Of registers with several definitions, or that are defined by themselves.
   std::map<RegisterId, AtomId> phis_;
-  std::map<RegisterId, std::int32_t> stained_phis_; ///< and the taint
-  std::vector<std::pair<RegisterId, Taint>> new_stains_;
+  std::map<RegisterId, std::int32_t> tainted_phis_; ///< and the taint
+  std::vector<std::pair<RegisterId, Taint>> new_taints_;
   std::map<std::string, AtomId> symbols_;
 };
 

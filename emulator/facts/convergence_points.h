@@ -1,7 +1,7 @@
 #pragma once
 
-// Which threads of a block, or lanes of a warp, come to the same barriers and exchanges, and where
-// some of them go a way of their own in between.
+// Convergence points and divergent regions: which threads of a block, or lanes of a warp, come to
+// the same barriers and exchanges, and where some of them go a way of their own in between.
 //   ConvergencePoints(module, kernel).divergent_region(branch) // nothing: threads that part there
 //   may go on alone
 
@@ -33,7 +33,8 @@ struct DivergentRegion {
   std::vector<bool> inside; ///< by instruction: what one may run on its way, the branch among it
 };
 
-/// Where threads of a block, or lanes of a warp, meet, and where copies have to.
+/// Convergence points: where threads of a block, or lanes of a warp, meet, and where copies have
+/// to.
 class ConvergencePoints {
 public:
   /// `whole_rows`: of blocks whose extent along x is a multiple of 32 alone (warp_number.h).

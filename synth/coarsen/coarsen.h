@@ -152,7 +152,7 @@ public:
   std::vector<bool> targets() const;
 
 private:
-  void find_detours();
+  void find_regions();
   void find_done_first();
   unsigned keeper(bool row, bool column, unsigned k) const;
 

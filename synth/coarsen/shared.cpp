@@ -82,7 +82,7 @@ Sharing::Sharing(const KernelContext &context, const CoarsenForm &form)
       by_all_(shared_registers(module_, kernel_, form.indices())) {
   find_done_first();
   if (form.kind == CoarsenForm::Kind::apart && form.along_x == 1)
-    find_detours();
+    find_regions();
   by_row_ = by_column_ = by_all_;
   if (form.copies > 1 && form.along_x > 1) {
     by_row_ = shared_registers(module_, kernel_, {form.indices().back()});
@@ -107,7 +107,7 @@ unsigned Sharing::keeper(RegisterId reg, unsigned k) const {
   return keeper(by_row_[reg], by_column_[reg], k);
 }
 
-void Sharing::find_detours() {
+void Sharing::find_regions() {
   if (!meetings_.any())
     return;
   std::vector<bool> apart(count(), false);
