@@ -12,14 +12,14 @@ using namespace ptx;
 namespace facts {
 using namespace emulator;
 }
+namespace proof {
+using namespace emulator;
+}
 namespace analysis {
 using namespace emulator;
 }
 namespace synth {
 using namespace analysis;
-}
-namespace proof {
-using namespace synth;
 }
 namespace wrapper {
 using namespace synth;
