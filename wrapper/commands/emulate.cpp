@@ -97,9 +97,8 @@ tl::expected<void, std::string> dump(const std::string &wish, const LaunchDescri
   if (parts.size() == 3 && parts[1] == "file") {
     std::vector<std::uint8_t> bytes(buffer->size);
     memory.read(address, bytes);
-    const auto written = write_file_atomically(
-        parts[2], {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
-    return written;
+    return write_file_atomically(parts[2],
+                                 {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
   }
   const ScalarType type = parts.size() > 1 ? scalar_type(parts[1]) : buffer->type;
   const unsigned size = bit_width(type) / 8;
