@@ -219,9 +219,15 @@ tl::expected<LaunchCount, std::string> count_launch(const Module &module, const 
   const std::uint64_t some =
       std::min(all, std::max(blocks_counted, threads_counted / block.count()));
   std::vector<std::uint64_t> blocks;
+  // The first block, the last one, and of each of as many parts in between one that no stride hits.
+  const auto begin_of = [&](std::uint64_t part) {
+    return 1 + (all - 2) / (some - 2) * part + (all - 2) % (some - 2) * part / (some - 2);
+  };
   for (std::uint64_t i = 0; i < some; ++i)
-    blocks.push_back(
-        some == 1 ? 0 : (all - 1) / (some - 1) * i + (all - 1) % (some - 1) * i / (some - 1));
+    blocks.push_back(i == 0 ? 0
+                     : i + 1 == some
+                         ? all - 1
+                         : begin_of(i - 1) + scramble(i) % (begin_of(i) - begin_of(i - 1)));
   const auto runs =
       run_warps(kernel, {arguments, pointers, dynamic_shared, false}, grid, block, blocks);
   if (!runs)

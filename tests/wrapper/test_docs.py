@@ -171,6 +171,14 @@ class ExitCodes(Scratch):
                     done = run([PTXASW, name, *words])
                     self.assertEqual(done.returncode, code, done.stdout + done.stderr)
 
+    def test_what_was_found_counts_before_a_file_that_cannot_be_written(self):
+        for name in ("fine", "other"):
+            self.write(f"{name}.ptx", KERNEL.replace("BODY", BODIES[name]))
+        done = run([PTXASW, "verify", "fine.ptx", "other.ptx", "--counter-example", "none/launch.toml"])
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("DIFFER", done.stdout)
+        self.assertIn("none/launch.toml", done.stderr)
+
     def test_what_was_found_is_written_though_time_was_spent(self):
         self.write("fine.ptx", KERNEL.replace("BODY", BODIES["fine"]))
         self.assertEqual(run([PTXASW, "optimize", "fine.ptx", "--budget", "0.000001s", "-o", "out.ptx"]).returncode, 3)

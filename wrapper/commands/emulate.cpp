@@ -277,7 +277,7 @@ int run(const EmulateRequest &request, const Invocation &) {
   }();
   const Places places(*module);
   const ToldLaunch told{program, launch, *prepared, memory, places, sources};
-  const int code = tell(outcome, told, request);
+  int code = tell(outcome, told, request);
   Json json;
   if (request.json) {
     json["schema_version"] = 1;
@@ -303,7 +303,7 @@ int run(const EmulateRequest &request, const Invocation &) {
   for (const std::string &wish : outcome.fault ? std::vector<std::string>() : request.dumps)
     if (const auto dumped = dump(wish, launch, *prepared, memory, request.json ? &json : nullptr);
         !dumped)
-      return complain(fmt::format("--dump {}: {}", wish, dumped.error()));
+      code = exit_code::worse(code, complain(fmt::format("--dump {}: {}", wish, dumped.error())));
   if (request.json) {
     fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
     return code;

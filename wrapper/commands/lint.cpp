@@ -182,11 +182,12 @@ int run(const LintRequest &request, const Invocation &invocation) {
     const FindingStyle style{wants_colour(asked.colour, STDOUT_FILENO), !asked.quiet, &times};
     fmt::print("{}", findings_text(findings_of(told, sources, times), told, sources, style));
   }
+  int unwritten = exit_code::fine;
   if (!request.sarif.empty())
     if (const auto written =
             write_file_atomically(request.sarif, lint_sarif(findings_of(told, sources, times)));
         !written)
-      return complain(written.error());
+      unwritten = complain(written.error());
   if (asked.kernels.empty() && asked.shard.count == 1)
     for (const Allowances::Unused &unused : allowances.unused())
       tell_user(fmt::format("{}: warning: {}\n", unused.place, unused.sentence));
@@ -212,7 +213,7 @@ int run(const LintRequest &request, const Invocation &invocation) {
   });
   return findings_fail                  ? exit_code::found
          : inputs->missing != 0 || none ? exit_code::failed
-                                        : exit_code::fine;
+                                        : unwritten;
 }
 
 void declare(Words &words, LintRequest &request) {

@@ -544,7 +544,7 @@ int run(const ProveRequest &request, const Invocation &) {
               });
   if (!request.sarif.empty())
     if (const std::string why = write_sarif(request.sarif, sarif); !why.empty())
-      return complain(why);
+      return exit_code::worse(code, complain(why));
   return code;
 }
 

@@ -370,7 +370,7 @@ int compare_described(const VerifyRequest &request, const VerifyOptions &options
       if (const auto written =
               write_file_atomically(request.counter_example, launch_file_text(launch));
           !written)
-        return complain(written.error());
+        complain(written.error()); // and go on: a difference counts before that
     }
     if (!request.json)
       print_verdict(verdict, code, one.version);
@@ -470,13 +470,14 @@ int run(const VerifyRequest &request, const Invocation &) {
   const auto [begin, end] = request.shard.range(list.size());
   const auto verdicts = verify_all(
       *original, *rewritten, std::span(list).subspan(begin, end - begin), options, request.quiet);
+  int unwritten = exit_code::fine;
   if (!request.counter_example.empty())
     for (const KernelVerdict &verdict : verdicts)
       if (verdict.launch) {
         if (const auto written =
                 write_file_atomically(request.counter_example, launch_file_text(*verdict.launch));
             !written)
-          return complain(written.error());
+          unwritten = complain(written.error());
         break;
       }
   // The worst of all kernels.
@@ -495,7 +496,7 @@ int run(const VerifyRequest &request, const Invocation &) {
     fmt::print("{}\n", json.dump(2));
   else
     say_promises(request.promises);
-  return verdict_codes[worst];
+  return exit_code::worse(verdict_codes[worst], unwritten);
 }
 
 void declare(Words &words, VerifyRequest &request) {
