@@ -538,3 +538,20 @@ TEST_CASE("a run does not say what memory decides, nor what does not end") {
                 3) == by_memory);
   CHECK(refusal("$loop:\n  bra $loop;\n", 3).starts_with("more than"));
 }
+
+TEST_CASE("what every 68th block does is not taken for what all do") {
+  const auto instructions = [](const std::string &count) {
+    const Parsed parsed(kernel_text(
+        "  mov.u32 %r9, %ctaid.x;\n  rem.u32 %r9, %r9, 68;\n  setp.eq.u32 %p1, %r9, 0;\n" + count +
+        counting_loop("0", "1", "setp.lt.s32 %p1, %r10, %r1;")));
+    // 16 blocks are looked at, and 1020 = 15 * 68.
+    const auto counted =
+        count_launch(*parsed.module, *parsed.function, {{{"n", 0}, {1}}, {{"m", 0}, {1}}},
+                     {1021, 1, 1}, {1024, 1, 1}, 0);
+    REQUIRE(counted);
+    CHECK(counted->run == 16);
+    return counted->instructions;
+  };
+  CHECK(instructions("  selp.b32 %r1, 100, 1, %p1;\n") <
+        5 * instructions("  selp.b32 %r1, 1, 1, %p1;\n"));
+}
